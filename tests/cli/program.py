@@ -1,0 +1,74 @@
+"""Runs the program as a person does: arguments and standard input in; an exit code and two streams out."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import viewer.cli
+
+ROOT = Path(__file__).parent.parent.parent
+
+CHAT = """\
+version: 2.2
+<|start|>system<|message|>Be brief.<|end|>
+<|start|>user<|message|>Is it warm in Tokyo?<|end|>
+<|start|>assistant<|channel|>analysis<|message|>A hidden thought about plums.<|end|>
+<|start|>assistant to=functions.weather call_id=c1<|channel|>commentary<|constrain|>json<|message|>{"city":1}<|call|>
+<|start|>tool name=functions.weather call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>
+<|start|>assistant<|channel|>final<|message|>Yes, it is.<|return|>
+"""
+BROKEN = """\
+version: 2.2
+<|start|>user<|message|>Hello<|end|>
+<|start|>assistant<|channel|>anaylsis<|message|>Secret plums<|end|>
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str | Path, stdin: str | bytes = b"", **environment: str) -> Result:
+    """The program with these arguments: here, with streams of our own, or where variables matter in its own process."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    words = [str(argument) for argument in arguments]
+    return _run_apart(words, data, environment) if environment else _run_here(words, data)
+
+
+def _run_here(arguments: list[str], stdin: bytes) -> Result:
+    streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="") for data in (stdin, b"", b"")]
+    before = sys.stdin, sys.stdout, sys.stderr, sys.excepthook
+    sys.stdin, sys.stdout, sys.stderr = streams
+    try:
+        code = viewer.cli.run(arguments)
+    finally:
+        sys.stdin, sys.stdout, sys.stderr, sys.excepthook = before
+    out, err = (_written(stream) for stream in streams[1:])
+    return Result(code, out, err)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
+
+
+def _run_apart(arguments: list[str], stdin: bytes, environment: dict[str, str]) -> Result:
+    done = subprocess.run(
+        [sys.executable, "-m", "viewer", *arguments],
+        input=stdin,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

@@ -1,0 +1,198 @@
+"""Exit codes and streams: data on stdout, one clear sentence on stderr, no traceback."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import BROKEN, CHAT, ROOT, Result, run
+from viewer.cli import run as run_here
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.ocml"
+    path.write_text(CHAT)
+    return path
+
+
+def one_sentence(result: Result, *words: str) -> None:
+    """One line, beginning with the name of the program."""
+    assert result.err.startswith("ocmlview: ")
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
+    for word in words:
+        assert word in result.err
+
+
+def test_what_works_ends_with_0_and_says_nothing(chat: Path) -> None:
+    result = run("show", chat)
+    assert (result.code, result.err) == (0, "")
+    assert "Yes, it is." in result.out
+
+
+def test_findings_end_with_1(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ocml"
+    broken.write_text(BROKEN)
+    assert run("check", broken).code == 1
+    assert run("check", "--exit-zero", broken).code == 0
+    assert run("show", broken).code == 0
+
+
+def test_warnings_count_when_strict(tmp_path: Path) -> None:
+    path = tmp_path / "chat.ocml"
+    path.write_text(CHAT.removeprefix("version: 2.2\n"))
+    assert run("check", "--format", "openchatml-2.2", path).code == 0
+    assert run("check", "--format", "openchatml-2.2", "--strict", path).code == 1
+
+
+@pytest.mark.parametrize("command", ["show", "check", "stats", "view"])
+def test_a_missing_file_ends_with_2(command: str) -> None:
+    result = run(command, "nowhere.ocml")
+    assert (result.code, result.out.strip()) == (2, "")
+    one_sentence(result, "nowhere.ocml")
+
+
+@pytest.mark.parametrize("command", ["show", "check", "stats", "view"])
+def test_a_directory_ends_with_2(command: str, tmp_path: Path) -> None:
+    result = run(command, tmp_path)
+    assert result.code == 2
+    one_sentence(result, "directory")
+
+
+def test_a_file_that_may_not_be_read_ends_with_2(
+    chat: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    code = run_here(["show", str(chat)])
+    monkeypatch.undo()
+    out, err = capfd.readouterr()
+    assert (code, out) == (2, "")
+    one_sentence(Result(code, out, err), "ermission")
+
+
+def test_a_binary_file_is_no_transcript_and_no_crash(tmp_path: Path) -> None:
+    path = tmp_path / "image.bin"
+    path.write_bytes(bytes(range(256)) * 40)
+    result = run("show", path)
+    assert result.code == 0
+    one_sentence(result, "no messages")
+
+
+def test_an_empty_input_is_fine() -> None:
+    assert run("show", "-").code == 0
+    assert run("show", "--json", "-").code == 0
+
+
+def test_a_misspelt_command_is_noticed() -> None:
+    result = run("shwo", "chat.ocml")
+    assert result.code == 2
+    one_sentence(result, "did you mean show?")
+
+
+def test_one_bad_file_does_not_stop_the_others(chat: Path) -> None:
+    result = run("show", "nowhere.ocml", chat)
+    assert result.code == 2
+    assert "Yes, it is." in result.out
+    one_sentence(result)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", "--nonsense"],
+        ["show", "--reveal", "secrets", "x"],
+        ["show", "--strict-safe", "--reveal", "all", "x"],
+        ["convert", "x"],
+        ["convert", "--to", "nonsense", "x"],
+        ["explain", "E-NONSENSE"],
+        ["show", "--format", "nonsense", "README.md"],
+        ["show", "--color", "pink", "x"],
+    ],
+)
+def test_mistakes_on_the_command_line_end_with_2(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert (result.code, result.out) == (2, "")
+    one_sentence(result)
+
+
+def test_a_sentence_never_carries_escape_sequences() -> None:
+    result = run("show", "\x1b]52;c;aGk=\x07.ocml")
+    assert result.code == 2
+    assert "\x1b" not in result.err
+    assert "\x07" not in result.err
+
+
+def test_a_reader_that_goes_away_ends_with_141_quietly(tmp_path: Path) -> None:
+    path = tmp_path / "long.ocml"
+    path.write_text("version: 2.2\n" + "<|start|>user<|message|>again and again<|end|>\n" * 20_000)
+    for arguments in (["show"], ["show", "--json"], ["check"], ["explain"]):
+        command = [sys.executable, "-m", "viewer", *arguments, *([str(path)] if arguments != ["explain"] else [])]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+            assert process.stdout and process.stderr
+            if arguments[0] == "show":
+                process.stdout.read(10)
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            process.wait(30)
+        assert process.returncode == 141, arguments
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_ends_with_2_and_a_sentence(chat: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "viewer", "show", str(chat)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=30, check=False)
+    assert done.returncode == 2
+    one_sentence(Result(2, "", done.stderr.decode()), "space")
+
+
+def test_an_interrupt_ends_with_130() -> None:
+    command = [sys.executable, "-m", "viewer", "show", "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdin
+        process.stdin.write(b"x" * 300_000)  # more than a pipe holds: it has been read from
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_without_arguments_on_a_terminal_there_is_help_and_2() -> None:
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "viewer"], stdin=slave, capture_output=True, cwd=ROOT, timeout=30, check=False
+    )
+    os.close(slave)
+    os.close(master)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Commands:" in done.stderr
+
+
+def test_without_arguments_a_pipe_is_read() -> None:
+    assert "Yes, it is." in run(stdin=CHAT).out
+    assert "Yes, it is." in run("show", stdin=CHAT).out
+    assert "Yes, it is." in run("-", stdin=CHAT).out
+
+
+def test_a_crash_says_where_and_not_what(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from viewer.cli import exits
+
+    try:
+        raise ValueError("a secret of the transcript")
+    except ValueError as error:
+        exits._report_crash(ValueError, error, error.__traceback__)
+    err = capsys.readouterr().err
+    assert "ValueError" in err
+    assert "test_exits.py" in err
+    assert "secret" not in err

@@ -1,0 +1,53 @@
+"""What a command does not need is not loaded: start-up time is felt at every call."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.program import ROOT
+
+HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib"}
+RUN = """
+import sys
+from viewer.cli import run
+code = run(sys.argv[1:])
+print(*sys.modules, sep="\\n", file=sys.stderr)
+raise SystemExit(code)
+"""
+
+
+def loaded(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *arguments], capture_output=True, cwd=ROOT, timeout=60, check=True, text=True
+    )
+    return set(done.stderr.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["show", "samples/tour.ocml"],
+        ["show", "--json", "--reveal", "all", "samples/tour.ocml"],
+        ["check", "--exit-zero", "samples/tour.ocml"],
+        ["stats", "samples/tour.ocml"],
+        ["explain"],
+    ],
+    ids=" ".join,
+)
+def test_heavy_modules_are_not_loaded(arguments: list[str]) -> None:
+    assert loaded(*arguments) & HEAVY == set()
+
+
+def test_help_loads_no_command_and_no_parser() -> None:
+    modules = loaded("--help")
+    assert {name for name in modules if name.startswith("viewer.cli.")} == {"viewer.cli.exits"}
+    assert not any(name.startswith(("viewer.formats", "viewer.sources")) for name in modules)
+
+
+def test_a_command_loads_no_other() -> None:
+    assert "viewer.cli.check" not in loaded("show", "samples/tour.ocml")
+    assert "viewer.render.sarif" not in loaded("show", "samples/tour.ocml")

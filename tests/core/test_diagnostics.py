@@ -1,0 +1,96 @@
+"""The table of diagnostics: every code has all its words, and the reasons are those of the design."""
+
+import re
+
+import pytest
+
+from viewer.core.diagnostics import RULES, Diagnostic, Rule, Severity
+
+REASONS = {
+    "E-PARSE-HEADER": "yaml-malformed yaml-too-large version-missing role-unknown role-missing channel-empty"
+    " channel-unknown channel-repeated attribute-repeated attribute-empty word-unknown message-missing"
+    " marker-unknown not-a-message",
+    "E-PARSE-CHANNEL-MISSING": "",
+    "E-BODY-CONSTRAINT-VIOLATION": "json-malformed json-truncated json-trailing json-too-deep empty",
+    "E-CALL-SCHEMA": "not-an-object missing-argument wrong-type unknown-argument not-in-enum",
+    "E-TOOL-TIMEOUT": "reported late overdue",
+    "E-TOOL-CANCELLED": "reported event",
+    "E-STREAM-TRUNCATED": "header body literal event-stream",
+    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta",
+    "W-ATTRIBUTE-UNKNOWN": "",
+    "W-HEADER-MISSING": "",
+    "W-VERSION-UNKNOWN": "",
+    "W-TEXT-BETWEEN": "",
+    "W-START-IMPLICIT": "",
+    "W-START-REPEATED": "",
+    "W-END-MISSING": "",
+    "W-STOP-REDUNDANT": "",
+    "W-STOP-UNEXPECTED": "",
+    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal",
+    "W-TOKENS-STRIPPED": "",
+    "W-CALL-ID-MISSING": "call reply",
+    "W-CALL-ID-DUPLICATE": "call reply",
+    "W-CALL-ID-UNKNOWN": "",
+    "W-CALL-UNANSWERED": "",
+    "W-CALL-CHANNEL": "",
+    "W-CALL-MIXED": "turn content-and-calls",
+    "W-TOOL-NAME-MISSING": "",
+    "W-TOOL-UNDECLARED": "",
+    "W-TOOL-FAILED": "",
+    "W-REPLY-ENVELOPE": "",
+    "W-JSON-DUPLICATE-KEY": "",
+    "W-STREAM-INTERLEAVED": "",
+    "W-TEXT-HIDDEN-CHARACTERS": "bidi zero-width tags control",
+    "W-ENCODING": "invalid-utf8 nul utf-16",
+    "I-OPEN-PROMPT": "",
+    "I-CALL-INFERRED": "",
+    "I-TYPE-BARE": "",
+    "I-TYPE-UNKNOWN": "",
+    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space attribute",
+    "I-JSON-LENIENT": "",
+}
+
+A_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+
+def test_the_codes_and_reasons_are_those_of_the_design_in_their_order() -> None:
+    assert [(code, " ".join(rule.reasons)) for code, rule in RULES.items()] == list(REASONS.items())
+
+
+@A_RULE
+def test_every_code_has_all_its_words(rule: Rule) -> None:
+    sentences = [rule.title, rule.safe, rule.advice, *rule.reasons.values()]
+    for sentence in sentences:
+        assert re.fullmatch(r"[A-Z`].*\.", sentence), sentence
+        assert len(sentence) <= 120
+    assert rule.section
+    assert rule.example
+    assert "TODO" not in repr(rule)
+    assert len(set(sentences)) == len(sentences)
+
+
+@A_RULE
+def test_no_word_is_filled_in_later(rule: Rule) -> None:
+    for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
+        assert not re.search(r"[{}%]", sentence)
+
+
+@A_RULE
+def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
+    assert not re.search(
+        r"`|<\||tool|call|analysis|commentary|reasoning|JSON|YAML|channel|role|system|developer",
+        rule.safe,
+        re.IGNORECASE,
+    ), rule.safe
+
+
+def test_severity_is_told_by_the_first_letter() -> None:
+    assert RULES["E-PARSE-HEADER"].severity is Severity.ERROR
+    assert RULES["W-ENCODING"].severity is Severity.WARNING
+    assert RULES["I-OPEN-PROMPT"].severity is Severity.INFO
+
+
+def test_the_sentence_of_a_diagnostic_is_that_of_its_reason() -> None:
+    rule = RULES["W-ENCODING"]
+    assert Diagnostic("W-ENCODING", "nul", 1, 0, 1).sentence == rule.reasons["nul"]
+    assert Diagnostic("W-ENCODING", None, 1, 0, 1).sentence == rule.title

@@ -1,0 +1,116 @@
+"""What is not seen is found in bytes, one span for each run of a kind; whole emoji hide nothing."""
+
+import time
+import unicodedata
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.core.hidden_characters import find_hidden_characters
+
+CAT, RUNE, PIRATE = "\U0001f408", "\u16a0", "\U0001f3f4\u200d\u2620\ufe0f"
+SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+
+SHOWN = [
+    "",
+    "plain text\twith\ttabs\nand lines\r\nof both kinds\r\n",
+    "déjà vu, 漢字, привет, it’s 20 °C, “quotes” – dashes … ﷲ",
+    "❤️ and ❤︎ and 1️⃣ #️⃣ *️⃣ and ©️",
+    "👨‍👩‍👧‍👦 🧑🏻‍❤️‍💋‍🧑🏼 🏳️‍🌈 🐈‍⬛",
+    PIRATE,
+    SCOTLAND,
+    "\u0600123 \u06dd",
+    "\x00",
+]
+
+FOUND = [
+    ("\u202eabc\u202c", [("bidi", 0, 3), ("bidi", 6, 9)]),
+    ("\u2066\u2067\u2068\u2069\u061c\u200e", [("bidi", 0, 17)]),
+    ("a\u200b\u200d\ufeffb", [("zero-width", 1, 10)]),
+    ("a\u200b\u202e\u200b", [("zero-width", 1, 4), ("bidi", 4, 7), ("zero-width", 7, 10)]),
+    (
+        "\u00ad \u034f \u3164 \uffa0",
+        [("zero-width", 0, 2), ("zero-width", 3, 5), ("zero-width", 6, 9), ("zero-width", 10, 13)],
+    ),
+    ("a\U000e0041\U000e0042", [("tags", 1, 9)]),
+    ("a\x1b[0m\x07\x7f", [("control", 1, 2), ("control", 5, 7)]),
+    ("\x80\x9f\x85", [("control", 0, 6)]),
+    ("a\rb\r\nc\r\r\n\r", [("control", 1, 2), ("control", 6, 7), ("control", 9, 10)]),
+    ("\x01\x00\x02", [("control", 0, 1), ("control", 2, 3)]),
+    ("x\ufe0f", [("zero-width", 1, 4)]),
+    ("1\ufe0f", [("zero-width", 1, 4)]),
+    (f"{CAT}\u200d", [("zero-width", 4, 7)]),
+    (f"{CAT}\u200d{RUNE}", [("zero-width", 4, 7)]),
+    (f"{CAT}\ufe0f\ufe0f", [("zero-width", 7, 10)]),
+    ("\U0001f3f4\U000e0067\U000e0062", [("tags", 4, 12)]),
+    (f"{SCOTLAND}\U000e0041", [("tags", 28, 32)]),
+    ("\U0001f3f4" + "\U000e0061" * 7 + "\U000e007f", [("tags", 4, 36)]),
+]
+
+
+@pytest.mark.parametrize("text", SHOWN)
+def test_text_that_hides_nothing(text: str) -> None:
+    assert list(find_hidden_characters(text.encode(), 7)) == []
+
+
+@pytest.mark.parametrize(("text", "found"), FOUND)
+def test_text_that_hides_something(text: str, found: list[tuple[str, int, int]]) -> None:
+    assert list(find_hidden_characters(text.encode())) == found
+    assert list(find_hidden_characters(text.encode(), 50)) == [(kind, a + 50, b + 50) for kind, a, b in found]
+
+
+@pytest.mark.parametrize(("text", "found"), FOUND)
+def test_bytes_that_are_no_utf8_do_not_move_it(text: str, found: list[tuple[str, int, int]]) -> None:
+    data = b"\xff\xe2\x80 " + text.encode() + b" \x9f\xe2"
+    assert list(find_hidden_characters(data)) == [(kind, start + 4, end + 4) for kind, start, end in found]
+
+
+def kinds_of_all_code_points() -> dict[int, str]:
+    """The kind of each code point that has one, read in one text with spaces between."""
+    codes = [*range(1, 0xD800), *range(0xE000, 0x110000)]
+    data = " ".join(map(chr, codes)).encode()
+    return {ord(data[start:end].decode()): kind for kind, start, end in find_hidden_characters(data)}
+
+
+KINDS = kinds_of_all_code_points()
+
+
+def test_all_that_cannot_be_seen_has_a_kind() -> None:
+    visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
+    hidden = {code for code in range(1, 0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf")}
+    assert KINDS.keys() >= hidden - visible - {ord("\t"), ord("\n")}
+    assert not KINDS.keys() & visible
+
+
+def test_the_cheap_look_refuses_none_that_has_a_kind() -> None:
+    for code, kind in KINDS.items():
+        data = chr(code).encode()
+        assert list(find_hidden_characters(data)) == [(kind, 0, len(data))], hex(code)
+
+
+def test_how_many_there_are_of_each_kind() -> None:
+    counts = Counter(KINDS.values())
+    assert {kind: counts[kind] for kind in ("bidi", "tags", "control")} == {"bidi": 12, "tags": 128, "control": 62}
+    assert counts["zero-width"] > 4000
+
+
+@given(st.binary(max_size=60))
+def test_spans_of_any_bytes_stand_in_order_and_inside(data: bytes) -> None:
+    position = 0
+    for _, start, end in find_hidden_characters(data):
+        assert position <= start < end <= len(data)
+        position = end
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["\u200d", "\u200d\u202e", "\x1b[", "\r", "\r\n", "❤\u200d", "❤\ufe0f\u200d", "\U0001f3f4\U000e0067", "1\ufe0f"],
+)
+def test_hostile_text_takes_linear_time(unit: str) -> None:
+    data = unit.encode() * (1_000_000 // len(unit.encode()))
+    begun = time.perf_counter()
+    for _ in find_hidden_characters(data):
+        pass
+    assert time.perf_counter() - begun < 3

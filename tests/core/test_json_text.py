@@ -1,0 +1,241 @@
+"""JSON text: validity, places, tolerance, and time that grows no faster than the text."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.core.json_text import JsonKind, JsonNode, check_json, duplicate_keys, read_json, string_body
+
+FAULTS = [
+    ('{"ok":true,"content":{"temp":23,"rain":light}}', "json-malformed", "light"),
+    ("", "empty", ""),
+    (" \n", "empty", ""),
+    ('{"a":1,}', "json-malformed", "}"),
+    ("[1,]", "json-malformed", "]"),
+    ("[1,,2]", "json-malformed", ","),
+    ("[1 2]", "json-malformed", "2"),
+    ("[01]", "json-malformed", "01"),
+    ("[+1]", "json-malformed", "+1"),
+    ("[.5]", "json-malformed", ".5"),
+    ("NaN", "json-malformed", "NaN"),
+    ("[-Infinity]", "json-malformed", "-Infinity"),
+    ("{a: 1}", "json-malformed", "a"),
+    ("{'a': 1}", "json-malformed", "'a'"),
+    ('{"a" 1}', "json-malformed", "1"),
+    ('{"a"}', "json-malformed", "}"),
+    ("[}", "json-malformed", "}"),
+    ('"a\nb"', "json-malformed", "\n"),
+    ('"a\\xb"', "json-malformed", "\\x"),
+    ("[“a”]", "json-malformed", "“"),
+    ('["a", light”]', "json-malformed", "light”"),
+    ('{"a":1} x y ', "json-trailing", "x y"),
+    ("[1]]", "json-trailing", "]"),
+    ("[1,2", "json-truncated", ""),
+    ('"a', "json-truncated", ""),
+    ('"a\\', "json-truncated", ""),
+    ('{"a":tru', "json-truncated", ""),
+    ("[1.", "json-truncated", ""),
+    ("-", "json-truncated", ""),
+    ('{"a"', "json-truncated", ""),
+    ("[" * 201, "json-too-deep", "["),
+]
+VALID = [
+    "{}",
+    "[]",
+    "null",
+    " true ",
+    "-0.5e+3",
+    '"\\u00e9\\ud83d\\ude00"',
+    '{"a":[1,{"b":null}]}',
+    '"\\ud800"',
+    "9" * 5000,
+]
+VALID += ["[" * 200 + "]" * 200, '"he said “hi”, so"', '"\x7f"', "1e400"]
+
+
+@pytest.mark.parametrize(("text", "reason", "blamed"), FAULTS)
+def test_a_fault_covers_the_offending_bytes_and_nothing_else(text: str, reason: str, blamed: str) -> None:
+    data = text.encode()
+    fault = check_json(data, base=100)
+    assert fault is not None
+    assert fault.reason == reason
+    assert data[fault.offset - 100 : fault.end - 100].decode() == blamed
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_valid_json_has_no_fault(text: str) -> None:
+    assert check_json(text.encode()) is None
+    assert read_json(text.encode()).fault is None
+
+
+def test_what_is_missing_is_missing_at_the_end() -> None:
+    fault = check_json(b'{"a":', base=7)
+    assert fault is not None
+    assert (fault.reason, fault.offset, fault.end) == ("json-truncated", 12, 12)
+
+
+def test_nodes_know_their_places() -> None:
+    data = ' {"é": "x\\n", "k": ["y", 12]}'.encode()
+    node = read_json(data, base=50).node
+    assert node is not None
+    first, second = node.members
+    assert data[first.key_start - 50 : first.key_end - 50] == '"é"'.encode()
+    assert data[first.value.start - 50 : first.value.end - 50] == b'"x\\n"'
+    assert (first.value.text, first.value.plain) == ("x\n", False)
+    assert (second.value.items[0].text, second.value.items[0].plain) == ("y", True)
+    assert second.value.items[1].text == "12"
+    assert data[second.value.start - 50 : second.value.end - 50] == b'["y", 12]'
+
+
+def test_of_duplicate_keys_the_last_is_got_and_all_are_kept() -> None:
+    node = read_json(b'{"a": 1, "a": 2}').node
+    assert node is not None
+    assert [member.value.text for member in node.members] == ["1", "2"]
+    assert node.to_python() == {"a": 2}
+    value = node.get("a")
+    assert value is not None
+    assert value.text == "2"
+    assert value.get("a") is None
+
+
+def test_later_equal_keys_are_found_in_each_object_also_when_one_is_written_with_escapes() -> None:
+    data = b'{"a": {"b": 1, "c": 2, "b": 3}, "\\u0061": 4, "b": "a"}'
+    assert [data[start - 9 : end - 9] for start, end in duplicate_keys(data, base=9)] == [b'"b"', b'"\\u0061"']
+    assert duplicate_keys(b'[{"a": 1}, {"a": 2}]') == []
+
+
+def test_trailing_commas_and_raw_newlines_are_accepted_and_noted() -> None:
+    data = b'[ {"a": "x\ny", }, ]'
+    reading = read_json(data)
+    assert reading.node is not None
+    assert reading.node.to_python() == [{"a": "x\ny"}]
+    assert reading.fault is None
+    assert [data[start:end] for start, end in reading.lenient] == [b"\n", b",", b","]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"token": "<|message|>”}', {"token": "<|message|>"}),
+        ('[{"a": "b”},\n "c"]', [{"a": "b"}, "c"]),
+        ("{“a”: “b”, “c”: 1}", {"a": "b", "c": 1}),
+        ('["he “hi”, so”, "x"]', ["he “hi”, so", "x"]),
+    ],
+)
+def test_curly_quotes_are_a_fault_that_reading_goes_on_after(text: str, value: object) -> None:
+    reading = read_json(text.encode())
+    assert reading.node is not None
+    assert reading.node.to_python() == value
+    assert reading.fault is not None
+    assert text.encode()[reading.fault.offset : reading.fault.end].decode() in "“”"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1, "b": [2, "x', {"a": 1, "b": [2, "x"]}),
+        ('{"a": 1, oops', {"a": 1}),
+        ('[1, {"b"', [1, {}]),
+        ('{"c": "he “hi”, so', {"c": "he “hi”, so"}),
+        ('{"a": light, "b": 2}', {"a": None, "b": 2}),
+    ],
+)
+def test_after_a_fault_there_is_what_was_read_so_far(text: str, value: object) -> None:
+    reading = read_json(text.encode())
+    assert reading.node is not None
+    assert reading.node.to_python() == value
+    assert reading.fault is not None
+
+
+def test_reading_begins_where_it_is_told_to_and_says_where_it_stopped() -> None:
+    reading = read_json(b'{"a":1} {"b":2}', base=10, start=7)
+    assert reading.node is not None
+    assert reading.node.to_python() == {"b": 2}
+    assert (reading.node.start, reading.end) == (18, 25)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (b'"plain"', "plain"),
+        (b'"a\\n\\"b\\" \\u00e9 \\ud83d\\ude00"', 'a\n"b" é 😀'),
+        (b'"\\ud800x"', "�x"),
+        (b'"raw\nline"', "raw\nline"),
+        (b'"bad \\x escape \\n"', "bad \\x escape \n"),
+        (b'"open \\"', 'open "'),
+        (b'"open', "open"),
+        (b'"\xff"', "�"),
+        ("“curly\\n".encode(), "curly\n"),
+        (b"", ""),
+    ],
+)
+def test_a_string_is_decoded_whatever_is_wrong_with_it(source: bytes, text: str) -> None:
+    assert string_body(source) == text
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_what_was_written_is_read(value: object) -> None:
+    for text in (json.dumps(value, ensure_ascii=False), json.dumps(value, indent=1)):
+        data = text.encode("utf-8", "surrogatepass")
+        assert check_json(data) is None
+        reading = read_json(data)
+        assert reading.node is not None
+        assert (reading.end, reading.faults, reading.lenient) == (len(data), [], [])
+        if "\\ud" not in text:
+            assert reading.node.to_python() == value
+
+
+@given(st.text(alphabet='[]{}",:\\u”“aé1-.\n tn') | st.binary())
+def test_nothing_raises_and_both_readings_agree_on_validity(text: str | bytes) -> None:
+    data = text.encode() if isinstance(text, str) else text
+    reading = read_json(data)
+    fault = check_json(data)
+    duplicate_keys(data)
+    if fault is None:
+        assert not reading.faults
+        assert not reading.lenient
+    try:
+        json.loads(data.decode("utf-8", "replace"), parse_constant=lambda _: pytest.fail("NaN"))
+    except ValueError:
+        assert fault is not None
+    else:
+        assert fault is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'"\\"' * 200_000,
+        '["a”, '.encode() * 50_000,
+        ('["' + "”, " * 50_000).encode(),
+        b"1" * 500_000,
+    ],
+    ids=["arrays", "objects", "escaped quotes", "curly quotes", "curly strings", "digits"],
+)
+def test_hostile_text_takes_little_time(data: bytes) -> None:
+    began = time.process_time()
+    check_json(data)
+    read_json(data)
+    duplicate_keys(data)
+    assert time.process_time() - began < 3
+
+
+def test_depth_in_strings_does_not_count() -> None:
+    assert check_json(b'["' + b"[" * 1000 + b'"]') is None
+
+
+def test_a_node_that_is_no_object_has_no_members() -> None:
+    assert JsonNode(JsonKind.NULL, 0, 4).get("a") is None

@@ -1,0 +1,74 @@
+"""Times that a transcript gives, and how they are told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.core.json_text import read_json
+from viewer.core.times import LATEST_MS, format_time, parse_time
+
+NEW_YEAR = 1_767_225_600_000
+
+
+@pytest.mark.parametrize(
+    ("value", "ms"),
+    [
+        (1_767_225_600, NEW_YEAR),
+        (1_767_225_600.25, NEW_YEAR + 250),
+        (NEW_YEAR, NEW_YEAR),
+        ("1767225600", NEW_YEAR),
+        ("2026-01-01T00:00:00Z", NEW_YEAR),
+        ("2026-01-01t00:00:00.5z", NEW_YEAR + 500),
+        ("2026-01-01T02:00:00.123456+02:00", NEW_YEAR + 123),
+        ("2025-12-31 19:00:00-05:00", NEW_YEAR),
+        ("2026-01-01T00:00:00", NEW_YEAR),
+        ("2025-12-31T23:59:60Z", NEW_YEAR),
+        (0, 0),
+    ],
+)
+def test_seconds_milliseconds_and_rfc_3339_are_read(value: object, ms: int) -> None:
+    assert parse_time(value) == ms
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -1,
+        float("nan"),
+        float("inf"),
+        10**30,
+        "",
+        "soon",
+        "2026-13-01T00:00:00Z",
+        "2026-01-01",
+        "1" * 5000,
+        [],
+        "2026-01-01T00:00:00+99:00",
+    ],
+)
+def test_all_else_is_no_time(value: object) -> None:
+    assert parse_time(value) is None
+
+
+@pytest.mark.parametrize("text", ["1767225600", '"2026-01-01T00:00:00Z"', "1767225600.0"])
+def test_a_json_value_may_be_a_time(text: str) -> None:
+    assert parse_time(read_json(text.encode()).node) == NEW_YEAR
+
+
+@pytest.mark.parametrize("text", ["true", "null", "{}", "1e999"])
+def test_other_json_values_are_none(text: str) -> None:
+    assert parse_time(read_json(text.encode()).node) is None
+
+
+def test_times_are_told_in_utc_with_a_fraction_only_where_there_is_one() -> None:
+    assert format_time(NEW_YEAR) == "2026-01-01T00:00:00Z"
+    assert format_time(NEW_YEAR + 250) == "2026-01-01T00:00:00.250Z"
+
+
+@given(st.integers(0, LATEST_MS))
+def test_a_time_that_was_told_is_read_again(ms: int) -> None:
+    assert parse_time(format_time(ms)) == ms

@@ -1,0 +1,50 @@
+"""Ill-formed UTF-8 is found where Python's decoder puts U+FFFD, and nowhere else."""
+
+import itertools
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.core.utf8 import ill_formed
+
+EDGES = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF]
+LEADS = [0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
+
+
+def replaced(data: bytes) -> str:
+    """The text that the spans stand for."""
+    parts, position = [], 0
+    for start, end in ill_formed(data):
+        assert position <= start < end <= len(data)
+        parts += [data[position:start].decode(), "\ufffd"]
+        position = end
+    return "".join([*parts, data[position:].decode()])
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+def test_every_combination_of_edge_bytes_reads_as_python_reads_it(length: int) -> None:
+    for values in itertools.product(
+        [*EDGES, *LEADS] if length < 4 else [0x41, 0x80, 0x90, 0xBF, *LEADS], repeat=length
+    ):
+        data = bytes(values)
+        assert replaced(data) == data.decode("utf-8", "replace"), data
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_read_as_python_reads_them(data: bytes) -> None:
+    assert replaced(data) == data.decode("utf-8", "replace")
+
+
+def test_places_count_from_the_base() -> None:
+    assert list(ill_formed(b"a\xe2\x82b\xff", 100)) == [(101, 103), (104, 105)]
+    assert list(ill_formed("gut, 漢字 🐈".encode(), 100)) == []
+
+
+@pytest.mark.parametrize("unit", [b"\xff", b"\xe2\x82", b"a\x80", "é\N{CAT}".encode() + b"\xf0"])
+def test_hostile_bytes_take_linear_time(unit: bytes) -> None:
+    begun = time.perf_counter()
+    for _ in ill_formed(unit * (1_000_000 // len(unit))):
+        pass
+    assert time.perf_counter() - begun < 3

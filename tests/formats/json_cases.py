@@ -1,0 +1,61 @@
+"""Reads JSON dialects in every cutting, and says what was read in short tuples."""
+
+from __future__ import annotations
+
+from viewer.core.dialect import Dialect
+from viewer.core.events import Closed, Event, Found, Strayed
+from viewer.core.json_text import string_body
+from viewer.core.messages import Coding, Message
+from viewer.core.parser import Parser
+
+
+def read(dialect: Dialect, data: bytes, sizes: list[int] | None = None) -> list[Event]:
+    """The events of an input that arrives in pieces of these sizes, or whole."""
+    parser = Parser(dialect)
+    events: list[Event] = []
+    at = 0
+    for size in sizes or [len(data)]:
+        events += parser.feed(data[at : at + size])
+        at += size
+    return events + parser.close()
+
+
+def read_in_every_cutting(dialect: Dialect, text: str | bytes) -> list[Event]:
+    """The events, which must not depend on how the input was cut."""
+    data = text.encode() if isinstance(text, str) else text
+    whole = read(dialect, data)
+    for cut in range(len(data) + 1):
+        assert read(dialect, data, [cut, len(data) - cut]) == whole, f"cut at {cut}"
+    assert read(dialect, data, [1] * len(data)) == whole
+    return whole
+
+
+def messages(events: list[Event]) -> list[Message]:
+    """The messages as they were settled."""
+    return [event.message for event in events if isinstance(event, Closed)]
+
+
+def body(message: Message, text: str | bytes) -> str:
+    """What the author meant."""
+    data = text.encode() if isinstance(text, str) else text
+    return "".join(
+        data[start:end].decode("utf-8", "replace") if coding is Coding.PLAIN else string_body(data[start:end])
+        for start, end, coding in message.pieces
+    )
+
+
+def rows(events: list[Event], text: str | bytes) -> list[tuple[str, str | None, str]]:
+    """Role, channel as given and body of each message."""
+    return [(message.header.role, message.header.channel_given, body(message, text)) for message in messages(events)]
+
+
+def problems(events: list[Event]) -> list[str]:
+    """Each diagnostic as `code/reason@message`."""
+    found = [event for event in events if isinstance(event, Found)]
+    return [f"{event.code}{f'/{event.reason}' if event.reason else ''}@{event.message}" for event in found]
+
+
+def strays(events: list[Event], text: str) -> list[str]:
+    """Text outside any message."""
+    spans = [event.stray.span for event in events if isinstance(event, Strayed)]
+    return [text.encode()[start:end].decode() for start, end in spans]

@@ -1,0 +1,81 @@
+"""Which dialect an input is in, judged by its beginning."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.formats import DIALECTS, detect
+from viewer.formats.detect import HEAD
+
+CASES = [
+    ("openchatml-2.2", "version: 2.2\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-2.2", "---\nmodel: m\n---\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-2.2", 'model: m\nversion: "2.2"\n<|start|>user<|message|>x<|end|>'),
+    ("openchatml-2.2", "version: [2.2\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-2.2", "version: 7.5\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-2.2", "version: 2.2\n"),
+    (
+        "openchatml-2.2",
+        'version: 2.2\ncapabilities:\n  tokens: ["<|im_start|>","<|start|>"]\n<|start|>user<|message|>x<|end|>',
+    ),
+    ("openchatml-2.0", "version: 2.0\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-2.0", "version: 2\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-1.x", "version: 1.1\n<|start|>user<|message|>x<|end|>"),
+    ("openchatml-0.1", "version: 0.1\n<|im_start|>user\nx<|im_end|>"),
+    ("openchatml-2.2", "<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|message|>{}<|call|>"),
+    ("openchatml-2.2", "<|start|>assistant<|channel|>commentary intent=preamble<|message|>x<|end|>"),
+    ("openchatml-2.2", "<|start|>tool name=functions.f<|message|>x<|end|>"),
+    ("openchatml-2.2", "<|start|>tool<|message|>x<|end|>"),
+    ("openchatml-2.2", "<|start|>user<|message|><|literal|>x<|endliteral|><|end|>"),
+    ("openchatml-1.x", "<|start|>user<|message|>x<|end|>\n<|start|>assistant<|message|>y<|end|>"),
+    ("harmony", "<|start|>user<|message|>x<|end|><|start|>assistant"[:40]),
+    ("harmony", "<|start|>system<|message|># Valid channels: final<|end|><|start|>assistant<|message|>y<|end|>"),
+    ("harmony", "<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>y<|return|>"),
+    ("harmony", "<|start|>functions.f to=assistant<|channel|>commentary<|message|>x<|end|>"),
+    ("harmony", "We must refuse.<|end|><|start|>assistant<|channel|>final<|message|>Sorry<|return|>"),
+    ("harmony", "analysisWe need to greet.assistantfinalHello"),
+    ("openchatml-0.1", "[BOS]<|im_start|>user\nx<|im_end|>"),
+    ("openchatml-0.1", "<|fim_prefix|>a<|fim_middle|><|fim_suffix|>b"),
+    ("openchatml-0.1", "one\n<|file_separator|>\ntwo"),
+    ("chatml-json", '[{"token": "<|start|>"}, "user", {"token": "<|message|>"}, "x", {"token": "<|end_message|>"}]'),
+    ("chatml-json", '["text", {"token": "<|end_message|>"}]'),
+    ("json", '{"role": "user", "content": "<|start|>"}'),
+    ("json", '[{"role": "user", "content": "a"}]'),
+    ("json", '{"messages": [{"role": "user", "content": "a"}]}'),
+    ("json", '{"choices": [{"message": {"role": "assistant", "content": "a"}}]}'),
+    ("json", '{"role": "user", "content": "a\n{"role": "user", "content": "b"}\n'),
+    ("events", '{"type": "response.delta", "delta": "<|start|>"}\n'),
+    ("events", '{"event": "tool.cancel", "call_id": "a"}\n'),
+    ("events", '{"choices": [{"delta": {"content": "a"}}]}\n'),
+    ("events", 'event: response.delta\ndata: {"delta": "a"}\n\n'),
+    ("events", 'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n'),
+    ("harmony-tokens", "[200006, 1428, 200008]"),
+    ("harmony-tokens", "200006\n1428\n200008\n"),
+    ("harmony-tokens", "[200006, 14"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text"), CASES, ids=lambda value: value[:40])
+def test_the_beginning_decides(dialect: str, text: str) -> None:
+    detection = detect(text.encode())
+    assert detection.dialect == dialect
+    assert detection.reason
+    assert 0 < detection.confidence <= 1
+
+
+@pytest.mark.parametrize(("dialect", "text"), CASES, ids=lambda value: value[:40])
+def test_a_byte_order_mark_changes_nothing(dialect: str, text: str) -> None:
+    assert detect(b"\xef\xbb\xbf" + text.encode()).dialect == dialect
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "Just some prose.\n", '{"note": 1}', "\x00\x01\x02", "[[[[", "{" * 1000])
+def test_what_is_no_transcript_is_read_without_confidence(text: str) -> None:
+    assert detect(text.encode()).confidence == 0
+
+
+def test_only_the_first_64_kilobytes_are_looked_at() -> None:
+    assert detect(b" " * HEAD + b"[BOS]<|im_start|>user\nx<|im_end|>").confidence == 0
+
+
+def test_every_name_is_a_dialect() -> None:
+    assert {dialect for dialect, _ in CASES} == set(DIALECTS)

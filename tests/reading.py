@@ -1,0 +1,74 @@
+"""Helpers that read a text in one piece and cut in every way, and describe what was read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from viewer.core.bodies import read_body
+from viewer.core.dialect import Dialect, Options
+from viewer.core.examiner import Examiner
+from viewer.core.parser import Parser
+from viewer.core.visibility import is_user_safe
+from viewer.formats import DIALECTS
+from viewer.formats.token_ids import body_of_ids
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Everything that must be the same however the input was cut."""
+
+    transcripts: tuple[object, ...]
+    messages: tuple[object, ...]
+    texts: tuple[str, ...]
+    visible: tuple[bool, ...]
+    strays: tuple[object, ...]
+    findings: tuple[object, ...]
+    calls: tuple[str, ...]
+
+
+def examine(pieces: Iterable[bytes], text: bytes, dialect: str | Dialect, options: Options | None = None) -> Examiner:
+    """Read the pieces of a text."""
+    row = DIALECTS[dialect] if isinstance(dialect, str) else dialect
+    parser = Parser(row, options)
+    examiner = Examiner(lambda start, end: text[start:end], DIALECTS, body_of_ids)
+    for piece in pieces:
+        examiner.take(parser.feed(piece))
+    examiner.take(parser.close())
+    examiner.close()
+    return examiner
+
+
+def describe(examiner: Examiner, text: bytes) -> Reading:
+    """What was read, as values that can be compared."""
+    messages = list(examiner.index)
+    return Reading(
+        transcripts=tuple(examiner.transcripts),
+        messages=tuple(messages),
+        texts=tuple(
+            read_body(message.pieces, lambda start, end: text[start:end], body_of_ids).text for message in messages
+        ),
+        visible=tuple(is_user_safe(message) for message in messages),
+        strays=tuple(examiner.strays),
+        findings=tuple(examiner.findings),
+        calls=tuple(map(repr, examiner.calls.links)),
+    )
+
+
+def read(text: bytes | str, dialect: str, options: Options | None = None) -> Reading:
+    """Read a text in one piece."""
+    data = text.encode() if isinstance(text, str) else text
+    return describe(examine([data], data, dialect, options), data)
+
+
+def read_cut(text: bytes, dialect: str, cuts: Iterable[int], options: Options | None = None) -> Reading:
+    """Read a text cut at these offsets."""
+    edges = [0, *sorted(cuts), len(text)]
+    pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
+    return describe(examine(pieces, text, dialect, options), text)
+
+
+def codes(reading: Reading) -> list[str]:
+    """The codes of all diagnostics, with their reasons, in the order in which they were found."""
+    return [f"{d.code}/{d.reason}" if d.reason else d.code for d in reading.findings]  # type: ignore[attr-defined]

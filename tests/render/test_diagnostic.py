@@ -1,0 +1,109 @@
+"""Diagnostics of `check`: like those of a good compiler, with carets that point at the place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from viewer.core.diagnostics import RULES, Diagnostic
+from viewer.render.diagnostic import compiler_lines, counts_line, source_lines
+from viewer.render.explanation import explanation_lines
+from viewer.render.github import workflow_command
+from viewer.render.lines import cells
+from viewer.render.machine import encode
+from viewer.render.sarif import sarif
+from viewer.render.style import Style
+from viewer.sources.document import Finding
+
+STYLE = Style()
+FINDING = Finding(Diagnostic("E-BODY-CONSTRAINT-VIOLATION", "json-malformed", 11, 2000, 2005), 41, 18, 41, 23)
+
+
+def printed(name: str, width: int = 80, style: Style = STYLE) -> list[str]:
+    return [style.paint(line) for line in compiler_lines(name, FINDING, width, style)]
+
+
+def test_the_sentence_goes_below_where_the_screen_is_narrow() -> None:
+    head, *sentence = printed("w.ocml", 60, Style(wrapped=True))
+    assert head == "w.ocml:41:18: error E-BODY-CONSTRAINT-VIOLATION/json-malformed"
+    assert sentence
+    assert all(row.startswith("  ") and cells(row) <= 60 for row in sentence)
+
+
+def test_a_line_has_place_code_sentence_and_section() -> None:
+    (line,) = printed("w.ocml")
+    rule = RULES["E-BODY-CONSTRAINT-VIOLATION"]
+    sentence = rule.reasons["json-malformed"]
+    assert line == f"w.ocml:41:18: error E-BODY-CONSTRAINT-VIOLATION/json-malformed {sentence} [{rule.section}]"
+
+
+def test_file_names_are_made_safe() -> None:
+    assert "\x1b" not in "".join(printed("\x1b[31m"))
+    assert "\x1b" not in workflow_command("\x1b[31m", FINDING)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ('{"rain":light}', "light"),
+        ('\t{"rain":light}', "light"),
+        ('{"日本":light} 日本', "light"),
+        ('\x1b[31m{"rain":light}', "light"),
+        ("x" * 600 + "light" + "y" * 600, "light"),
+        ("日" * 300 + "light", "light"),
+    ],
+)
+def test_carets_stand_under_the_place(text: str, marked: str) -> None:
+    first = text.index(marked)
+    source, carets = (
+        STYLE.paint(line) for line in source_lines(FINDING, (text, first, first + len(marked)), 80, STYLE)
+    )
+    assert carets.index("^") == cells(source[: source.index(marked)])
+    assert carets.strip().endswith("^" + "~" * (len(marked) - 1))
+    assert cells(source) <= 80
+    assert "\x1b" not in source
+
+
+def test_an_empty_place_has_one_caret() -> None:
+    _, carets = (STYLE.paint(line) for line in source_lines(FINDING, ("abc", 3, 3), 80, STYLE))
+    assert carets.count("^") == 1
+    assert "~" not in carets
+
+
+def test_the_last_line_counts() -> None:
+    assert STYLE.paint(counts_line(0, 0, 1, STYLE)) == "No problems in 1 message."
+    assert STYLE.paint(counts_line(1, 2, 1234, STYLE)) == "1 error and 2 warnings in 1,234 messages."
+    assert STYLE.paint(counts_line(0, 1, 2, STYLE)) == "1 warning in 2 messages."
+
+
+def test_sarif_has_rules_and_exact_regions() -> None:
+    log = json.loads(encode(sarif([("a.ocml", FINDING)]), indent=2))
+    run = log["runs"][0]
+    assert (log["version"], run["columnKind"]) == ("2.1.0", "unicodeCodePoints")
+    result = run["results"][0]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert region == {
+        "startLine": 41, "startColumn": 18, "endLine": 41, "endColumn": 23, "byteOffset": 2000, "byteLength": 5,
+    }  # fmt: skip
+
+
+def test_workflow_commands_escape_their_properties() -> None:
+    command = workflow_command("a,b:c%.ocml", FINDING)
+    assert command.startswith("::error file=a%2Cb%3Ac%25.ocml,line=41,endLine=41,col=18,endColumn=23,title=E-BODY")
+    assert "\n" not in command
+
+
+def test_columns_are_left_out_where_a_place_has_several_lines() -> None:
+    assert "col=" not in workflow_command("a", Finding(FINDING.diagnostic, 41, 18, 42, 3))
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_can_be_explained(code: str) -> None:
+    for style in (Style(), Style(ascii=True, wrapped=True)):
+        text = "\n".join(style.paint(line) for line in explanation_lines(RULES[code], 80, style))
+        assert code in text
+        assert "What to do" in text
+        assert text.isascii() or not style.ascii
+        assert all(reason in text for reason in RULES[code].reasons)

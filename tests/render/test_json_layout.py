@@ -1,0 +1,44 @@
+"""JSON on several lines: white space is new, every token is the old one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.render.json_layout import laid_out
+from viewer.render.safe_text import SafeText
+
+
+def test_entries_stand_on_lines_of_their_own() -> None:
+    assert laid_out(SafeText('{"a":[1,2],"b":{},"c":{"d":null}}')) == (
+        '{\n  "a": [\n    1,\n    2\n  ],\n  "b": {},\n  "c": {\n    "d": null\n  }\n}'
+    )
+
+
+@pytest.mark.parametrize("value", ["12345678901234567890.10", '"\\u00e9 \\/"', "1E400", "NaN", '"{,}:"'])
+def test_values_keep_their_spelling(value: str) -> None:
+    assert f'"a": {value}' in (laid_out(SafeText(f'{{"a":{value},"a":{value}}}')) or "")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "plain", '"text"', "{", "{]", '{"a":1}}', '{"a":1} x', '{"a', "[" * 300 + "]" * 300, "]"]
+)
+def test_what_is_not_one_value_is_left_alone(text: str) -> None:
+    assert laid_out(SafeText(text)) is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_nothing_but_white_space_changes(value: object) -> None:
+    text = SafeText(json.dumps([value]))
+    laid = laid_out(text)
+    assert laid is not None
+    assert json.loads(laid) == [value]
+    assert re.sub(r"\s", "", laid) == re.sub(r"\s", "", text)

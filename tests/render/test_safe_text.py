@@ -1,0 +1,125 @@
+"""Text made safe for a terminal: one code point in, one out, and nothing that a terminal obeys."""
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.core.hidden_characters import find_hidden_characters
+from viewer.render.safe_text import copied, normalize_newlines, safe, safe_line
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+EMOJI = [FAMILY, SCOTLAND, "❤️", "1️⃣", "🧑🏻‍❤️‍💋‍🧑🏼", "🏳️‍🌈"]
+
+TABLE = [
+    ("plain\tand\nlines", "plain\tand\nlines", "plain\tand\nlines"),
+    ("déjà vu 漢字 привет", "déjà vu 漢字 привет", "déjà vu 漢字 привет"),
+    ("a\rb", "a␍b", "ab"),
+    ("\x1b]52;c;eA==\x07", "␛]52;c;eA==␇", "]52;c;eA=="),
+    ("\x00\x01\x1f\x7f", "␀␁␟␡", ""),
+    ("\x9b31m\x85", "\ufffd31m\ufffd", "\ufffd31m\ufffd"),
+    ("\ud800\udfff\uffff\ufdd0\U0010fffe", "\ufffd" * 5, "\ufffd" * 5),
+    ("\u200e\u202a\u202d\u2066", "⇢⇢⇢⇢", ""),
+    ("\u200f\u061c\u202b\u202e\u2067", "⇠⇠⇠⇠⇠", ""),
+    ("\u202c\u2068\u2069", "⇄⇄⇄", ""),
+    ("\u200b\u200c\u200d\u2060\ufeff\u00ad", "······", ""),
+    ("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u180e", "········", ""),
+    ("\U000e0001\U000e0041\U000e007f\U000e0100\ufff0", "·····", ""),
+    ("\u2028\u2029", "␤␤", "\n\n"),
+    ("a\u0600b", "a·b", "a\u0600b"),
+    ("x\ufe0f 1\ufe0f", "x· 1·", "x 1"),
+    ("e\u0301\u0301\u0301\u0301\u0301\u0301", "e" + "\u0301" * 6, "e" + "\u0301" * 6),
+    ("[red]:smile:[/nope]", "[red]:smile:[/nope]", "[red]:smile:[/nope]"),
+    ("\u2800 \u3000\u00a0\ue000", "\u2800 \u3000\u00a0\ue000", "\u2800 \u3000\u00a0\ue000"),
+    (f"{FAMILY}\u200d", f"{FAMILY}·", FAMILY),
+    (f"a\u200d{SCOTLAND}\u200db", f"a·{SCOTLAND}·b", f"a{SCOTLAND}b"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown", "copy"), TABLE)
+def test_the_table(text: str, shown: str, copy: str) -> None:
+    assert safe(text) == shown
+    assert copied(text) == copy
+
+
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_whole_emoji_stay_whole(emoji: str) -> None:
+    assert safe(f"a {emoji} b") == f"a {emoji} b"
+    assert safe_line(emoji) == emoji
+    assert copied(f"{emoji}{emoji}") == emoji * 2
+
+
+def test_all_code_points_one_in_one_out_and_none_that_a_terminal_obeys() -> None:
+    text = " ".join(map(chr, range(0x110000)))
+    shown = safe(text)
+    assert len(shown) == len(text)
+    assert set(shown[1::2]) == {" "}
+    assert {character for character in set(shown) if is_obeyed(character)} == {"\t", "\n"}
+    assert [shown[0x09 * 2], shown[0x0A * 2]] == ["\t", "\n"]
+    assert not list(find_hidden_characters(shown.encode()))
+    assert safe(shown) == shown
+
+
+@pytest.mark.slow
+def test_every_code_point_on_its_own_is_shown_as_among_others() -> None:
+    shown = safe(" ".join(map(chr, range(0x110000))))[::2]
+    assert "".join(map(safe, map(chr, range(0x110000)))) == shown
+
+
+@pytest.mark.slow
+def test_no_code_point_is_copied_that_a_terminal_obeys() -> None:
+    visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
+    copy = copied(" ".join(map(chr, range(0x110000))))
+    obeyed = {ord(character) for character in set(copy) if is_obeyed(character)}
+    assert obeyed <= visible | {ord("\t"), ord("\n")}
+
+
+def is_obeyed(character: str) -> bool:
+    """Control, format, surrogate, line or paragraph separator, or no character at all."""
+    code = ord(character)
+    no_character = 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") or no_character
+
+
+@given(
+    st.text(alphabet=st.characters(), max_size=50)
+    | st.text("a1\ufe0f\u20e3\u200d\U0001f468\U0001f3fb\u202e\r\n\x1b", max_size=12)
+)
+def test_offsets_hold_and_nothing_hidden_is_left(text: str) -> None:
+    shown = safe(text)
+    assert len(shown) == len(text)
+    assert safe(shown) == shown
+    assert not list(find_hidden_characters(shown.replace("\n", "").encode()))
+
+
+def test_newlines() -> None:
+    assert normalize_newlines("a\r\nb\rc\r\r\n") == "a\nb\rc\r\n"
+    assert copied("a\r\nb\rc") == "a\nbc"
+    assert safe("\r\n") == "␍\n"
+
+
+def test_a_line_has_neither_newlines_nor_tabs() -> None:
+    assert safe_line("a\nb\tc\r\n") == "a␊b␉c␍␊"
+
+
+def test_a_line_is_capped() -> None:
+    assert safe_line("x" * 200) == "x" * 200
+    assert safe_line("x" * 201) == "x" * 199 + "…"
+    assert safe_line("abcdef", 3) == "ab…"
+    assert safe_line("👨‍👩", 2) == "👨…"
+
+
+def test_a_line_has_few_marks_on_a_base() -> None:
+    assert safe_line("e" + "\u0301" * 9 + "x\u0301") == "e" + "\u0301" * 4 + "x\u0301"
+
+
+@pytest.mark.parametrize("unit", ["\x1b[0m", "\u200d", "❤\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", "\ud800", "漢字"])
+def test_hostile_text_takes_linear_time(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    begun = time.perf_counter()
+    safe(text)
+    copied(text)
+    assert time.perf_counter() - begun < 3

@@ -1,0 +1,31 @@
+"""The project around the code: pinned versions, bundled files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from viewer.resources import bundled
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_every_dependency_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    wanted = [
+        *project["project"]["dependencies"],
+        *extras["test"],
+        *extras["dev"],
+        *project["build-system"]["requires"],
+    ]
+    lines = (ROOT / "constraints.txt").read_text("utf-8").split()
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.+!]*", line) for line in lines)
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
+    assert {re.split(r"[<>=\[]", name)[0].lower() for name in wanted} <= pinned
+
+
+def test_bundled_files_are_found_in_a_checkout() -> None:
+    assert bundled("samples", "tour.ocml").is_file()
+    assert bundled("themes").is_dir()

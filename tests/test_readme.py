@@ -1,0 +1,64 @@
+"""The README says what is true: its files exist, its commands run, its exit codes are those of the code."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import CHAT, run
+from viewer.cli import COMMANDS, exits
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+EXAMPLES = [line.partition("#")[0].strip() for line in BLOCKS[1].splitlines()]
+
+
+def test_it_opens_with_the_two_commands() -> None:
+    assert README.startswith("# ocmlview\n\n```sh\nmake demo ")
+    assert [line.split()[:2] for line in BLOCKS[0].splitlines()] == [["make", "demo"], ["make", "test"]]
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_its_examples_run(line: str, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.ocml"
+    chat.write_text(CHAT)
+    piped = line.startswith("cat chat.ocml | ")
+    words = shlex.split(line.removeprefix("cat chat.ocml | "))
+    assert words[0] == "ocmlview"
+    arguments = [str(chat) if word == "chat.ocml" else word for word in words[1:]]
+    result = run(*arguments, stdin=CHAT if piped else "")
+    assert result.code == 0, result.err
+    assert result.out
+
+
+def test_the_files_it_names_exist() -> None:
+    table = README[README.index("| question | answer |") :]
+    named = re.findall(r"`((?:viewer|tests|samples|themes)/[^`]*)`", table)
+    assert len(named) >= 6
+    for name in named:
+        path = re.sub(r"<\w+>.*$", "", name)
+        assert (ROOT / path).exists(), name
+
+
+def test_the_names_it_gives_are_in_the_code() -> None:
+    table = README[README.index("| question | answer |") :]
+    for file, name in [
+        ("core/visibility.py", "is_user_safe"),
+        ("cli/__init__.py", "COMMANDS"),
+        ("formats/__init__.py", "DIALECTS"),
+    ]:
+        assert f"`{name}`" in table
+        assert name in (ROOT / "viewer" / file).read_text("utf-8")
+
+
+def test_it_names_every_command() -> None:
+    assert set(re.findall(r"^\| `ocmlview \[?(\w+)", README, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_its_exit_codes_are_those_of_the_code() -> None:
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
+    assert codes == {exits.FINE, exits.FINDINGS, exits.USAGE, exits.INTERRUPTED, exits.PIPE_CLOSED}

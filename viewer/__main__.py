@@ -1,0 +1,6 @@
+"""`python -m viewer` is `ocmlview`."""
+
+from viewer.cli import main
+
+if __name__ == "__main__":
+    main()

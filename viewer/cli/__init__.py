@@ -1,0 +1,116 @@
+"""The command line: `COMMANDS`, the list of all commands, and `main`, which runs one of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from viewer import __version__
+from viewer.cli.exits import FINE, USAGE, PipeClosed, ended
+from viewer.errors import ViewerError
+
+
+class Entry(NamedTuple):
+    """One row of the list of commands; the module is imported when the command is used."""
+
+    module: str
+    """It has the click command as `command`."""
+    help: str
+
+
+COMMANDS = {
+    "view": Entry("viewer.cli.view", "Open the viewer (the default: `ocmlview FILE`)."),
+    "show": Entry("viewer.cli.show", "Print what the end user saw, or with --reveal more."),
+    "check": Entry("viewer.cli.check", "Report what is wrong, with exact places."),
+    "explain": Entry("viewer.cli.explain", "Say what a code means and what to do about it."),
+    "convert": Entry("viewer.cli.convert", "Write another dialect; losses are reported."),
+    "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
+    "formats": Entry("viewer.cli.formats", "List the dialects and how they are recognised."),
+    "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program."),
+}
+
+_OWN_OPTIONS = ("--help", "-h", "--version")
+_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 130 interrupted, 141 output closed early."
+
+
+def main() -> NoReturn:
+    """The command `ocmlview`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line and return its exit code."""
+    return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
+
+
+class _Program(click.Group):
+    """The commands of the list, each loaded when it is needed; what is no command is a file to view."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and (sys.stdin is None or sys.stdin.isatty()):
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(USAGE)
+        if not args or (args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS):
+            _suggest_command(args)
+            args = ["view", *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = import_module(entry.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise PipeClosed from error
+
+
+_program = _Program(
+    "ocmlview",
+    help="Show a transcript of a language model as its user saw it; what stood behind it only on request.",
+    epilog=_EPILOG,
+    subcommand_metavar="[COMMAND] [FILE...]",
+    options_metavar="",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            help="Say which version this is.",
+            callback=lambda ctx, _, wanted: _say_version(ctx) if wanted and not ctx.resilient_parsing else None,
+        )
+    ],
+)
+
+
+def _suggest_command(arguments: list[str]) -> None:
+    """A single word that is no file but looks like a command is a slip of the hand."""
+    if not arguments or arguments[0].startswith("-") or os.path.exists(arguments[0]):  # noqa: PTH110 (never raises)
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(arguments[0], COMMANDS, 1, 0.7)
+    if near:
+        raise ViewerError(f"there is no file and no command {arguments[0]}; did you mean {near[0]}?")
+
+
+def _say_version(context: click.Context) -> NoReturn:
+    click.echo(f"ocmlview {__version__}")
+    context.exit(FINE)

@@ -1,0 +1,63 @@
+"""`ocmlview convert`: what is shown, written in another dialect; what that cannot say is told on standard error."""
+
+from __future__ import annotations
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.output import write_text
+from viewer.core.visibility import Reveal
+from viewer.errors import ViewerError
+from viewer.formats import WRITERS
+from viewer.formats.unhidden import unhidden_count
+from viewer.sources.document import Document, open_document
+from viewer.sources.projection import Projection
+from viewer.sources.shown import ShownMessage
+
+
+@click.command("convert", short_help="Write another dialect.")
+@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="The dialect to write.")
+@options.reading
+@options.audience
+def command(
+    target: str,
+    files: tuple[str, ...],
+    dialect: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    strict_safe: bool,
+) -> int:
+    """Write what is shown of a transcript in another dialect. Nothing is lost silently: what is left out, and what the
+    other dialect cannot say, stands on standard error."""
+    audience = options.audience_of(reveal, debug, strict_safe)
+    inputs = options.inputs_of(files)
+    if len(inputs) > 1:
+        raise click.UsageError("One file at a time.", click.get_current_context())
+    document = open_document(inputs[0], dialect=dialect, options=options.reading_options(preambles))
+    return _convert(document, document.project(audience), target)
+
+
+def _convert(document: Document, projection: Projection, target: str) -> int:
+    messages = [item for item in projection.items() if isinstance(item, ShownMessage)]
+    try:
+        text, losses = WRITERS[target](projection.transcripts(), messages)
+    except ViewerError as refusal:
+        complain(str(refusal))
+        return FINDINGS
+    write_text(text)
+    hidden = projection.hidden_count
+    if hidden:
+        say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")
+    for loss in losses:
+        say(loss)
+    _say_what_opens(projection, messages, text, target)
+    return FINE
+
+
+def _say_what_opens(projection: Projection, messages: list[ShownMessage], text: str, target: str) -> None:
+    """For someone who had hidden messages written: which of them the other dialect cannot keep hidden."""
+    count = 0 if projection.audience.is_safe else unhidden_count(text, target, messages)
+    if count:
+        say(f"{count:,} {'message' if count == 1 else 'messages'} hidden here would be shown in {target}.")

@@ -1,0 +1,91 @@
+"""How the program ends: the exit codes, and the one place where a mistake, an interrupt or a closed pipe is caught."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import TracebackType
+
+import click
+
+from viewer.errors import ViewerError
+from viewer.render.safe_text import safe_line
+
+FINE = 0
+FINDINGS = 1
+"""The transcript has errors, or cannot be converted."""
+USAGE = 2
+"""What was asked for cannot be done."""
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+_LONGEST_SENTENCE = 2000
+
+
+class PipeClosed(Exception):  # noqa: N818
+    """The reader of our output has gone; not an OSError, which click would take for itself."""
+
+
+def say(sentence: str) -> None:
+    """One line for the person, on standard error. It may quote a file name, never a transcript."""
+    if sys.stderr is not None:
+        line = safe_line(sentence, _LONGEST_SENTENCE).encode("utf-8", "replace")
+        sys.stderr.write(line.decode(sys.stderr.encoding or "ascii", "replace") + "\n")
+        sys.stderr.flush()
+
+
+def complain(sentence: str) -> None:
+    """What went wrong, with the name of the program before it."""
+    say(f"ocmlview: {sentence}")
+
+
+def ended(act: Callable[[], int]) -> int:
+    """Do it, and return the exit code that tells how it ended."""
+    sys.excepthook = _report_crash
+    try:
+        code = act()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except ViewerError as error:
+        complain(str(error))
+        return USAGE
+    except click.ClickException as error:
+        complain(_first_sentence(error))
+        return USAGE
+    except (PipeClosed, BrokenPipeError):
+        _close_output()
+        return PIPE_CLOSED
+    except (KeyboardInterrupt, click.Abort):
+        _close_output()
+        return INTERRUPTED
+    except OSError as error:
+        _close_output()
+        complain(error.strerror or "the operating system refused")
+        return USAGE
+    return code
+
+
+def _first_sentence(error: click.ClickException) -> str:
+    """What is wrong with the command line, and where help is, in two sentences on one line."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f" Try '{context.command_path} --help'." if context else ""
+    return error.format_message() + hint
+
+
+def _close_output() -> None:
+    """Let nothing be written any more, so that the interpreter has nothing to complain about when it ends."""
+    if sys.stdout is None:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _report_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Where the program broke, without a word of what it was reading: messages of exceptions quote their input."""
+    complain(f"this is a bug: {kind.__name__}")
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        say(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
+        trace = trace.tb_next

@@ -1,0 +1,37 @@
+"""`ocmlview formats`: the dialects that can be read, how each is recognised, and which of them can be written."""
+
+from __future__ import annotations
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import FINE
+from viewer.formats import DIALECTS, WRITERS
+from viewer.render.style import own
+from viewer.render.table import Cell, table_lines
+
+RECOGNISED = {
+    "openchatml-2.2": "a document header with version 2.2, or call_id=, name=, intent=, the role tool, <|literal|>",
+    "openchatml-2.0": "a document header with version 2.0",
+    "openchatml-1.x": "<|start|>assistant and no channels at all",
+    "openchatml-0.1": "<|im_start|>, [BOS], <|fim_...|>, <|file_separator|>",
+    "harmony": "<|start|>, <|channel|> or <|message|> without a document header",
+    "harmony-tokens": "an array of integers, or one integer a line",
+    "chatml-json": 'an array of strings and {"token": ...} objects',
+    "json": "objects with role or messages, one or many, also one a line",
+    "events": "objects with type or event response.*, server-sent events, chunks of a completion",
+}
+
+
+@click.command("formats", short_help="List the dialects.")
+@options.printing
+def command(color: str, ascii_only: bool) -> int:
+    """List the dialects: their names for --format and --to, and what an input is recognised by."""
+    output = options.output_of(color, ascii_only)
+    style = output.style
+    rows: list[list[Cell]] = [
+        [own(name), style.words(dialect.title), own("yes" if name in WRITERS else ""), own(RECOGNISED[name])]
+        for name, dialect in DIALECTS.items()
+    ]
+    output.write_styled(table_lines(("name", "format", "writes", "recognised by"), rows, output.width, style))
+    return FINE

@@ -1,0 +1,35 @@
+"""The files that a command was given, opened one after the other; one that cannot be read does not stop the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.cli.exits import FINE, USAGE, complain
+from viewer.core.dialect import Options
+from viewer.errors import ViewerError
+from viewer.sources.document import Document, open_document
+
+
+class Inputs:
+    """Iterate to get the documents; `code` then tells whether all could be read."""
+
+    def __init__(self, names: tuple[str, ...], dialect: str | None, options: Options) -> None:
+        self.names = names
+        self.code = FINE
+        self._dialect = dialect
+        self._options = options
+
+    @property
+    def several(self) -> bool:
+        """Whether what is printed must say which file it is about."""
+        return len(self.names) > 1
+
+    def __iter__(self) -> Iterator[Document]:
+        for name in self.names:
+            try:
+                document = open_document(name, dialect=self._dialect, options=self._options)
+            except ViewerError as error:
+                complain(str(error))
+                self.code = USAGE
+            else:
+                yield document

@@ -1,0 +1,93 @@
+"""Standard output: what it can show, and writing lines to it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from viewer.render.safe_text import normalize_newlines, safe
+from viewer.render.style import Line, Printable, Style
+
+_BLOCK = 64 * 1024
+_PIPE_WIDTH = 80
+_NARROWEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where data goes; everything else is said on standard error."""
+
+    style: Style
+    width: int
+
+    def write(self, lines: Iterable[Printable]) -> None:
+        """Lines without their ends; a terminal sees each at once."""
+        waiting: list[str] = []
+        size = 0
+        for line in lines:
+            waiting.append(line)
+            size += len(line)
+            if size >= _BLOCK or (self.style.wrapped and len(waiting) >= 100):
+                _write(waiting)
+                waiting.clear()
+                size = 0
+        _write(waiting)
+
+    def write_styled(self, lines: Iterable[Line]) -> None:
+        """Lines made of parts, in the colours that can be shown."""
+        self.write(map(self.style.paint, lines))
+
+
+def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
+    """What standard output is: a terminal or not, with which colours, characters and width."""
+    terminal = _is_terminal()
+    colored = color == "always" or (color == "auto" and terminal and _wants_color())
+    style = Style(color=colored, ascii=ascii_only or _lacks_unicode(terminal), wrapped=terminal)
+    return Output(style, _width() if terminal else _PIPE_WIDTH)
+
+
+def _write(lines: list[str]) -> None:
+    """UTF-8 whatever the locale says: where the locale cannot show it, the style has made ASCII of it."""
+    if lines and sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _wants_color() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _lacks_unicode(terminal: bool) -> bool:
+    """The encoding of the stream decides, and on a terminal the locale too, where one is set."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if encoding.lower().replace("-", "") != "utf8":
+        return True
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG")
+    return terminal and bool(locale) and "utf" not in str(locale).lower()
+
+
+def _width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return max(int(columns), _NARROWEST)
+    try:
+        return max(os.get_terminal_size(1).columns, _NARROWEST)
+    except OSError:
+        return _PIPE_WIDTH
+
+
+def write_text(text: str) -> None:
+    """A whole text for a file or a program, as it is; a terminal gets what is safe for it."""
+    if _is_terminal():
+        text = safe(normalize_newlines(text))
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()

@@ -1,0 +1,69 @@
+"""`ocmlview show`: the conversation on standard output, as text or as JSON lines."""
+
+from __future__ import annotations
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import complain, say
+from viewer.cli.inputs import Inputs
+from viewer.cli.output import Output
+from viewer.core.visibility import Audience, Reveal
+from viewer.render.conversation import conversation_lines
+from viewer.render.machine import projection_lines
+from viewer.render.title import rule
+from viewer.sources.document import Document
+
+_DEBUG = "DEBUG view: more than the end user saw, who saw the messages marked with *."
+
+
+@click.command("show", short_help="Print what the end user saw.")
+@options.reading
+@options.audience
+@options.printing
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def command(
+    files: tuple[str, ...],
+    dialect: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    strict_safe: bool,
+    color: str,
+    ascii_only: bool,
+    as_json: bool,
+) -> int:
+    """Print a transcript: what the end user saw, or with --reveal what stood behind it."""
+    audience = options.audience_of(reveal, debug, strict_safe)
+    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
+    output = options.output_of(color, ascii_only)
+    if as_json:
+        return print_json(inputs, audience, output)
+    return print_text(inputs, audience, output)
+
+
+def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
+    """The conversations of all files, one under the other."""
+    if not audience.is_safe:
+        say(_DEBUG)
+    for document in inputs:
+        if inputs.several:
+            name = output.style.name(document.name)
+            output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
+        output.write(conversation_lines(document.project(audience), output.width, output.style))
+        _mention_if_empty(document, audience)
+    return inputs.code
+
+
+def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
+    """The lines of all files; each says which file it is from, where there are several."""
+    for document in inputs:
+        output.write(projection_lines(document.project(audience), document.name if inputs.several else None))
+        _mention_if_empty(document, audience)
+    return inputs.code
+
+
+def _mention_if_empty(document: Document, audience: Audience) -> None:
+    """Say why nothing was printed; not to a strict audience, which could tell from it whether something is hidden."""
+    if not document.message_count and not audience.strict:
+        complain(f"{document.name}: no messages found; is it a transcript?")

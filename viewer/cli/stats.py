@@ -1,0 +1,94 @@
+"""`ocmlview stats`: messages, bytes and calls by role, channel and tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import say
+from viewer.cli.inputs import Inputs
+from viewer.cli.output import Output
+from viewer.core.visibility import Audience, Reveal
+from viewer.render.machine import encode
+from viewer.render.style import Line, Look, Part, Printable, Style, own
+from viewer.render.table import Cell, table_lines
+from viewer.render.title import rule
+from viewer.sources.stats import Stats, count
+
+_SUMS = ("role", "channel", "messages", "bytes", "calls")
+_TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
+
+
+@click.command("stats", short_help="Count messages, bytes and calls.")
+@options.reading
+@options.audience
+@options.printing
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
+def command(
+    files: tuple[str, ...],
+    dialect: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    strict_safe: bool,
+    color: str,
+    ascii_only: bool,
+    as_json: bool,
+) -> int:
+    """Count messages, bytes and calls by role, channel and tool. Hidden messages are one number, without bytes."""
+    audience = options.audience_of(reveal, debug, strict_safe)
+    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
+    output = options.output_of(color, ascii_only)
+    if as_json:
+        output.write(_json(inputs, audience))
+    else:
+        _print_tables(inputs, audience, output)
+    return inputs.code
+
+
+def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
+    for document in inputs:
+        stats = count(document, audience)
+        name = document.name if inputs.several else None
+        yield encode({"kind": "stats", "transcripts": document.transcript_count, **asdict(stats)}, name)
+
+
+def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
+    if not audience.is_safe:
+        say("DEBUG view: these numbers tell of messages that the end user did not see.")
+    style = output.style
+    for document in inputs:
+        stats = count(document, audience)
+        if inputs.several:
+            output.write_styled([rule(style.name(document.name), own(""), output.width, style, heavy=True)])
+        output.write_styled(_tables(stats, output))
+
+
+def _tables(stats: Stats, output: Output) -> Iterator[Line]:
+    style = output.style
+    rows: list[list[Cell]] = [
+        [style.name(row.role or "(none)"), style.name(row.channel or "(none)"), row.messages, row.bytes, row.calls]
+        for row in stats.messages
+    ]
+    rows.append([own("shown"), own(""), *_totals(stats)])
+    yield from table_lines(_SUMS, rows, output.width, style)
+    if stats.hidden:
+        yield (Part(own(f"{stats.hidden:,} more hidden"), Look.QUIET),)
+    if stats.tools:
+        yield ()
+        yield from table_lines(_TOOLS, _tool_rows(stats, style), output.width, style)
+
+
+def _totals(stats: Stats) -> list[Cell]:
+    return [
+        sum(row.messages for row in stats.messages),
+        sum(row.bytes for row in stats.messages),
+        sum(row.calls for row in stats.messages),
+    ]
+
+
+def _tool_rows(stats: Stats, style: Style) -> list[list[Cell]]:
+    return [[style.name(row.tool), row.calls, row.replies, row.failed, row.unanswered] for row in stats.tools]

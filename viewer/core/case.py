@@ -1,0 +1,92 @@
+"""One settled message as the checks see it: its bytes, what was meant, and where its words stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from viewer.core.bodies import Body
+from viewer.core.dialect import Dialect
+from viewer.core.json_text import JsonFault, JsonNode, check_json, read_json
+from viewer.core.messages import Message, Span
+from viewer.core.yaml_header import HarmonyProfile
+
+Read = Callable[[int, int], bytes]
+LONGEST_HEADER = 64 * 1024
+
+_CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
+
+
+@dataclass(slots=True)
+class Transcribed:
+    """What the checks must know of the transcript that a message belongs to."""
+
+    dialect: Dialect
+    profile: HarmonyProfile
+
+
+@dataclass
+class Case:
+    """A message, its body, and a way to report on it."""
+
+    message: Message
+    turn: int
+    body: Body
+    read: Read
+    transcript: Transcribed
+    add: Callable[[str, str | None, int, int, int | None], None]
+    checked_to: int = 0
+    """Bytes before this offset have been looked at for their encoding."""
+
+    def report(self, code: str, reason: str | None, span: Span) -> None:
+        """A diagnostic of this message at these bytes of the input."""
+        self.add(code, reason, span[0], span[1], self.message.number)
+
+    def report_in_body(self, code: str, reason: str | None, start: int, end: int) -> None:
+        """A diagnostic at these bytes of what was meant."""
+        self.report(code, reason, self.body.source_span(start, end))
+
+    @cached_property
+    def words(self) -> bytes:
+        """The bytes from the beginning of the message to its body, or as many as a header may have."""
+        start, end = self.message.span
+        body = self.message.body_span
+        return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
+
+    def place(self, *needles: str) -> Span:
+        """Where the first of these words stands in the header; an empty span before the body where none does."""
+        start = self.message.span[0]
+        for needle in needles:
+            found = self.words.find(needle.encode("utf-8", "replace"))
+            if needle and found >= 0:
+                return start + found, start + found + len(needle.encode("utf-8", "replace"))
+        return self.before_mark(b"<|message|>")
+
+    def before_mark(self, *marks: bytes) -> Span:
+        """The empty span before the first of these marks in the header, where something should stand."""
+        places = [at for at in map(self.words.find, marks) if at >= 0]
+        at = self.message.span[0] + (min(places) if places else 0)
+        return at, at
+
+    @cached_property
+    def json_start(self) -> int:
+        """Where JSON begins in the meant bytes: after a constraint that stands in the body by mistake."""
+        match = _CONSTRAINT_IN_BODY.match(self.body.data)
+        return match.end() if match else 0
+
+    @property
+    def json(self) -> bytes:
+        """The meant bytes as far as they may be JSON."""
+        return self.body.data[self.json_start :]
+
+    @cached_property
+    def json_fault(self) -> JsonFault | None:
+        """What is wrong with the body as JSON."""
+        return check_json(self.json, self.json_start)
+
+    @cached_property
+    def node(self) -> JsonNode | None:
+        """The body as JSON; positions count the meant bytes."""
+        return read_json(self.json, self.json_start).node

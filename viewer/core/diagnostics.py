@@ -1,0 +1,39 @@
+"""`RULES`, the table of all that can be wrong with a transcript, and the value that says where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.core.rules import Rule, Severity
+from viewer.core.rules_calls import CALLS
+from viewer.core.rules_errors import ERRORS
+from viewer.core.rules_notes import NOTES
+from viewer.core.rules_structure import FRAMES, TEXT
+
+__all__ = ["RULES", "Diagnostic", "Rule", "Severity"]
+
+RULES: dict[str, Rule] = {rule.code: rule for rule in (*ERRORS, *FRAMES, *CALLS, *TEXT, *NOTES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something wrong, or worth knowing, at an exact place."""
+
+    code: str
+    reason: str | None
+    message: int | None
+    """The number of the message it belongs to."""
+    start: int
+    end: int
+    count: int = 1
+    """Equal diagnostics that touch are one."""
+
+    @property
+    def rule(self) -> Rule:
+        """Its row of the table."""
+        return RULES[self.code]
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in fixed words."""
+        return self.rule.reasons[self.reason] if self.reason else self.rule.title

@@ -1,0 +1,51 @@
+"""What differs between the formats, as data, and what a reader of one must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from viewer.core.record import Record
+
+
+class Reader(Protocol):
+    """Bytes in, calls on a `Record` out. How the bytes were cut must never show in what is recorded."""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+
+    def close(self) -> None:
+        """The input has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the person may choose about reading."""
+
+    harmony_preambles: bool = False
+    """Harmony's own rule: commentary without a recipient is a preamble for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One row of the table of formats."""
+
+    name: str
+    """As in `--format` and in machine output."""
+    title: str
+    reader: Callable[[Record, Options], Reader]
+    escapes: bool = False
+    """`<<|` escapes and literal blocks mean something (OpenChatML 2.2)."""
+    call_ids: bool = False
+    """Calls and replies must carry a `call_id`."""
+    infers_calls: bool = False
+    """There are no call ids at all: pairing by tool and order is worth a note."""
+    channel_required: bool = False
+    """An assistant message must name its channel."""
+    document_header: bool = False
+    """A transcript must begin with a YAML header."""
+    closed_by_call: bool = False
+    """A call must end with `<|call|>`."""
+    display_trim: bool = False
+    """One newline at either end of a body is layout, trimmed only for display."""

@@ -1,0 +1,150 @@
+"""Tokens to frames: where each message of a text transcript begins, where its body is, and how it ends."""
+
+from __future__ import annotations
+
+from viewer.core.frame_header import InHeader
+from viewer.core.headers import is_tool, looks_like_channel, looks_like_header
+from viewer.core.messages import Channel, Ending, Header, Message
+from viewer.core.text_state import STOPS, TextSetup
+from viewer.core.tokens import Token
+from viewer.core.visibility import is_user_safe
+
+
+class FrameReader(InHeader):
+    """The reader of the text dialects with `<|start|>`: the states in a body, and the run of all states."""
+
+    def __init__(self, setup: TextSetup) -> None:
+        super().__init__(setup)
+        self._header = Header("")
+        self._number = 0
+        self._body_start = 0
+        self._grown_to = 0
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+        self.window.append(data)
+        while self.state(False):
+            pass
+        self._grow()
+        self.events.grow()
+        self.window.drop(self._keep_from())
+
+    def close(self) -> None:
+        """The input has ended."""
+        while self.state(True):
+            pass
+        self.events.close(self.window.end)
+        self.flush_stray()
+
+    def _keep_from(self) -> int:
+        if self.state in (self.body_state, self.literal_state):
+            return min(self.scan, self.window.end)
+        return self.at
+
+    def open_body(self, header: Header, body: int) -> None:
+        self._header = header
+        self._number = self.record.open(header, self.frame_start, broke_out=self.broke_out)
+        self._body_start = self._grown_to = body
+        self.move(body)
+        self.state = self.body_state
+
+    def _grow(self) -> None:
+        if self.state in (self.body_state, self.literal_state) and self.scan > self._grown_to:
+            self._grown_to = self.scan
+            self.record.grow(self._number, [self.piece(self._body_start, self.scan)])
+
+    def body_state(self, ended: bool) -> bool:
+        token = self.body_tokens.search(self.window, self.scan)
+        if token is None:
+            if ended:
+                self._truncate("body")
+                return False
+            self.scan = max(self.scan, self.window.end - self.body_tokens.held_back(self.window))
+            return False
+        self.scan = token.start
+        if token.name in STOPS:
+            self._close_body(STOPS[token.name], token.start, token)
+            return True
+        if token.name == "literal":
+            self.scan = token.end
+            self.state = self.literal_state
+            return True
+        return self._marker_in_body(token, ended)
+
+    def literal_state(self, ended: bool) -> bool:
+        token = self.literal_end.search(self.window, self.scan)
+        if token:
+            self.scan = token.end
+            self.state = self.body_state
+            return True
+        if ended:
+            self._truncate("literal")
+        else:
+            self.scan = max(self.scan, self.window.end - self.literal_end.held_back(self.window))
+        return False
+
+    def _marker_in_body(self, token: Token, ended: bool) -> bool:
+        may_open = token.name == "start" or (token.name == "channel" and self._header.role == "assistant")
+        if may_open:
+            opens = self._opens_message(token, ended)
+            if opens is None:
+                return False
+            if opens:
+                self._break_out(token)
+                return True
+        reason = {"constrain": "constrain", "endliteral": "unbalanced-literal"}.get(token.name, "nested")
+        self.record.report("W-MARKER-IN-BODY", reason, token.start, token.end, self._number)
+        self.scan = token.end
+        return True
+
+    def _opens_message(self, token: Token, ended: bool) -> bool | None:
+        """Whether a plausible header follows a marker inside a body; None while too little is there to tell."""
+        limit = token.end + 600
+        following = self.body_tokens.search(self.window, token.end, min(limit, self.window.end))
+        while following and following.name in ("channel", "constrain") and token.name == "start":
+            following = self.body_tokens.search(self.window, following.end, min(limit, self.window.end))
+        if following is None:
+            return False if ended or self.window.end >= limit else None
+        if following.name != "message":
+            return False
+        words = self.window.text(token.end, following.start)
+        return looks_like_header(words) if token.name == "start" else looks_like_channel(words)
+
+    def _break_out(self, token: Token) -> None:
+        """The next message begins before this one was closed."""
+        self.record.report("W-END-MISSING", None, token.start, token.start, self._number)
+        unclosed = self._close_body(Ending.IMPLIED, token.start, None)
+        words_at = token.end
+        if token.name == "channel":
+            self.record.report("W-START-IMPLICIT", None, token.start, token.start, self.record.last_number + 1)
+            words_at = token.start
+        implied = token.name == "channel"
+        self.begin(token.start, words_at, implied=implied, broke_out=not is_user_safe(unclosed))
+
+    def _truncate(self, reason: str) -> None:
+        end = self.window.end
+        self.record.report("E-STREAM-TRUNCATED", reason, end, end, self._number)
+        self._close_body(Ending.OPEN, end, None)
+
+    def _close_body(self, ending: Ending, end: int, stop: Token | None) -> Message:
+        if stop and not self._header.malformed:
+            self._check_stop(ending, stop)
+        span = (stop.start, stop.end) if stop else None
+        message = self.record.close(
+            self._number, ending, stop.end if stop else end, [self.piece(self._body_start, end)], stop=span
+        )
+        self.move(stop.end if stop else end)
+        self.state = self.between_state
+        return message
+
+    def _check_stop(self, ending: Ending, stop: Token) -> None:
+        header = self._header
+        is_call = header.role == "assistant" and is_tool(header.recipient)
+        is_answer = header.role == "assistant" and header.channel is Channel.FINAL and not is_call
+        expected = {
+            Ending.CALL: is_call,
+            Ending.RETURN: is_answer,
+            Ending.END: not (is_call and self.grammar.closed_by_call),
+        }
+        if not expected[ending]:
+            self.record.report("W-STOP-UNEXPECTED", None, stop.start, stop.end, self._number)

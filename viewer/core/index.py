@@ -1,0 +1,129 @@
+"""The index: where every message is and what its header says, as columns; no bodies."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import replace
+
+from viewer.core.messages import Coding, Ending, Header, Message, Piece
+from viewer.core.turns import TurnCounter
+
+_ENDINGS = list(Ending)
+_ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
+_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
+
+
+class MessageIndex:
+    """Messages by number, at most 64 bytes each beside the headers that many of them share."""
+
+    def __init__(self) -> None:
+        self._start = array("Q")
+        self._end = array("Q")
+        self._body_start = array("Q")
+        self._body_end = array("Q")
+        self._header = array("I")
+        self._transcript = array("I")
+        self._turn = array("I")
+        self._flags = array("B")
+        self._headers: list[Header] = []
+        self._header_ids: dict[Header, int] = {}
+        self._last_header: tuple[Header | None, int] = (None, 0)
+        self._call_ids: dict[int, str] = {}
+        self._pieces: dict[int, tuple[Piece, ...]] = {}
+        self._times: dict[int, int] = {}
+        self._turns = TurnCounter()
+
+    def __len__(self) -> int:
+        return len(self._start)
+
+    def __getitem__(self, number: int) -> Message:
+        """The message of this number, from 1 on."""
+        row = number - 1
+        flags = self._flags[row]
+        header = self._headers[self._header[row]]
+        if row in self._call_ids:
+            header = replace(header, call_id=self._call_ids[row])
+        span = self._start[row], self._end[row]
+        return Message(
+            number,
+            self._transcript[row],
+            header,
+            _ENDINGS[flags & 7],
+            span,
+            self._pieces_at(row, flags),
+            stop=(self._body_end[row], span[1]) if flags & _HAS_STOP else None,
+            broke_out=bool(flags & _BROKE_OUT),
+            time_ms=self._times.get(row),
+            cancelled=bool(flags & _CANCELLED),
+        )
+
+    def _pieces_at(self, row: int, flags: int) -> tuple[Piece, ...]:
+        if flags & _IRREGULAR:
+            return self._pieces[row]
+        coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
+        return (Piece(self._body_start[row], self._body_end[row], coding),)
+
+    def turn(self, number: int) -> int:
+        """The turn of a message, from 1 on in each transcript."""
+        return self._turn[number - 1]
+
+    def transcript(self, number: int) -> int:
+        """The transcript of a message."""
+        return self._transcript[number - 1]
+
+    def __iter__(self) -> Iterator[Message]:
+        return (self[number] for number in range(1, len(self) + 1))
+
+    def put(self, message: Message) -> None:
+        """A new message, or a known one that has changed."""
+        row = message.number - 1
+        if row == len(self):
+            self._append(message)
+        self._start[row], self._end[row] = message.span
+        self._header[row] = self._header_id(message.header)
+        self._flags[row] = self._place_body(row, message) | _marks(message)
+        if message.header.call_id is not None:
+            self._call_ids[row] = message.header.call_id
+        if message.time_ms is not None:
+            self._times[row] = message.time_ms
+
+    def _append(self, message: Message) -> None:
+        for column in (self._start, self._end, self._body_start, self._body_end, self._header, self._flags):
+            column.append(0)
+        self._transcript.append(message.transcript)
+        self._turn.append(self._turns.next(message))
+
+    def _header_id(self, header: Header) -> int:
+        if header is self._last_header[0]:
+            return self._last_header[1]
+        shared = replace(header, call_id=None) if header.call_id is not None else header
+        known = self._header_ids.get(shared)
+        if known is None:
+            known = self._header_ids[shared] = len(self._headers)
+            self._headers.append(shared)
+        self._last_header = header, known
+        return known
+
+    def _place_body(self, row: int, message: Message) -> int:
+        """Put the body into its columns, or beside them where it is not one plain run; returns the flags for that."""
+        pieces = message.pieces
+        stop = message.stop
+        regular = len(pieces) == 1 and pieces[0].coding in (Coding.PLAIN, Coding.ESCAPED)
+        if regular:
+            self._pieces.pop(row, None)
+            self._body_start[row], self._body_end[row] = pieces[0].start, pieces[0].end
+        else:
+            self._pieces[row] = pieces
+            self._body_end[row] = stop[0] if stop else 0
+        flags = 0 if regular else _IRREGULAR
+        if regular and pieces[0].coding is Coding.ESCAPED:
+            flags |= _ESCAPED
+        return flags | (_HAS_STOP if stop else 0)
+
+
+def _marks(message: Message) -> int:
+    flags = _ENDING_OF[message.ending]
+    if message.broke_out:
+        flags |= _BROKE_OUT
+    return flags | (_CANCELLED if message.cancelled else 0)

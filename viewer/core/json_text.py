@@ -1,0 +1,124 @@
+"""JSON text as bytes: is it valid, where is it wrong, what does it hold, and where. No value is ever re-serialised."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+from viewer.core.json_node import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
+from viewer.core.json_scan import MAX_DEPTH, SPACE, Scanner
+from viewer.core.json_string import string_body
+from viewer.core.messages import Span
+
+__all__ = [
+    "JsonFault",
+    "JsonKind",
+    "JsonMember",
+    "JsonNode",
+    "JsonReading",
+    "check_json",
+    "duplicate_keys",
+    "read_json",
+    "string_body",
+]
+
+_STRINGS_AND_BRACKETS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def check_json(data: bytes, base: int = 0) -> JsonFault | None:
+    """The first fault of what should be exactly one JSON value (RFC 8259); None where it is one."""
+    content = SPACE.match(data).end()  # type: ignore[union-attr]
+    if content == len(data):
+        return JsonFault("empty", base, base)
+    deep = _too_deep(data)
+    if deep is None and _is_valid(data):
+        return None
+    reading = Scanner(data, base, content, strict=True).read()
+    return reading.fault or _trailing(data, base, reading.end - base)
+
+
+def duplicate_keys(data: bytes, base: int = 0) -> list[Span]:
+    """The spans of the later ones of equal keys in one object; of text that is valid JSON."""
+    if not _repeats_a_key(data):
+        return []
+    spans: list[Span] = []
+    waiting = [read_json(data, base).node]
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            continue
+        seen: set[str] = set()
+        for member in node.members:
+            if member.key in seen:
+                spans.append((member.key_start, member.key_end))
+            seen.add(member.key)
+            waiting.append(member.value)
+        waiting += node.items
+    return sorted(spans)
+
+
+def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
+    """One value from the index `start` on, with as much patience as keeps the meaning plain."""
+    return Scanner(data, base, start, strict=False).read()
+
+
+class _RefusedError(ValueError):
+    """JSON as Python knows it, but no standard does."""
+
+
+def _refuse(_constant: str) -> NoReturn:
+    raise _RefusedError
+
+
+_VALIDATOR = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_refuse)
+"""Numbers are not converted: their length is as good as their value, and cheaper."""
+
+
+def _is_valid(data: bytes) -> bool:
+    try:
+        _VALIDATOR.decode(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _too_deep(data: bytes) -> int | None:
+    """Where the nesting goes too deep, told without parsing."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return None
+    depth = 0
+    for found in _STRINGS_AND_BRACKETS.finditer(data):
+        byte = found.group()
+        if byte in (b"[", b"{"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                return found.start()
+        elif byte in (b"]", b"}"):
+            depth -= 1
+    return None
+
+
+def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
+    """Anything but white space after the value."""
+    start = SPACE.match(data, end).end()  # type: ignore[union-attr]
+    if start == len(data):
+        return None
+    return JsonFault("json-trailing", base + start, base + len(data.rstrip(b" \t\n\r")))
+
+
+def _repeats_a_key(data: bytes) -> bool:
+    """A cheap look, so that the common case costs little."""
+    repeated = False
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        nonlocal repeated
+        repeated = repeated or len({key for key, _ in pairs}) < len(pairs)
+
+    if _too_deep(data) is not None:
+        return True
+    try:
+        json.JSONDecoder(parse_int=len, parse_float=len, object_pairs_hook=note).decode(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return True
+    return repeated

@@ -1,0 +1,138 @@
+"""Checks of one message at a time: its encoding, its header, its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from viewer.core.calls import is_function
+from viewer.core.case import Case
+from viewer.core.headers import is_tool
+from viewer.core.hidden_characters import find_hidden_characters
+from viewer.core.json_text import duplicate_keys
+from viewer.core.messages import Channel, Coding, Ending, Span
+from viewer.core.thoughts import thought_spans
+from viewer.core.utf8 import ill_formed
+from viewer.core.visibility import is_user_safe
+
+
+def check_encoding(case: Case) -> None:
+    """W-ENCODING: bytes that are no UTF-8, and NUL."""
+    for start, end in _spans_of_bytes(case):
+        data = case.read(start, end)
+        for code_span in ill_formed(data, start):
+            case.report("W-ENCODING", "invalid-utf8", code_span)
+        for nul in find_nul(data, start):
+            case.report("W-ENCODING", "nul", nul)
+
+
+def _spans_of_bytes(case: Case) -> list[Span]:
+    """All bytes of the message, each of the input looked at once where messages share them."""
+    pieces = case.message.pieces
+    if len(pieces) > 1:
+        return [(piece.start, piece.end) for piece in pieces]
+    start, end = case.message.span
+    return [(max(start, case.checked_to), end)] if end > case.checked_to else []
+
+
+def find_nul(data: bytes, base: int) -> Iterator[Span]:
+    """Runs of NUL bytes."""
+    at = data.find(b"\0")
+    while at >= 0:
+        yield base + at, base + at + 1
+        at = data.find(b"\0", at + 1)
+
+
+def check_hidden_characters(case: Case) -> None:
+    """W-TEXT-HIDDEN-CHARACTERS: invisible and reordering characters in a body."""
+    for kind, start, end in find_hidden_characters(case.body.data):
+        case.report_in_body("W-TEXT-HIDDEN-CHARACTERS", kind, start, end)
+
+
+def check_channel(case: Case) -> None:
+    """E-PARSE-CHANNEL-MISSING, where the dialect or the profile requires channels."""
+    header = case.message.header
+    if header.channel_given is not None or header.malformed or not header.complete:
+        return
+    by_dialect = case.transcript.dialect.channel_required and header.role == "assistant"
+    by_profile = case.transcript.profile.require_channels and header.role in ("assistant", "tool")
+    if by_dialect or by_profile:
+        case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
+
+
+def check_call_channel(case: Case) -> None:
+    """W-CALL-CHANNEL: a function called outside the channel for calls."""
+    header = case.message.header
+    if header.role != "assistant" or not is_tool(header.recipient) or case.transcript.dialect.name == "openchatml-1.x":
+        return
+    if not is_function(header.recipient or ""):
+        return
+    channel = header.channel.value if header.channel else None
+    if channel != case.transcript.profile.tool_calls_in:
+        given = header.channel_given
+        place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
+        lead = len("<|channel|>") if given and place[0] < place[1] else 0
+        case.report("W-CALL-CHANNEL", None, (place[0] + lead, place[1]))
+
+
+def check_preamble(case: Case) -> None:
+    """E-PERM-VISIBILITY: `intent=preamble` where it has no force."""
+    header = case.message.header
+    if header.intent != "preamble" and dict(header.extra).get("intent") != "preamble":
+        return
+    if header.role != "assistant":
+        return
+    reason = None
+    if header.channel is Channel.ANALYSIS:
+        reason = "preamble-on-analysis"
+    elif is_tool(header.recipient) or case.message.ending is Ending.CALL:
+        reason = "preamble-on-call"
+    if reason:
+        case.report("E-PERM-VISIBILITY", reason, case.place("intent=preamble", '"preamble"'))
+
+
+def check_thoughts(case: Case) -> None:
+    """E-PERM-VISIBILITY: a thought block in a body that the end user sees; it is cut out there."""
+    if case.message.header.role == "assistant" and is_user_safe(case.message):
+        for start, end in thought_spans(case.body):
+            case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+
+
+def check_json(case: Case) -> None:
+    """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
+    if case.message.ending is Ending.OPEN:
+        return
+    if _is_constrained_json(case) and case.json_fault:
+        fault = case.json_fault
+        case.report_in_body("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
+    if _may_be_json(case) and b'"' in case.json and case.json_fault is None:
+        for start, end in duplicate_keys(case.json, case.json_start):
+            case.report_in_body("W-JSON-DUPLICATE-KEY", None, start, end)
+
+
+def _is_constrained_json(case: Case) -> bool:
+    header = case.message.header
+    return header.constrained and (header.content_type or "").lower() == "json" and not _is_unspelled(case)
+
+
+def _is_unspelled(case: Case) -> bool:
+    """Token ids that stand as numbers say nothing of the text that they spell."""
+    by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
+    return by_ids and "⟨".encode() in case.body.data
+
+
+def _may_be_json(case: Case) -> bool:
+    header = case.message.header
+    by_type = (header.content_type or "").lower() == "json"
+    by_role = header.role == "tool" or is_tool(header.recipient) or case.json_start > 0
+    return by_type or (by_role and case.json.lstrip(b" \t\r\n").startswith(b"{"))
+
+
+MESSAGE_CHECKS: tuple[Callable[[Case], None], ...] = (
+    check_encoding,
+    check_channel,
+    check_call_channel,
+    check_preamble,
+    check_hidden_characters,
+    check_thoughts,
+    check_json,
+)

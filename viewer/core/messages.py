@@ -1,0 +1,131 @@
+"""The values that every dialect is read into: headers, messages, stray text and transcripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+Span = tuple[int, int]
+
+
+class Fixed(Enum):
+    """An enumeration whose members are told apart by identity, so that looking one up is fast."""
+
+    __hash__ = object.__hash__
+
+
+class Channel(Fixed):
+    """The logical channel of a message, as far as a specification knows it."""
+
+    ANALYSIS = "analysis"
+    COMMENTARY = "commentary"
+    FINAL = "final"
+
+
+class Ending(Fixed):
+    """How a message came to its end."""
+
+    END = "end"
+    RETURN = "return"
+    CALL = "call"
+    OPEN = "open"
+    """The input ended, or has not yet gone on."""
+    IMPLIED = "implied"
+    """The next message began before this one was closed."""
+
+
+class Coding(Fixed):
+    """How the bytes of a piece become text."""
+
+    PLAIN = "plain"
+    """UTF-8, as it stands."""
+    ESCAPED = "escaped"
+    """OpenChatML 2.2: `<<|` escapes are undone, the markers of literal blocks are dropped."""
+    JSON_STRING = "json-string"
+    """A JSON string with its quotes."""
+    TOKEN_IDS = "token-ids"
+    """Numbers of an o200k_harmony vocabulary."""
+    BREAK = "break"
+    """An empty line that stands for a segment boundary; the span is where the boundary was announced."""
+
+
+class Piece(NamedTuple):
+    """One run of bytes of a body."""
+
+    start: int
+    end: int
+    coding: Coding
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the header of a message says; equal headers may be shared by many messages."""
+
+    role: str
+    """`system`, `developer`, `user`, `assistant`, `tool`, or the word as given; empty where none was given."""
+    name: str | None = None
+    recipient: str | None = None
+    channel: Channel | None = None
+    """The effective channel: final where none was given, None where it is unknown."""
+    channel_given: str | None = None
+    intent: str | None = None
+    """As given; `preamble` only where the dialect gives it force (elsewhere it stays in `extra`)."""
+    call_id: str | None = None
+    content_type: str | None = None
+    constrained: bool = False
+    extra: tuple[tuple[str, str], ...] = ()
+    malformed: bool = False
+    """The header carries an E-PARSE-HEADER."""
+    complete: bool = True
+    """The mark that ends the header has been read; before that nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: its header, its ending, and where its bytes are."""
+
+    number: int
+    """1-based, through the whole input."""
+    transcript: int
+    header: Header
+    ending: Ending
+    span: Span
+    pieces: tuple[Piece, ...]
+    stop: Span | None = None
+    """The stop token, where there is one."""
+    broke_out: bool = False
+    """It began inside the unclosed body of a hidden message, so by the specification it is still part of it."""
+    time_ms: int | None = None
+    """Milliseconds since 1970 in UTC, if the input gives a time."""
+    cancelled: bool = False
+
+    @property
+    def body_span(self) -> Span | None:
+        """The body as one run of bytes, where it is one."""
+        if len(self.pieces) != 1 or self.pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
+            return None
+        return self.pieces[0].start, self.pieces[0].end
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """Text outside any message."""
+
+    transcript: int
+    after: int
+    """The number of the last message before it; 0 before the first."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One transcript of the input; call ids and turns never link across two of them."""
+
+    number: int
+    dialect: str
+    start: int
+    version: str | None = None
+    model: str | None = None
+    header: dict[str, object] = field(default_factory=dict)
+    """The document header as read: mappings, lists and strings; strings stay strings."""

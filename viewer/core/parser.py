@@ -1,0 +1,40 @@
+"""Bytes in, events out: the definition of how a transcript is read, whatever its dialect."""
+
+from __future__ import annotations
+
+from viewer.core.dialect import Dialect, Options
+from viewer.core.events import Event
+from viewer.core.record import Record
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Parser:
+    """Reads one input in one dialect, in pieces of any size."""
+
+    def __init__(self, dialect: Dialect, options: Options | None = None) -> None:
+        self.dialect = dialect
+        self._record = Record(dialect.name)
+        self._reader = dialect.reader(self._record, options or Options())
+        self._first: bytes | None = b""
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that the next bytes bring."""
+        if self._first is not None:
+            data = self._first + data
+            if len(data) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(data):
+                self._first = data
+                return []
+            self._first = None
+            if data.startswith(BYTE_ORDER_MARK):
+                data = b"\n\n\n" + data[3:]  # white space of the same length, so that offsets hold
+        self._reader.feed(data)
+        return self._record.take()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the input brings."""
+        if self._first:
+            self._reader.feed(self._first)
+        self._first = None
+        self._reader.close()
+        return self._record.take()

@@ -1,0 +1,91 @@
+"""Control tokens: found in a window of bytes that grows at its end and is dropped at its start."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Token(NamedTuple):
+    """One control token; positions are offsets in the input."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Window:
+    """The bytes of the input that are still needed, addressed by their offset in the input."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.base = 0
+        """The offset of the first byte that is kept."""
+        self.before = 0
+        """The byte before the first one that is kept; 0 at the beginning of the input."""
+        self._line_end = -1
+        self._searched_to = 0
+        """No line ends between the last search's beginning and this offset, but for the one that was found."""
+
+    @property
+    def end(self) -> int:
+        """The offset after the last byte."""
+        return self.base + len(self.data)
+
+    def append(self, data: bytes) -> None:
+        """More input."""
+        self.data += data
+
+    def drop(self, offset: int) -> None:
+        """Forget what lies before this offset."""
+        count = offset - self.base
+        if count > 0:
+            self.before = self.data[count - 1]
+            del self.data[:count]
+            self.base = offset
+
+    def text(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets that are still kept."""
+        return bytes(self.data[start - self.base : end - self.base])
+
+    def byte_before(self, offset: int) -> int:
+        """The byte before this offset; 0 at the beginning of the input."""
+        return self.data[offset - self.base - 1] if offset > self.base else self.before
+
+    def line_end(self, start: int) -> int:
+        """The first LF from an offset on, or -1. Offsets never go back, so that each byte is searched once."""
+        if self._line_end < start:
+            at = self.data.find(b"\n", max(start, self._searched_to) - self.base)
+            self._line_end = at + self.base if at >= 0 else -1
+            self._searched_to = self._line_end + 1 if at >= 0 else self.end
+        return self._line_end
+
+
+class TokenSet:
+    """The control tokens of one dialect."""
+
+    def __init__(self, spellings: dict[bytes, str], *, escapes: bool = False) -> None:
+        self._names = spellings
+        self._escapes = escapes
+        self._longest = max(map(len, spellings))
+        self._pattern = re.compile(b"|".join(re.escape(spelling) for spelling in spellings))
+        self._prefixes = {spelling[:length] for spelling in spellings for length in range(1, len(spelling))}
+
+    def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
+        """The first token from an offset on that is not escaped by a doubled `<`."""
+        position = start - window.base
+        limit = len(window.data) if end is None else end - window.base
+        while match := self._pattern.search(window.data, position, limit):
+            at = match.start() + window.base
+            if not self._escapes or window.byte_before(at) != ord("<"):
+                return Token(self._names[match[0]], at, match.end() + window.base)
+            position = match.end()
+        return None
+
+    def held_back(self, window: Window) -> int:
+        """How many bytes at the end of the window may be the beginning of a token."""
+        tail = bytes(window.data[-self._longest + 1 :])
+        for skip in range(len(tail)):
+            if tail[skip:] in self._prefixes:
+                return len(tail) - skip
+        return 0

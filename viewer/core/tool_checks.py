@@ -1,0 +1,222 @@
+"""Checks of calls and replies: declared tools, arguments, envelopes, deadlines; the tools of one transcript."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from viewer.core.calls import CallLedger, CallLink, CallState, bare_tool_name, is_function
+from viewer.core.case import Case
+from viewer.core.declarations import Declarations
+from viewer.core.diagnostics import RULES
+from viewer.core.headers import is_tool
+from viewer.core.json_text import JsonKind, JsonNode
+from viewer.core.messages import Ending, Span
+
+_REPORTED = {
+    "E-TOOL-TIMEOUT": ("reported", CallState.TIMEOUT),
+    "E-TOOL-CANCELLED": ("reported", CallState.CANCELLED),
+}
+
+
+@dataclass(slots=True)
+class _Reply:
+    """A reply of the turn, for the comparison with its siblings."""
+
+    number: int
+    place: Span
+    has_ok: bool
+
+
+@dataclass(slots=True)
+class TurnNotes:
+    """What is compared within a turn."""
+
+    replies: list[_Reply] = field(default_factory=list)
+    call_token: bool = False
+    json_calls: list[tuple[int, Span]] = field(default_factory=list)
+
+
+class ToolChecks:
+    """Follows the tools of an input: declarations, calls, replies; knows one transcript at a time."""
+
+    def __init__(self, ledger: CallLedger) -> None:
+        self._ledger = ledger
+        self._declarations = Declarations()
+        self._notes = TurnNotes()
+        self._turn = 0
+
+    def start_transcript(self) -> None:
+        """Another transcript begins: its declarations and calls are its own."""
+        self._ledger.start_transcript()
+        self._declarations = Declarations()
+        self._notes, self._turn = TurnNotes(), 0
+
+    def declare(self, text: str) -> None:
+        """A function list of 0.1."""
+        self._declarations.read_function_list(text)
+
+    def take(self, case: Case) -> None:
+        """The next settled message."""
+        self._enter_turn(case)
+        header = case.message.header
+        if header.role == "assistant" and is_tool(header.recipient):
+            self._call(case)
+        elif header.role == "tool" and not header.malformed:
+            self._reply(case)
+        else:
+            self._other(case)
+        self._compare_turn(case)
+
+    def _enter_turn(self, case: Case) -> None:
+        if case.turn != self._turn:
+            self._ledger.enter_turn(case.turn)
+            self._notes, self._turn = TurnNotes(), case.turn
+
+    def _other(self, case: Case) -> None:
+        self._ledger.pass_by()
+        header = case.message.header
+        if header.role in ("system", "developer") and not header.malformed:
+            self._declarations.read(case.body.text)
+        self._notes.call_token |= case.message.ending is Ending.CALL
+        if header.role == "assistant" and b'"tool_calls"' in case.json and case.json.lstrip().startswith(b"{"):
+            member = _member(case.node, "tool_calls")
+            if member:
+                self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
+
+    def _compare_turn(self, case: Case) -> None:
+        """W-CALL-MIXED: both ways to call a tool in one turn."""
+        if self._notes.call_token:
+            for number, (start, end) in self._notes.json_calls:
+                case.add("W-CALL-MIXED", "turn", start, end, number)
+            self._notes.json_calls.clear()
+
+    def _call(self, case: Case) -> None:
+        message, header = case.message, case.message.header
+        self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
+        needs_id = case.transcript.dialect.call_ids
+        place = _id_place(case)
+        self._ledger.add_call(message, case.turn, self._deadline(case), place, needs_id)
+        recipient = header.recipient or ""
+        if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
+            case.report(
+                "W-TOOL-UNDECLARED", None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to=")
+            )
+        if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
+            self._check_arguments(case, recipient)
+
+    def _check_arguments(self, case: Case, tool: str) -> None:
+        if case.json_fault is not None or case.node is None:
+            return
+        node = case.node
+        if case.transcript.dialect.name == "openchatml-0.1":
+            node = node.get("arguments") or node
+        for fault in self._declarations.check_node(tool, node):
+            case.report_in_body("E-CALL-SCHEMA", fault.reason, fault.start, fault.end)
+
+    def _deadline(self, case: Case) -> int | None:
+        if b'"deadline_ms"' not in case.json:
+            return None
+        value = _loaded(case.json)
+        if isinstance(value, dict) and case.transcript.dialect.name == "openchatml-0.1":
+            value = value.get("arguments")
+        deadline = value.get("deadline_ms") if isinstance(value, dict) else None
+        return int(deadline) if isinstance(deadline, int | float) and _is_sane(deadline) else None
+
+    def _reply(self, case: Case) -> None:
+        dialect = case.transcript.dialect
+        link = self._ledger.add_reply(
+            case.message, case.turn, _id_place(case), dialect.call_ids, notes_inferred=dialect.infers_calls
+        )
+        self._read_envelope(case, link)
+        late = link.latency_ms is not None and link.deadline_ms is not None and link.latency_ms > link.deadline_ms
+        if late and link.state is not CallState.TIMEOUT:
+            start = case.message.span[0]
+            case.report("E-TOOL-TIMEOUT", "late", (start, start))
+            link.state = CallState.TIMEOUT
+
+    def _read_envelope(self, case: Case, link: CallLink) -> None:
+        constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
+        looks = case.json.lstrip(b" \t\r\n").startswith(b"{")
+        if not looks:
+            if constrained and case.json_fault is None and case.node:
+                case.report_in_body("W-REPLY-ENVELOPE", None, case.node.start, case.node.end)
+            return
+        value = _loaded(case.json) if case.message.ending is not Ending.OPEN else None
+        if not isinstance(value, dict):
+            return
+        if constrained:
+            self._compare_siblings(case, "ok" in value)
+        elif "ok" in value:
+            self._compare_siblings(case, True)
+        self._judge(case, link, value)
+
+    def _judge(self, case: Case, link: CallLink, value: dict[str, object]) -> None:
+        code = _error_code(value.get("error"))
+        if code is None and value.get("ok") is not False:
+            return
+        node = case.node
+        error = node.get("error") if node and node.kind is JsonKind.OBJECT else None
+        is_coded = error is not None and error.kind is JsonKind.OBJECT
+        place = _member(error, "code") if is_coded and code else _member(node, "error" if code else "ok")
+        reason, state = _REPORTED.get(code or "", (None, CallState.FAILED))
+        case.report_in_body(code or "W-TOOL-FAILED", reason, *(place or (0, 0)))
+        if link.state in (CallState.OK, CallState.CANCELLED):
+            link.state = state
+
+    def _compare_siblings(self, case: Case, has_ok: bool) -> None:
+        """W-REPLY-ENVELOPE: a reply that lacks `ok` where others of its turn have it."""
+        end = len(case.json.rstrip(b" \t\r\n")) - 1 + case.json_start
+        place = case.body.source_span(end, end)
+        self._notes.replies.append(_Reply(case.message.number, place, has_ok))
+        if any(reply.has_ok for reply in self._notes.replies):
+            for reply in self._notes.replies:
+                if not reply.has_ok:
+                    case.add("W-REPLY-ENVELOPE", None, *reply.place, reply.number)
+            self._notes.replies = [_Reply(0, (0, 0), True)]
+
+
+def _loaded(data: bytes) -> object:
+    """The value of valid JSON; None for anything else, and for what this program does not look into."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_sane(number: float) -> bool:
+    return 0 <= number < 1e15
+
+
+def _error_code(error: object) -> str | None:
+    """The E- code that an error is, begins with, or has as its `code`."""
+    word = error.get("code") if isinstance(error, dict) else error
+    if not isinstance(word, str):
+        return None
+    code = word.split(":")[0].split()[0] if word.split() else ""
+    return code if code in RULES and code.startswith("E-") else None
+
+
+def _member(node: JsonNode | None, key: str) -> Span | None:
+    """Where the value of a key stands."""
+    value = node.get(key) if node and node.kind is JsonKind.OBJECT else None
+    return (value.start, value.end) if value else None
+
+
+def _names(recipient: str) -> tuple[str, ...]:
+    bare = bare_tool_name(recipient)
+    return f'"{bare}"', f'"{recipient}"'
+
+
+def _without_key(place: Span, key: str) -> Span:
+    """The value alone, where the place covers `key=value`."""
+    start, end = place
+    return (start + len(key), end) if end - start > len(key) else place
+
+
+def _id_place(case: Case) -> Span:
+    """Where the call id stands, or should stand: at the end of the words that belong to `<|start|>`."""
+    call_id = case.message.header.call_id
+    if call_id is not None:
+        return case.place(f"call_id={call_id}", f'"{call_id}"')
+    return case.before_mark(b"<|channel|>", b"<|constrain|>", b"<|message|>")

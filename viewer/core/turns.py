@@ -1,0 +1,26 @@
+"""Turns: each begins with a user message that does not follow another one."""
+
+from __future__ import annotations
+
+from viewer.core.messages import Message
+
+
+class TurnCounter:
+    """Numbers turns from 1 on in each transcript; what stands before the first user message is part of the first."""
+
+    def __init__(self) -> None:
+        self._transcript = 0
+        self._turn = 1
+        self._last_role = ""
+        self._user_seen = False
+
+    def next(self, message: Message) -> int:
+        """The turn of the next message in the order of the input."""
+        role = message.header.role
+        if message.transcript != self._transcript:
+            self._transcript, self._turn, self._user_seen, self._last_role = message.transcript, 1, False, ""
+        if role == "user" and self._last_role != "user":
+            self._turn += self._user_seen
+            self._user_seen = True
+        self._last_role = role
+        return self._turn

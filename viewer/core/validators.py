@@ -1,0 +1,53 @@
+"""jsonschema-rs as it is used here: no network, no files, patterns in linear time, and nothing raised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
+Schema = dict[str, Any]
+
+
+def compiled(schema: Schema | bool) -> Validator | None:
+    """A validator, or None where the schema is unusable. Nothing is fetched, and patterns take linear time."""
+    from jsonschema_rs import Draft202012Validator, RegexOptions
+
+    options = RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+    try:
+        return Draft202012Validator(schema, pattern_options=options, validate_formats=False, offline=True)
+    except ValueError:
+        return None
+
+
+def is_usable(pattern: str) -> bool:
+    """Whether the engine takes this pattern; it has no look-around, for instance."""
+    return compiled({"pattern": pattern}) is not None
+
+
+def is_valid(validator: Validator, value: object) -> bool:
+    """Whether a value fits; one that the validator cannot take is not held against anyone."""
+    try:
+        return validator.is_valid(value)
+    except ValueError:
+        return True
+
+
+def is_kind(schema: Schema, value: object) -> bool:
+    """Whether a value is of one of the types that a schema names."""
+    kinds = schema.get("type")
+    return kinds is None or any(kind in kinds for kind in _kinds(value))
+
+
+def _kinds(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ("null",)
+    if isinstance(value, bool):
+        return ("boolean",)
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return ("integer", "number")
+    return (_KINDS[type(value)],)
+
+
+_KINDS = {float: "number", str: "string", list: "array", dict: "object"}

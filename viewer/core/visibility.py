@@ -1,0 +1,124 @@
+"""The one rule for what an end user may see, and the audiences that views are made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from viewer.core.messages import Channel, Ending, Message
+
+NEVER_DISPLAYED = frozenset({"debug", "status"})
+PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
+
+
+def is_user_safe(message: Message) -> bool:
+    """Whether an end user may see this message (OpenChatML 2.2, sections 4 and 5). What is not listed is hidden."""
+    header = message.header
+    if not header.complete or header.malformed or message.broke_out:
+        return False
+    if header.intent in NEVER_DISPLAYED:
+        return False
+    if header.role == "user":
+        return header.channel is Channel.FINAL and header.recipient in (None, "assistant")
+    if header.role != "assistant":
+        return False
+    if header.channel_given is None:
+        return header.channel is Channel.FINAL and header.recipient is None
+    if header.channel is Channel.FINAL:
+        return header.recipient in (None, "user")
+    return is_preamble(message) and message.ending in PREAMBLE_ENDINGS
+
+
+def is_preamble(message: Message) -> bool:
+    """Commentary that its author addressed to the user. Dialects without preambles never set this intent."""
+    header = message.header
+    return header.channel is Channel.COMMENTARY and header.intent == "preamble" and header.recipient is None
+
+
+class Reveal(Enum):
+    """What a person may ask to see beyond the safe view."""
+
+    ANALYSIS = "analysis"
+    COMMENTARY = "commentary"
+    TOOL = "tool"
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    STRAY = "stray"
+    UNCLEAR = "unclear"
+    """Messages whose role or channel is not known."""
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who looks. Without anything revealed it is the end user."""
+
+    revealed: frozenset[Reveal] = frozenset()
+    strict: bool = False
+    """The safe view tells not even that something is hidden."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether nothing is revealed."""
+        return not self.revealed
+
+    def reveals(self, what: Reveal) -> bool:
+        """Whether this kind was asked for."""
+        return Reveal.ALL in self.revealed or what in self.revealed
+
+    @property
+    def sees_stray(self) -> bool:
+        """Whether text outside any message was asked for."""
+        return self.reveals(Reveal.STRAY)
+
+    @property
+    def sees_thoughts(self) -> bool:
+        """Whether thought blocks inside shown messages stay in their place."""
+        return self.reveals(Reveal.ANALYSIS)
+
+    def sees(self, message: Message) -> bool:
+        """Whether this audience may see the message."""
+        return is_user_safe(message) or self.reveals(kind_of(message))
+
+
+END_USER = Audience()
+EVERYTHING = Audience(frozenset({Reveal.ALL}))
+
+_BY_ROLE = {"system": Reveal.SYSTEM, "developer": Reveal.DEVELOPER, "tool": Reveal.TOOL}
+_BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COMMENTARY}
+
+
+def kind_of(message: Message) -> Reveal:
+    """What must be revealed for this message to be seen where it is hidden."""
+    header = message.header
+    if header.role.startswith(("system:", "assistant:example_")):
+        return Reveal.SYSTEM
+    if header.role in _BY_ROLE:
+        return _BY_ROLE[header.role]
+    if header.role not in ("user", "assistant") or header.channel is None:
+        return Reveal.UNCLEAR
+    return _BY_CHANNEL.get(header.channel, Reveal.UNCLEAR)
+
+
+def reason_of(message: Message) -> str:
+    """Why the end user sees a message or does not, in fixed words."""
+    header = message.header
+    if is_user_safe(message):
+        return (
+            "visible: flagged as a preamble (2.2 section 5)" if is_preamble(message) else "visible (2.2 sections 4, 5)"
+        )
+    if not header.complete:
+        return "hidden: its header is unfinished"
+    if header.malformed:
+        return "hidden: its header is malformed"
+    if message.broke_out:
+        return "hidden: it began inside an unclosed hidden message"
+    if header.intent in NEVER_DISPLAYED:
+        return "hidden: its intent is not for display (2.2 section 6)"
+    if header.role not in ("user", "assistant"):
+        return "hidden: its role (2.2 section 4)"
+    if header.channel is not Channel.FINAL and not is_preamble(message):
+        return "hidden: its channel (2.2 section 5)"
+    if is_preamble(message):
+        return "hidden: a preamble must be closed by end or return"
+    return "hidden: its recipient"

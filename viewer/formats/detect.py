@@ -1,0 +1,153 @@
+"""Which dialect an input is in, judged by its first 64 KB, with the reason and how sure it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from viewer.core.json_text import JsonKind, JsonNode, read_json
+from viewer.core.parser import BYTE_ORDER_MARK
+from viewer.core.preface import is_yaml_like
+from viewer.formats.harmony import STRIPPED
+from viewer.formats.openchatml import grammar_of_version
+
+HEAD = 64 * 1024
+
+_OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_separator\|>"
+_NEW = rb"<\|(?:start|channel|message)\|>"
+_MARKER = re.compile(rb"(" + _OLD + rb")|" + _NEW)
+_LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
+_VERSION = re.compile(rb"^version:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
+_HEADER_2_2 = re.compile(
+    rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
+    rb"[ \t](?:call_id|name|intent|content_type)=)"
+)
+_ASSISTANT = re.compile(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
+"""An assistant message; an open prompt is none."""
+_CHANNELLED = re.compile(
+    rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
+)
+_SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
+_INTEGERS = re.compile(rb"\[?\s*\d+(?:[\s,]+\d+)*[\s,]*\]?\s*")
+_EVENT_TYPE = re.compile(r"response\..*|tool\.cancel")
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The choice of a dialect."""
+
+    dialect: str
+    reason: str
+    confidence: float
+
+
+def detect(head: bytes) -> Detection:
+    """The dialect of an input that begins with these bytes."""
+    text = head[:HEAD].removeprefix(BYTE_ORDER_MARK)
+    bare = text.lstrip(b" \t\r\n")
+    if not bare:
+        return Detection("openchatml-2.2", "empty", 0.0)
+    structured = _structured(bare)
+    if structured:
+        return structured
+    return _marked(text) or _unmarked(text)
+
+
+def _structured(bare: bytes) -> Detection | None:
+    """JSON or a stream of events, unless markers of a text dialect begin a line."""
+    if bare.startswith((b"{", b"[")) and not bare.startswith(b"[BOS]"):
+        marker = _LINE_MARKER.search(bare)
+        if marker and not bare.startswith(b"["):
+            return None
+        return _json(bare)
+    if _INTEGERS.fullmatch(bare) or _INTEGERS.fullmatch(bare[: bare.rfind(b"\n") + 1]):
+        return Detection("harmony-tokens", "a list of integers", 0.8)
+    if _SSE.match(bare) and not _LINE_MARKER.search(bare):
+        return Detection("events", "lines of server-sent events", 0.9)
+    return None
+
+
+def _json(bare: bytes) -> Detection | None:
+    if _INTEGERS.match(bare) and re.match(rb"\[\s*\d", bare):
+        return Detection("harmony-tokens", "an array of integers", 0.95)
+    for value in _first_values(bare):
+        found = _by_value(value)
+        if found:
+            return found
+    return None
+
+
+def _first_values(bare: bytes) -> list[JsonNode]:
+    """The first values of the input: one of each of the first lines, else the document."""
+    values = []
+    if bare.startswith(b"{"):
+        lines = bare.split(b"\n", 20)[:20]
+        readings = [read_json(line) for line in lines if line.lstrip().startswith(b"{")]
+        values = [reading.node for reading in readings if reading.node and not reading.fault]
+    document = read_json(bare).node
+    return [*values, *([document] if document else [])]
+
+
+def _by_value(value: JsonNode) -> Detection | None:
+    if value.kind is JsonKind.ARRAY:
+        return _by_items(value.items[:64])
+    if value.kind is not JsonKind.OBJECT:
+        return None
+    kind = value.get("type") or value.get("event")
+    if kind and kind.kind is JsonKind.STRING and _EVENT_TYPE.fullmatch(kind.text):
+        return Detection("events", f"objects with an event type in `{'type' if value.get('type') else 'event'}`", 0.95)
+    choices = value.get("choices")
+    if choices and choices.items and choices.items[0].get("delta"):
+        return Detection("events", "chunks of a chat completion", 0.9)
+    if choices or value.get("messages") or value.get("role") or _carries_message(value):
+        return Detection("json", "objects with `role` or `messages`", 0.9)
+    return None
+
+
+def _carries_message(value: JsonNode) -> bool:
+    author = value.get("author")
+    return author is not None and author.get("role") is not None
+
+
+def _by_items(items: list[JsonNode]) -> Detection | None:
+    if any(item.get("token") for item in items):
+        return Detection("chatml-json", "an array of strings and `token` objects", 0.95)
+    for item in items:
+        found = _by_value(item) if item.kind is JsonKind.OBJECT else None
+        if found:
+            return found
+    return None
+
+
+def _marked(text: bytes) -> Detection | None:
+    marker = _MARKER.search(text)
+    line_marker = _LINE_MARKER.search(text)
+    before = text[: line_marker.start()] if line_marker else text
+    if is_yaml_like(before):
+        return _by_version(before)
+    if not marker:
+        return None
+    if marker[1]:
+        return Detection("openchatml-0.1", f"the first marker is `{marker[0].decode()}`", 0.95)
+    if _HEADER_2_2.search(text) or b"<|literal|>" in text:
+        return Detection("openchatml-2.2", "message headers or bodies with features of 2.2, no document header", 0.85)
+    if _ASSISTANT.search(text) and not _CHANNELLED.search(text):
+        return Detection("openchatml-1.x", "assistant messages without any channel", 0.7)
+    return Detection("harmony", "control tokens without a document header", 0.8)
+
+
+def _by_version(header: bytes) -> Detection:
+    match = _VERSION.search(header)
+    if not match:
+        return Detection("openchatml-2.2", "a document header without a readable version", 0.6)
+    version = match[1].decode()
+    if version.startswith("0."):
+        return Detection("openchatml-0.1", "the document header gives version 0.1", 0.9)
+    name = grammar_of_version(version).name
+    return Detection(name, "the version in the document header", 0.99)
+
+
+def _unmarked(text: bytes) -> Detection:
+    if STRIPPED.match(text):
+        return Detection("harmony", "channel words without their tokens: a decoder dropped them", 0.6)
+    return Detection("openchatml-2.2", "nothing recognised: plain text", 0.0)

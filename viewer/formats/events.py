@@ -1,0 +1,191 @@
+"""Event streams: JSON lines and server-sent events, alone or between the messages of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.core.dialect import Dialect, Options, Reader
+from viewer.core.json_text import JsonNode, read_json
+from viewer.core.messages import Span
+from viewer.core.record import Record
+from viewer.formats.event_taker import EventTaker
+
+LONGEST_LINE = 8 * 1024 * 1024
+"""A line that is longer is not read."""
+
+_SPACE = b" \t\r\n"
+_HINTS = (b'"type"', b'"event"', b'"choices"')
+
+
+class EventLines:
+    """Takes those lines of a log that are events."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._taker = EventTaker(record)
+
+    def offer(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
+        """Whether the line is an event of a known type, and has been taken; `first` is called before that."""
+        if not line.lstrip(_SPACE).startswith(b"{") or not any(hint in line for hint in _HINTS):
+            return False
+        reading = read_json(line, offset)
+        if reading.node is None or reading.fault or line[reading.end - offset :].strip(_SPACE):
+            return False
+        if not self.knows(reading.node, None):
+            return False
+        first()
+        return self.take(reading.node, None, reading.lenient)
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """Whether this value, or the line before it, gives a type that is known here."""
+        return self._taker.knows(node, name)
+
+    def take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> bool:
+        """The same for a value that has been read; `name` is its type as far as the line before said it."""
+        if not self._taker.take(node, name):
+            return False
+        for span in lenient:
+            self._record.report("I-JSON-LENIENT", None, *span)
+        return True
+
+    def end_response(self) -> None:
+        """All messages that are open close."""
+        self._taker.end_response()
+
+    def grow(self) -> None:
+        """Tell of the messages that have grown since the last time; called once after each run of lines."""
+        self._taker.streams.grow()
+
+    def close(self, at: int) -> None:
+        """The input has ended."""
+        self._taker.streams.break_off()
+
+
+class EventReader:
+    """Reads lines; whatever is no event is stray text, one item for a run of such lines."""
+
+    def __init__(self, record: Record, options: Options) -> None:
+        self._record = record
+        self._events = EventLines(record)
+        self._line = bytearray()
+        """What is known of the line that is not complete."""
+        self._start = 0
+        self._skipping: Span | None = None
+        """The text of a line that is too long, as far as it has come."""
+        self._stray: Span | None = None
+        self._name: str | None = None
+        """The type that an `event:` line gives to the data after it."""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+        at = 0
+        while (end := data.find(b"\n", at)) >= 0:
+            self._append(data[at:end])
+            self._end_line()
+            self._start += 1
+            at = end + 1
+        self._append(data[at:])
+        self._events.grow()
+
+    def close(self) -> None:
+        """The input has ended."""
+        self._end_line()
+        self._flush_stray()
+        self._events.close(self._start)
+
+    def _append(self, data: bytes) -> None:
+        if self._skipping is None and len(self._line) + len(data) > LONGEST_LINE:
+            data = bytes(self._line) + data
+            self._line.clear()
+            self._skipping = (self._start, self._start)
+        if self._skipping is None:
+            self._line += data
+            return
+        text = data.rstrip(_SPACE)
+        if text:
+            start, end = self._skipping
+            first = start if end > start else self._start + len(data) - len(data.lstrip(_SPACE))
+            self._skipping = (first, self._start + len(text))
+        self._start += len(data)
+
+    def _end_line(self) -> None:
+        if self._skipping is not None:
+            start, end = self._skipping
+            self._skipping = None
+            if end > start:
+                self._reject(start, end)
+            return
+        line = bytes(self._line)
+        self._line.clear()
+        self._read_line(line, self._start)
+        self._start += len(line)
+
+    def _read_line(self, line: bytes, offset: int) -> None:
+        text = line.strip(_SPACE)
+        if not text:
+            self._name = None
+            return
+        start = offset + len(line) - len(line.lstrip(_SPACE))
+        if text.startswith(b"{"):
+            self._read_objects(text, start, None)
+        elif text.startswith(b"data:"):
+            bare = text[5:].lstrip(_SPACE)
+            self._read_data(bare, start + len(text) - len(bare))
+        elif text.startswith(b"event:"):
+            self._name = text[6:].strip(_SPACE).decode("utf-8", "replace")
+        elif not text.startswith((b":", b"id:", b"retry:")):
+            self._add_stray(start, start + len(text))
+
+    def _read_data(self, text: bytes, start: int) -> None:
+        if text == b"[DONE]":
+            self._flush_stray()
+            self._events.end_response()
+        elif text:
+            self._read_objects(text, start, self._name)
+
+    def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
+        """The values of one line, of which there should be one."""
+        at = 0
+        while at < len(text):
+            reading = read_json(text, start, at)
+            node = reading.node
+            if node is None or reading.fault:
+                self._stray_rest(text, start, at)
+                return
+            self._take(node, name, reading.lenient)
+            at = reading.end - start
+            while at < len(text) and text[at : at + 1] in (b" ", b"\t", b"\r", b","):
+                at += 1
+
+    def _stray_rest(self, text: bytes, start: int, at: int) -> None:
+        if text.startswith(b"{", at):
+            self._reject(start + at, start + len(text))
+        else:
+            self._add_stray(start + at, start + len(text))
+
+    def _take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> None:
+        if self._events.knows(node, name):
+            self._flush_stray()
+            if self._events.take(node, name, lenient):
+                return
+        self._add_stray(node.start, node.end)
+
+    def _reject(self, start: int, end: int) -> None:
+        self._record.start_if_none(start)
+        self._record.report("E-PARSE-HEADER", "not-a-message", start, end)
+        self._add_stray(start, end)
+
+    def _add_stray(self, start: int, end: int) -> None:
+        self._stray = (self._stray[0] if self._stray else start, end)
+
+    def _flush_stray(self) -> None:
+        if self._stray:
+            self._record.stray(*self._stray)
+            self._stray = None
+
+
+def _read(record: Record, options: Options) -> Reader:
+    return EventReader(record, options)
+
+
+EVENTS = Dialect(name="events", title="Event stream", reader=_read)

@@ -1,0 +1,200 @@
+"""One JSON message object as the messages it stands for: what was thought, what was said, what was called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from viewer.core.headers import CHECKED_TYPES
+from viewer.core.json_text import JsonKind, JsonNode
+from viewer.core.messages import Channel, Ending, Header, Piece
+from viewer.core.record import Record
+from viewer.formats.json_fields import (
+    CALL_KEYS,
+    Source,
+    first_of,
+    is_thought_key,
+    pieces_of,
+    read_content,
+    thought_pieces,
+)
+from viewer.formats.json_header import ObjectHeader, Problem, default_ending, full_tool_name, read_object_header
+
+
+class Part(NamedTuple):
+    """One message of an object."""
+
+    header: Header
+    ending: Ending
+    pieces: list[Piece]
+
+
+class MessageObjects:
+    """Writes message objects to a record; remembers which call ids belong to which tool."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._tools: dict[str, str] = {}
+
+    def start(self) -> None:
+        """A transcript begins: call ids do not link across two of them."""
+        self._tools = {}
+
+    def add(self, node: JsonNode, source: Source, problems: list[Problem]) -> None:
+        """The messages of one object; `problems` were found in its text before."""
+        said = read_object_header(node, source)
+        said.problems += problems
+        if any(problem.code == "E-PARSE-HEADER" for problem in problems):
+            said.header = replace(said.header, malformed=True)
+        parts, extra_problems = self._parts(node, source, said)
+        last = len(parts) - 1
+        for index, part in enumerate(parts):
+            number = self._add(node, said, part, is_open=not node.closed and index == last)
+            for code, reason, start, end in [*said.problems, *extra_problems.get(index, [])]:
+                self._record.report(code, reason, start, end, number)
+        if not node.closed:
+            self._truncated(node, said)
+
+    def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool) -> int:
+        ending = Ending.OPEN if is_open else part.ending
+        return self._record.add(part.header, ending, (node.start, node.end), part.pieces, time_ms=said.time_ms)
+
+    def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:
+        reason = "body" if said.header.role else "header"
+        self._record.report("E-STREAM-TRUNCATED", reason, node.end, node.end, self._record.last_number)
+
+    def _parts(self, node: JsonNode, source: Source, said: ObjectHeader) -> tuple[list[Part], dict[int, list[Problem]]]:
+        header = said.header
+        content = read_content(node, source, header.role)
+        thoughts = [*_thoughts(node, source), *content.thoughts]
+        calls = [*_calls(node), *content.calls]
+        problems: dict[int, list[Problem]] = {}
+        parts: list[Part] = []
+        if thoughts:
+            parts.append(Part(_thought_header(header), Ending.END, thoughts))
+        parts += [self._reply(reply, source, header) for reply in content.replies]
+        chosen: int | None = None
+        if content.pieces or not (parts or calls):
+            chosen = len(parts)
+            found = problems[chosen] = []
+            spoken = replace(header, call_id=None) if calls else self._named(node, header, found)
+            if calls and _mixes(node):
+                found.append(_mixed(node))
+            parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
+        for call in calls:
+            part, problems[len(parts)] = self._call(call, source, header)
+            parts.append(part)
+        return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
+
+    def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
+        """A reply without a name is named by the call it answers."""
+        if header.role != "tool" or header.name is not None:
+            return header
+        tool = self._tools.get(header.call_id or "")
+        if tool is None and node.closed:
+            at = next((member.value.end for member in node.members if member.key == "role"), node.start)
+            problems.append(Problem("W-TOOL-NAME-MISSING", None, at, at))
+        return replace(header, name=tool)
+
+    def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
+        """A tool's reply that stands as a part in the content of another message."""
+        call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id")
+        name = source.field(reply, "name") or self._tools.get(call_id or "")
+        body = first_of(reply, ("content", "output"))
+        pieces = thought_pieces(body) if body is not None and body.kind is JsonKind.ARRAY else pieces_of(body)
+        return Part(Header("tool", name, None, header.channel, header.channel_given, None, call_id), Ending.END, pieces)
+
+    def _call(self, call: JsonNode, source: Source, header: Header) -> tuple[Part, list[Problem]]:
+        inner = first_of(call, ("function", "custom"))
+        inner = inner if inner is not None and inner.kind is JsonKind.OBJECT else call
+        tool = full_tool_name(source.field(inner, "recipient", "name") or "")
+        call_id = source.field(call, "id", "call_id") or header.call_id
+        content_type, constrained, problems = _call_type(call, source)
+        if not tool and call.closed:
+            problems.append(Problem("E-PARSE-HEADER", "attribute-empty", call.start, call.start))
+        if tool and call_id:
+            self._tools[call_id] = tool
+        arguments = first_of(inner, ("arguments", "input", "parameters"))
+        channel, given = header.channel, header.channel_given
+        if channel in (Channel.FINAL, Channel.COMMENTARY):
+            channel, given = Channel.COMMENTARY, "commentary"
+        called = replace(
+            header,
+            recipient=tool or None,
+            channel=channel,
+            channel_given=given,
+            call_id=call_id,
+            content_type=content_type,
+            constrained=constrained,
+            malformed=header.malformed or (not tool and call.closed),
+        )
+        return Part(called, Ending.CALL, pieces_of(arguments if call.kind is JsonKind.OBJECT else call)), problems
+
+
+def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
+    """What was thought, from all fields that hold it; the same text under two names is there once."""
+    pieces: list[Piece] = []
+    seen: set[str] = set()
+    for member in node.members:
+        if not is_thought_key(member.key) or member.value.kind in (JsonKind.NULL, JsonKind.TRUE, JsonKind.FALSE):
+            continue
+        text = source.text(member.value)
+        if text not in seen:
+            pieces += thought_pieces(member.value)
+        seen.add(text)
+    return pieces
+
+
+def _thought_header(header: Header) -> Header:
+    return replace(header, channel=Channel.ANALYSIS, channel_given=Channel.ANALYSIS.value)
+
+
+def _calls(node: JsonNode) -> Iterator[JsonNode]:
+    for key in CALL_KEYS:
+        value = first_of(node, (key,))
+        if value is not None:
+            yield from value.items if value.kind is JsonKind.ARRAY else [value]
+
+
+def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
+    """The type of the arguments: json unless the call says otherwise."""
+    given = call.get("content_type")
+    if given is None:
+        return "json", True, []
+    if given.kind is JsonKind.NULL:
+        return None, False, []
+    flag = call.get("constrained")
+    constrained = flag is None or flag.kind is not JsonKind.FALSE
+    content_type = source.text(given)
+    unknown = constrained and content_type.lower() not in CHECKED_TYPES
+    return content_type, constrained, [Problem("I-TYPE-UNKNOWN", None, given.start, given.end)] if unknown else []
+
+
+def _mixes(node: JsonNode) -> bool:
+    """OpenChatML 2.0: an assistant's turn has content or calls, not both."""
+    calls = first_of(node, ("tool_calls",))
+    return calls is not None and (calls.kind is not JsonKind.ARRAY or bool(calls.items))
+
+
+def _mixed(node: JsonNode) -> Problem:
+    value = node.get("content") or node
+    return Problem("W-CALL-MIXED", "content-and-calls", value.start, value.end)
+
+
+def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
+    """Intent, ending and extra attributes belong to one message of several, and only it has a thought's recipient."""
+    settled: list[Part] = []
+    for index, part in enumerate(parts):
+        header = part.header
+        if index == chosen:
+            ending = said.ending or part.ending
+            settled.append(
+                Part(replace(header, intent=said.header.intent, extra=said.header.extra), ending, part.pieces)
+            )
+            continue
+        header = replace(header, intent=None, extra=())
+        if header.channel is Channel.ANALYSIS and part.ending is not Ending.CALL:
+            header = replace(header, recipient=None, call_id=None, content_type=None, constrained=False)
+        settled.append(Part(header, part.ending, part.pieces))
+    return settled

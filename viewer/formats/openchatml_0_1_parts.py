@@ -1,0 +1,242 @@
+"""The parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and runs of text, each a message of its own.
+
+Bodies are kept as spans; only the JSON of the current call or output is kept, for the name in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from viewer.core.messages import Channel, Ending, Header, Message, Span
+from viewer.core.record import Record
+from viewer.core.tokens import Token, TokenSet
+from viewer.core.visibility import is_user_safe
+from viewer.formats.openchatml_0_1_header import Head, name_in_json, tool_name
+from viewer.formats.openchatml_0_1_part import Begins, Part
+
+THOUGHTS = ("reflect", "introspect", "reason")
+
+MARKS: dict[str, tuple[str, ...]] = {
+    "assistant": (*(f"{edge}_{kind}" for kind in THOUGHTS for edge in ("start", "end")), "function_call"),
+    "tool": ("function_output",),
+    "system": ("function_list", *THOUGHTS),
+}
+"""The marks that count in the frames of a role; elsewhere they are text."""
+
+
+def token_set(*names: str) -> TokenSet:
+    """The tokens that are spelled `<|name|>`."""
+    return TokenSet({f"<|{name}|>".encode(): name for name in names})
+
+
+_PLAIN_TOKENS = token_set("im_start", "im_end")
+_TOKENS = {role: token_set("im_start", "im_end", *marks) for role, marks in MARKS.items()}
+
+
+@dataclass(slots=True)
+class Frame:
+    """One frame, from `<|im_start|>` to its end; all its messages share its span, so they are closed together."""
+
+    record: Record
+    head: Head
+    start: int
+    body: int
+    """Where its body begins."""
+    broke_out: bool = False
+    _parts: list[Part] = field(default_factory=list)
+    _unclosed: list[str] = field(default_factory=list)
+    """Thought blocks that something else began in before they were closed: what follows may still be part of them."""
+    _flags: dict[str, str] = field(default_factory=dict)
+    _list_at: int | None = None
+    """Where the current list of tools begins."""
+    _header: Header = field(init=False)
+    _part: Part = field(init=False)
+    tokens: TokenSet = field(init=False)
+    """What is no plain text in its body."""
+
+    def __post_init__(self) -> None:
+        self._header = self.head.header()
+        self.tokens = _PLAIN_TOKENS if self._header.malformed else _TOKENS.get(self.head.role, _PLAIN_TOKENS)
+        self._part = Part(self._header, self.start, self.body, broke_out=self.broke_out)
+
+    def add(self, data: bytes, at: int) -> None:
+        """Bytes that belong to the current part."""
+        self._part.add(data, at)
+
+    def nested(self, text: bytes, token: Token) -> None:
+        """A token that means nothing where it stands: it is text."""
+        self.add(text, token.start)
+        self._announce()
+        self.record.report("W-MARKER-IN-BODY", "nested", token.start, token.end, self._part.number)
+
+    def mark(self, text: bytes, token: Token) -> None:
+        """A mark that counts in frames of this role."""
+        edge, _, kind = token.name.partition("_")
+        if self.head.role == "system":
+            self._system_mark(text, token)
+        elif edge == "end":
+            self._end_thought(kind, text, token)
+        else:
+            self._leave_part(token.start)
+            self._begin(token)
+
+    def settle(self) -> None:
+        """All that is known so far has been added."""
+        self._announce()
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether there is nothing but the beginning of an answer."""
+        empty = not self._parts and not self._part.is_message
+        return empty and self.head.role == "assistant" and not self._header.malformed
+
+    @property
+    def hides(self) -> bool:
+        """Whether what begins now, while this frame is unclosed, begins inside something hidden."""
+        if not self.head.complete and not self._part.is_message:
+            return False
+        part = self._part
+        now = Message(0, 0, part.header, Ending.OPEN, (0, 0), (), broke_out=part.broke_out)
+        return bool(self._unclosed) or not is_user_safe(now)
+
+    def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
+        """The frame has ended: its messages are settled. Returns the number of the last one."""
+        if self._is_thought and stop:
+            self._miss_end(stop[0])
+        self._part.certain = self._part.certain or self._is_json or not self._parts
+        self._end_part()
+        last = self._parts[-1]
+        if ending is not Ending.END:
+            last.ending = ending
+        for part in self._parts:
+            part.close(self.record, end, stop)
+        return last.number
+
+    # Inside.
+
+    def _announce(self) -> None:
+        self._part.announce(self.record)
+        if self._part.number is None:
+            return
+        for problem in self.head.problems:
+            self.record.report(problem.code, problem.reason, problem.start, problem.end, self._part.number)
+        self.head.problems = []
+
+    @property
+    def _is_thought(self) -> bool:
+        return self._part.header.channel is Channel.ANALYSIS
+
+    @property
+    def _is_json(self) -> bool:
+        return self._part.header.channel is Channel.COMMENTARY
+
+    def _begin(self, token: Token) -> None:
+        edge, _, kind = token.name.partition("_")
+        if edge == "start":
+            header = _thought_header(self._header, kind)
+            self._part = Part(header, self.start, token.end, certain=True)
+        else:
+            header = self._call_header() if token.name == "function_call" else self._output_header()
+            self._part = Part(header, self.start, token.end, Begins.AT_TEXT)
+            self._part.kept = bytearray()
+            self._part.ending = Ending.CALL if token.name == "function_call" else Ending.END
+        self._part.broke_out = self.broke_out or bool(self._unclosed)
+
+    def _begin_text(self, at: int) -> None:
+        broke_out = self.broke_out or bool(self._unclosed)
+        self._part = Part(self._header, self.start, at, Begins.AFTER_LINE_END, broke_out=broke_out)
+
+    def _call_header(self) -> Header:
+        return replace(
+            self._header,
+            recipient=None,
+            channel=Channel.COMMENTARY,
+            channel_given="commentary",
+            intent=None,
+            content_type="json",
+            constrained=True,
+        )
+
+    def _output_header(self) -> Header:
+        """The name in the JSON counts; that of the frame is kept beside it."""
+        given = self.head.name
+        return replace(
+            self._header,
+            channel=Channel.COMMENTARY,
+            channel_given="commentary",
+            intent=None,
+            content_type="json",
+            extra=(*self._header.extra, ("name", given)) if given else self._header.extra,
+        )
+
+    def _end_thought(self, kind: str, text: bytes, token: Token) -> None:
+        if self._is_thought and self._part.header.intent == kind:
+            self._part.end = token.start
+            self._end_part()
+            self._begin_text(token.end)
+            return
+        if kind not in self._unclosed:
+            self.nested(text, token)
+            return
+        self._unclosed.remove(kind)
+        if self._is_thought:
+            self.nested(text, token)
+            return
+        self._leave_part(token.start)
+        self._begin_text(token.end)
+
+    def _leave_part(self, at: int) -> None:
+        """Something else begins here."""
+        if self._is_thought:
+            self._miss_end(at)
+            self._part.ending = Ending.IMPLIED
+            self._unclosed.append(self._part.header.intent or "")
+        self._part.certain = self._part.certain or self._is_json
+        self._end_part()
+
+    def _miss_end(self, at: int) -> None:
+        self._announce()
+        self.record.report("W-END-MISSING", None, at, at, self._part.number)
+
+    def _end_part(self) -> None:
+        if self._part.is_message:
+            self._complete_header()
+            self._announce()
+            self._parts.append(self._part)
+
+    def _complete_header(self) -> None:
+        """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name."""
+        part = self._part
+        if self._is_json:
+            name = name_in_json(bytes(part.kept)) if part.kept else None
+            part.kept = None
+            if name and self.head.role == "assistant":
+                part.header = replace(part.header, recipient=tool_name(name))
+            elif name:
+                part.header = replace(part.header, name=tool_name(name))
+        if self._flags:
+            part.header = replace(part.header, extra=(*part.header.extra, *self._flags.items()))
+        self._end_list(part.end)
+        if part.header.role == "tool" and part.header.name is None and not part.header.malformed:
+            self._announce()
+            at = self.head.name_at
+            self.record.report("W-TOOL-NAME-MISSING", None, at, at, part.number)
+
+    def _system_mark(self, text: bytes, token: Token) -> None:
+        if token.name == "function_list":
+            self._end_list(token.start)
+            self._list_at = token.end
+        elif token.name not in dict(self._header.extra):
+            self._flags[token.name] = "true"
+        self._part.add(text, token.start)
+
+    def _end_list(self, at: int) -> None:
+        self._announce()
+        if self._list_at is not None and at > self._list_at and self._part.number is not None:
+            self.record.declare(self._part.number, self._list_at, at)
+        self._list_at = None
+
+
+@lru_cache(maxsize=1024)
+def _thought_header(header: Header, kind: str) -> Header:
+    return replace(header, channel=Channel.ANALYSIS, channel_given="analysis", intent=kind)

@@ -1,0 +1,70 @@
+"""Whether a text that was written shows more than its source does: it is read again, and what is shown is compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from viewer.core.bodies import Body, Run, read_body
+from viewer.core.events import Closed
+from viewer.core.messages import Message
+from viewer.core.parser import Parser
+from viewer.core.thoughts import without_thoughts
+from viewer.core.visibility import is_user_safe
+from viewer.formats import DIALECTS, detect
+from viewer.formats.token_ids import body_of_ids
+from viewer.formats.writable import Judged
+
+
+def unhidden_count(text: str, dialect: str, messages: Sequence[Judged]) -> int:
+    """How many messages an end user sees of the written text, and not of its source.
+
+    A reader may take the text for another dialect than it was written in; the worse of the two counts."""
+    data = text.encode("utf-8", "replace")
+    known = [_known(message) for message in messages]
+    count = _count(_shown_texts(data, dialect), messages, known)
+    taken_for = detect(data).dialect
+    if taken_for == dialect:
+        return count
+    shown = _shown_texts(data, taken_for)
+    if len(shown) != len(known):
+        return count
+    opened = sum(text is not None and before is None for (_, text), before in zip(shown, known, strict=True))
+    return max(count, opened)
+
+
+def _shown_texts(data: bytes, dialect: str) -> list[tuple[str, str | None]]:
+    """The role of every message that is read, and what an end user sees of it; None for a hidden one."""
+    parser = Parser(DIALECTS[dialect])
+    events = [*parser.feed(data), *parser.close()]
+    return [(event.message.header.role, _shown(event.message, data)) for event in events if isinstance(event, Closed)]
+
+
+def _shown(message: Message, data: bytes) -> str | None:
+    if not is_user_safe(message):
+        return None
+    body = read_body(message.pieces, lambda start, end: data[start:end], body_of_ids)
+    return without_thoughts(body) if message.header.role == "assistant" else body.text
+
+
+def _count(shown: list[tuple[str, str | None]], messages: Sequence[Judged], known: list[str | None]) -> int:
+    if len(shown) == len(known):
+        return sum(_shows_more(text, before) for (_, text), before in zip(shown, known, strict=True))
+    before = Counter(
+        (message.role, text.strip()) for message, text in zip(messages, known, strict=True) if text is not None
+    )
+    after = Counter((role, text.strip()) for role, text in shown if text is not None)
+    return (after - before).total()
+
+
+def _known(message: Judged) -> str | None:
+    """What an end user sees of the source at least: every thought mark counts."""
+    if not message.visible:
+        return None
+    data = message.body.encode("utf-8", "replace")
+    live = Body(data, [Run(0, len(data), 0, len(data), True)])
+    return without_thoughts(live) if message.role == "assistant" else message.body
+
+
+def _shows_more(text: str | None, before: str | None) -> bool:
+    return text is not None and (before is None or len(text) > len(before))

@@ -1,0 +1,1 @@
+"""Messages and diagnostics as text that is safe for a terminal, and as exports."""

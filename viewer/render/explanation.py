@@ -1,0 +1,56 @@
+"""A rule of the table, written out: what it means, its reasons, what to do, an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.core.diagnostics import Rule
+from viewer.render.lines import lines_of, wrap
+from viewer.render.safe_text import SafeText
+from viewer.render.style import Line, Look, Part, Style, own
+
+_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+_WIDEST = 100
+
+
+def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
+    """All that the table says of one code."""
+    severity = rule.severity.value
+    width = min(width, _WIDEST)
+    sign = style.signs.severity(severity)
+    yield (
+        Part(own(f"{sign} {rule.code}"), _LOOKS[severity]),
+        Part(own(f"  {severity}"), _LOOKS[severity]),
+        Part(style.words(f"  [{rule.section}]"), Look.QUIET),
+    )
+    yield from _paragraph(rule.title, 2, width, style)
+    if rule.reasons:
+        yield ()
+        longest = max(map(len, rule.reasons))
+        for reason, sentence in rule.reasons.items():
+            yield from _entry(reason.ljust(longest), sentence, width, style)
+    yield ()
+    yield from _entry("What to do  ", rule.advice, width, style)
+    yield from _entry("User is told", rule.safe, width, style)
+    if rule.example:
+        yield (Part(own("  Example"), Look.STRONG),)
+        for line in lines_of(rule.example.rstrip("\n")):
+            yield Part(own(f"    {style.signs.gutter} "), Look.RULE), Part(style.spell(line))
+
+
+def _entry(label: str, sentence: str, width: int, style: Style) -> Iterator[Line]:
+    """A label, and the sentence wrapped beside it."""
+    indent = len(label) + 4
+    rows = _rows(sentence, width - indent, style)
+    yield Part(own(f"  {label}  "), Look.STRONG), Part(rows[0])
+    for row in rows[1:]:
+        yield (Part(SafeText(" " * indent + row)),)
+
+
+def _paragraph(sentence: str, indent: int, width: int, style: Style) -> Iterator[Line]:
+    for row in _rows(sentence, width - indent, style):
+        yield (Part(SafeText(" " * indent + row)),)
+
+
+def _rows(sentence: str, width: int, style: Style) -> list[SafeText]:
+    return list(wrap(style.words(sentence), max(width, 20)))

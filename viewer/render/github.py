@@ -1,0 +1,30 @@
+"""Findings as workflow commands, which GitHub shows beside the lines they are about."""
+
+from __future__ import annotations
+
+from viewer.core.diagnostics import Severity
+from viewer.render.diagnostic import full_code
+from viewer.render.safe_text import safe_line
+from viewer.render.style import Printable
+from viewer.sources.document import Finding
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def workflow_command(name: str, finding: Finding) -> Printable:
+    """One annotation; properties and sentence are escaped as the runner expects."""
+    diagnostic = finding.diagnostic
+    properties = {"file": str(safe_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
+    if finding.line == finding.end_line:  # columns are understood within one line only
+        properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
+    properties["title"] = full_code(diagnostic.code, diagnostic.reason)
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return Printable(f"::{_COMMANDS[diagnostic.rule.severity]} {listed}::{_data(diagnostic.sentence)}")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

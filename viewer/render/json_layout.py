@@ -1,0 +1,51 @@
+"""JSON laid out on several lines without changing it: every token stays as it was written, only white space is new."""
+
+from __future__ import annotations
+
+import re
+
+from viewer.render.safe_text import SafeText
+
+LARGEST = 1_000_000
+DEEPEST = 200
+_INDENT = "  "
+_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
+
+
+def laid_out(text: SafeText) -> SafeText | None:
+    """The same tokens, one entry a line; None where the text does not look like one JSON value."""
+    if len(text) > LARGEST or text.lstrip()[:1] not in ("{", "["):
+        return None
+    out: list[str] = []
+    closers: list[str] = []
+    position = 0
+    before = ""
+    while match := _TOKEN.match(text, position):
+        position = match.end()
+        token = match[0].strip()
+        if before and not closers:
+            return None  # something follows the value
+        if match[3] and (not closers or closers.pop() != token):
+            return None
+        out.append(_gap(before, token, len(closers)) + token)
+        if match[2]:
+            closers.append("]" if token == "[" else "}")
+            if len(closers) > DEEPEST:
+                return None
+        before = token
+    if closers or text[position:].strip():
+        return None
+    return SafeText("".join(out))
+
+
+def _gap(before: str, token: str, depth: int) -> str:
+    """The white space between two tokens."""
+    if not before or token in (",", ":"):
+        return ""
+    if before == ":":
+        return " "
+    if before in ("[", "{") and token in ("]", "}"):
+        return ""
+    if before in ("[", "{", ",") or token in ("]", "}"):
+        return "\n" + _INDENT * depth
+    return " "

@@ -1,0 +1,126 @@
+"""The machine output: one JSON object a line, all keys always there and always in the same order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from viewer.render.safe_text import safe
+from viewer.render.style import Printable
+from viewer.sources.document import Finding
+from viewer.sources.projection import Projection
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+
+
+def projection_lines(projection: Projection, file: str | None = None) -> Iterator[Printable]:
+    """`show --json`: each transcript with its messages and stray text, then the diagnostics, then the calls."""
+    audience = "safe" if projection.audience.is_safe else "debug"
+    waiting = projection.transcripts()
+    for item in projection.items():
+        while waiting and waiting[0].number <= item.transcript:
+            yield encode(_transcript(waiting.pop(0), audience), file)
+        if isinstance(item, ShownMessage):
+            yield encode(_message(item), file)
+        elif not isinstance(item, HiddenRun):
+            yield encode(_stray(item), file)
+    for transcript in waiting:
+        yield encode(_transcript(transcript, audience), file)
+    for diagnostic in projection.diagnostics():
+        yield encode(_diagnostic(diagnostic), file)
+    for call in projection.calls():
+        yield encode(_call(call), file)
+
+
+def finding_line(finding: Finding, file: str | None = None) -> Printable:
+    """A line of `check --json`."""
+    diagnostic = finding.diagnostic
+    return encode(
+        {
+            "kind": "diagnostic",
+            "code": diagnostic.code,
+            "reason": diagnostic.reason,
+            "severity": diagnostic.rule.severity.value,
+            "message": diagnostic.message,
+            "span": [diagnostic.start, diagnostic.end],
+            "line": finding.line,
+            "column": finding.column,
+            "count": diagnostic.count,
+        },
+        file,
+    )
+
+
+def summary_line(errors: int, warnings: int, messages: int, transcripts: int) -> Printable:
+    """The last line of `check --json`."""
+    counts = {"errors": errors, "warnings": warnings, "messages": messages, "transcripts": transcripts}
+    return encode({"kind": "summary", **counts})
+
+
+def encode(value: dict[str, object], file: str | None = None, *, indent: int | None = None) -> Printable:
+    """JSON that no terminal obeys and any encoder can write: such characters are escaped."""
+    if file is not None:
+        value = {**value, "file": file}
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ": " if indent else ":"))
+    if text.isascii():
+        return Printable(text.replace("\x7f", "\\u007f"))
+    return Printable(_escaped(text))
+
+
+def _escaped(text: str) -> str:
+    """What is not safe to print stands only inside strings, and there it has an escape."""
+    shown = safe(text)
+    if shown == text:
+        return text
+    return "".join(a if a == b else json.dumps(a)[1:-1] for a, b in zip(text, shown, strict=True))
+
+
+def _transcript(transcript: ShownTranscript, audience: str) -> dict[str, object]:
+    return {"kind": "transcript", **asdict(transcript), "audience": audience}
+
+
+def _message(message: ShownMessage) -> dict[str, object]:
+    return {
+        "kind": "message",
+        "transcript": message.transcript,
+        "number": message.number,
+        "role": message.role,
+        "name": message.name,
+        "recipient": message.recipient,
+        "channel": message.channel,
+        "channel_given": message.channel_given,
+        "intent": message.intent,
+        "call_id": message.call_id,
+        "content_type": message.content_type,
+        "constrained": message.constrained,
+        "ending": message.ending,
+        "body": message.body,
+        "span": message.span,
+        "body_span": message.body_span,
+        "line": message.line,
+        "time": message.time,
+        "visible": message.visible,
+        "extra": message.extra,
+    }
+
+
+def _stray(stray: ShownStray) -> dict[str, object]:
+    return {"kind": "stray", **asdict(stray)}
+
+
+def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
+    return {
+        "kind": "diagnostic",
+        "code": diagnostic.code,
+        "reason": diagnostic.reason,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "span": diagnostic.span,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "count": diagnostic.count,
+    }
+
+
+def _call(call: ShownCall) -> dict[str, object]:
+    return {"kind": "call", **asdict(call)}

@@ -1,0 +1,165 @@
+"""A message as printed lines: who speaks to whom, on which channel, and its body behind a gutter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from viewer.render.body import body_lines
+from viewer.render.lines import cells, wrap
+from viewer.render.safe_text import SafeText
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.sources.shown import ShownCall, ShownMessage, ShownStray
+
+_BY_ROLE = {"user": Look.USER, "tool": Look.TOOL, "system": Look.SYSTEM, "developer": Look.SYSTEM}
+_BY_CHANNEL = {"final": Look.ASSISTANT, "analysis": Look.ANALYSIS, "commentary": Look.COMMENTARY}
+_STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
+
+
+def message_lines(message: ShownMessage, width: int, style: Style, *, trim: bool = False) -> Iterator[Line]:
+    """What an end user reads: who speaks, and what was said."""
+    look = _look(message)
+    head = [Part(style.name(message.role.upper()), look)]
+    if message.name:
+        head.append(Part(style.name(f" {message.name}"), look))
+    aside = ""
+    if message.channel == "commentary":
+        head.append(Part(own(f" {style.signs.dot} plan"), look))
+        aside = "(preamble, user-visible)"
+    yield from _head(head, _remarks(message, aside), look, width, style)
+    yield from _gutter(body_lines(message.body, _inner(width), style, trim=trim), look, style)
+
+
+def revealed_lines(
+    message: ShownMessage, calls: list[ShownCall], width: int, style: Style, *, trim: bool = False
+) -> Iterator[Line]:
+    """What a developer reads: the number, the whole header, links between calls and replies, the ending."""
+    look = _look(message)
+    details = _details(message)
+    stop = "cancelled" if message.cancelled else _STOPS.get(message.ending, f"ending {message.ending}")
+    links = [_link(message.number, call, style) for call in calls]
+    yield from _head(_revealed_head(message, look, style), "  ".join(links or [stop]), look, width, style)
+    if links:
+        details.append(stop)
+    if details:
+        said = style.name(f" {style.signs.dot} ".join(details))
+        yield from _flow(
+            [Part(said, Look.QUIET)], _gutter_part(look, style), width if style.wrapped else cells(said) + 2
+        )
+    json = _may_be_json(message)
+    yield from _gutter(body_lines(message.body, _inner(width), style, json=json, trim=trim), look, style)
+
+
+def stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
+    """Text outside any message."""
+    gutter = Part(own(style.signs.open_gutter + " "), Look.WARNING)
+    yield gutter, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)
+    for text in body_lines(stray.body, _inner(width), style):
+        yield gutter, Part(text)
+
+
+def _revealed_head(message: ShownMessage, look: Look, style: Style) -> list[Part]:
+    head = [
+        Part(own(f"#{message.number} "), Look.QUIET),
+        Part(style.name(message.role.upper() or "(no role)"), look),
+    ]
+    if message.name:
+        head.append(Part(style.name(f" {message.name}"), look))
+    if message.recipient:
+        head.append(Part(style.name(f" {style.signs.to} {message.recipient}"), look))
+    channel = message.channel_given or message.channel or "no channel"
+    head.append(Part(style.name(f" [{channel}]"), look))
+    if message.call_id:
+        head.append(Part(style.name(f" {message.call_id}"), Look.QUIET))
+    if message.visible:
+        head.append(Part(own(" *"), Look.STRONG))
+    return head
+
+
+def _details(message: ShownMessage) -> list[str]:
+    """What else the header says, for a second line."""
+    said = []
+    if message.content_type:
+        said.append(("constrain " if message.constrained else "type ") + message.content_type)
+    if message.intent:
+        said.append(f"intent {message.intent}")
+    said += [f"{key}={value}" for key, value in message.extra.items()]
+    if message.time:
+        said.append(message.time)
+    return said
+
+
+def _link(number: int, call: ShownCall, style: Style) -> str:
+    """Where the other end of a call is, and how the call went."""
+    is_call = number == call.call
+    other = call.reply if is_call else call.call
+    arrow = style.signs.down if is_call else style.signs.up
+    inferred = style.signs.inferred if call.inferred else ""
+    link = f"{inferred}{arrow}#{other} " if other else ""
+    latency = f" {call.latency_ms / 1000:.1f} s" if call.latency_ms is not None else ""
+    return f"{link}{call.state}{latency}"
+
+
+def _remarks(message: ShownMessage, aside: str) -> str:
+    said = [aside] if aside else []
+    if message.cancelled:
+        said.append("(cancelled)")
+    elif message.ending == "open":
+        said.append("(unfinished)")
+    return " ".join(said)
+
+
+def _head(parts: list[Part], aside: str, look: Look, width: int, style: Style) -> Iterator[Line]:
+    """The first line, with a remark at the right edge; on a screen too narrow for it, as many lines as it takes."""
+    gutter = _gutter_part(look, style)
+    used = sum(cells(part.text) for part in (gutter, *parts))
+    gap = width - used - cells(aside)
+    if style.wrapped and gap < (2 if aside else 0):
+        yield from _flow([*parts, Part(SafeText(f" {aside}"), Look.QUIET)], gutter, width)
+    elif aside:
+        yield gutter, *parts, Part(own(" " * max(gap, 2))), Part(style.words(aside), Look.QUIET)
+    else:
+        yield gutter, *parts
+
+
+def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
+    """Parts one after the other; each that does not fit begins a line."""
+    line: list[Part] = []
+    room = _inner(width)
+    for part in parts:
+        first, *rest = wrap(part.text, _inner(width)) if line else wrap(SafeText(part.text.lstrip(" ")), _inner(width))
+        if line and (rest or cells(part.text) > room):
+            yield gutter, *line
+            line, room = [], _inner(width)
+            first, *rest = wrap(SafeText(part.text.lstrip(" ")), room)
+        line.append(Part(first, part.look))
+        room -= cells(first)
+        for more in rest:
+            yield gutter, *line
+            line, room = [Part(more, part.look)], _inner(width) - cells(more)
+    if line:
+        yield gutter, *line
+
+
+def _inner(width: int) -> int:
+    """What the gutter leaves for text."""
+    return max(width - 2, 10)
+
+
+def _gutter(lines: Iterable[SafeText], look: Look, style: Style) -> Iterator[Line]:
+    for text in lines:
+        yield _gutter_part(look, style), Part(text)
+
+
+def _gutter_part(look: Look, style: Style) -> Part:
+    return Part(own(style.signs.gutter + " "), look)
+
+
+def _look(message: ShownMessage) -> Look:
+    if message.role == "assistant":
+        return _BY_CHANNEL.get(message.channel or "", Look.UNKNOWN)
+    return _BY_ROLE.get(message.role, Look.UNKNOWN)
+
+
+def _may_be_json(message: ShownMessage) -> bool:
+    kind = (message.content_type or "").lower()
+    return "json" in kind or message.role == "tool" or message.recipient is not None

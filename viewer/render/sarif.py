@@ -1,0 +1,69 @@
+"""Findings as SARIF 2.1.0 for code scanning: fixed words and places, no text of the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from viewer import __version__
+from viewer.core.diagnostics import RULES, Rule, Severity
+from viewer.render.diagnostic import full_code
+from viewer.sources.document import Finding
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_INDEX = {code: index for index, code in enumerate(RULES)}
+
+
+def sarif(findings: Iterable[tuple[str, Finding]]) -> dict[str, object]:
+    """The whole log: one run over all files, each finding with the URI of its file."""
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": _driver()},
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(uri, finding) for uri, finding in findings],
+            }
+        ],
+    }
+
+
+def _driver() -> dict[str, object]:
+    return {"name": "ocmlview", "version": __version__, "rules": [_rule(rule) for rule in RULES.values()]}
+
+
+def _rule(rule: Rule) -> dict[str, object]:
+    return {
+        "id": rule.code,
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": f"{rule.title} [{rule.section}]"},
+        "help": {"text": rule.advice},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _result(uri: str, finding: Finding) -> dict[str, object]:
+    diagnostic = finding.diagnostic
+    return {
+        "ruleId": diagnostic.code,
+        "ruleIndex": _INDEX[diagnostic.code],
+        "level": _LEVELS[diagnostic.rule.severity],
+        "message": {"text": diagnostic.sentence},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": _region(finding)}}],
+        "properties": {
+            "code": full_code(diagnostic.code, diagnostic.reason),
+            "message": diagnostic.message,
+            "count": diagnostic.count,
+        },
+    }
+
+
+def _region(finding: Finding) -> dict[str, int]:
+    return {
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "endLine": finding.end_line,
+        "endColumn": finding.end_column,
+        "byteOffset": finding.diagnostic.start,
+        "byteLength": finding.diagnostic.end - finding.diagnostic.start,
+    }

@@ -1,0 +1,52 @@
+"""Rules across the page, and what stands at the head of a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.render.lines import cells, cut, wrap
+from viewer.render.safe_text import SafeText
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.sources.shown import ShownTranscript
+
+
+def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: bool = False) -> Line:
+    """`── turn 2 ───────── 10:02:41 ──`."""
+    stroke = style.signs.heavy if heavy else style.signs.rule
+    if style.wrapped:
+        words = cut(words, max(width - 8, 8), own(style.signs.ellipsis))
+    right = f" {aside} {stroke * 2}" if aside else ""
+    filling = max(width - cells(words) - 4 - cells(right), 2)
+    return (
+        Part(own(stroke * 2 + " "), Look.RULE),
+        Part(words, Look.STRONG if heavy else Look.QUIET),
+        Part(own(f" {stroke * filling}{right}"), Look.RULE),
+    )
+
+
+def transcript_lines(transcript: ShownTranscript, width: int, style: Style) -> Iterator[Line]:
+    """The title of one of several transcripts, and its header where it is revealed."""
+    said = [f"transcript {transcript.number}", transcript.dialect, transcript.model or ""]
+    words = style.name(f" {style.signs.dot} ".join(filter(None, said)))
+    yield rule(words, own(""), width, style, heavy=True)
+    for line in _outline(transcript.header or {}, 0):
+        text = style.name(line)
+        for row in wrap(text, width) if style.wrapped else [text]:
+            yield (Part(row, Look.QUIET),)
+
+
+def _outline(value: object, depth: int) -> Iterator[str]:
+    """A document header as indented lines."""
+    if isinstance(value, dict):
+        pairs = [(f"{key}:", inner) for key, inner in value.items()]
+    elif isinstance(value, list):
+        pairs = [("-", inner) for inner in value]
+    else:
+        yield f"{'  ' * depth}{value}"
+        return
+    for label, inner in pairs:
+        if isinstance(inner, dict | list):
+            yield f"{'  ' * depth}{label}"
+            yield from _outline(inner, depth + 1)
+        else:
+            yield f"{'  ' * depth}{label} {inner}"

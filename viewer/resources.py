@@ -1,0 +1,18 @@
+"""Where the files that come with the program are: `samples` and `themes`, in the package or beside it in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from viewer.errors import ViewerError
+
+_PACKAGE = Path(__file__).parent
+
+
+def bundled(*names: str) -> Path:
+    """The path of a bundled file or folder, such as `bundled("samples", "tour.ocml")`."""
+    for home in (_PACKAGE, _PACKAGE.parent):
+        path = home.joinpath(*names)
+        if path.exists():
+            return path
+    raise ViewerError(f"this installation lacks {'/'.join(names)}: install it again")

@@ -1,0 +1,135 @@
+"""A document: one input read through a dialect, and the ways to look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.core.calls import CallLink
+from viewer.core.diagnostics import Diagnostic
+from viewer.core.dialect import Options
+from viewer.core.examiner import Examiner
+from viewer.core.index import MessageIndex
+from viewer.core.parser import Parser
+from viewer.core.visibility import Audience
+from viewer.errors import ViewerError
+from viewer.formats import DIALECTS, Detection, detect
+from viewer.formats.detect import HEAD
+from viewer.formats.token_ids import body_of_ids
+from viewer.sources.bytes import CHUNK, Source, open_source
+from viewer.sources.places import Places
+from viewer.sources.projection import Projection
+from viewer.sources.vault import Vault
+
+LONGEST_EXCERPT = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A diagnostic with its place; for a developer's surface."""
+
+    diagnostic: Diagnostic
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Document:
+    """One input, read at once or bit by bit."""
+
+    def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
+        self.name = source.name
+        self._source = source
+        self._places = Places(source.read)
+        self._examiner = Examiner(source.read, DIALECTS, body_of_ids)
+        self.detection = _choose(source, dialect)
+        self._parser = Parser(DIALECTS[self.detection.dialect], options)
+        self._read_to = 0
+        self.is_complete = False
+        """The input has been read to its end."""
+        if source.converted:
+            self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+
+    def load(self) -> Document:
+        """Read the whole input."""
+        while not self.is_complete:
+            self.read_some(CHUNK)
+        return self
+
+    def read_some(self, size: int) -> None:
+        """Read on by this many bytes; at the end of the input the document is complete."""
+        if self.is_complete:
+            return
+        data = self._source.read(self._read_to, self._read_to + size)
+        if data:
+            self._read_to += len(data)
+            self._places.feed(data)
+            self._examiner.take(self._parser.feed(data))
+        else:
+            self._examiner.take(self._parser.close())
+            self._examiner.close()
+            self.is_complete = True
+
+    @property
+    def progress(self) -> float:
+        """How much of the input has been read, from 0 to 1."""
+        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self._source.size))
+
+    @property
+    def transcript_count(self) -> int:
+        """How many transcripts the input holds."""
+        return len(self._examiner.transcripts)
+
+    @property
+    def message_count(self) -> int:
+        """How many messages it holds, hidden ones too."""
+        return len(self._examiner.index)
+
+    @property
+    def index(self) -> MessageIndex:
+        """Spans and header facts of all messages; for counting, never for a view."""
+        return self._examiner.index
+
+    @property
+    def call_links(self) -> list[CallLink]:
+        """All calls and replies; for counting, never for a view."""
+        return self._examiner.calls.links
+
+    def project(self, audience: Audience) -> Projection:
+        """The document as this audience may see it."""
+        return Projection(audience, self._examiner, self._places, Vault(self._source))
+
+    def findings(self) -> list[Finding]:
+        """Every diagnostic with its place, by place."""
+        return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
+
+    def _located(self, diagnostic: Diagnostic) -> Finding:
+        line, column = self._places.line_and_column(diagnostic.start)
+        end_line, end_column = self._places.line_and_column(diagnostic.end)
+        return Finding(diagnostic, line, column, end_line, end_column)
+
+    def line_text(self, finding: Finding) -> tuple[str, int, int]:
+        """The line of a finding cut around its place, and the columns of the place in it, counted from 0.
+
+        For a command that was told to reveal everything."""
+        start, end = finding.diagnostic.start, finding.diagnostic.end
+        line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
+        after = self._source.read(start, start + LONGEST_EXCERPT)
+        after = after.split(b"\n", 1)[0].rstrip(b"\r")
+        before = self._source.read(line_start, start).decode("utf-8", "replace")
+        place = after[: max(0, end - start)].decode("utf-8", "replace")
+        rest = after[max(0, end - start) :].decode("utf-8", "replace")
+        return before + place + rest, len(before), len(before) + len(place)
+
+
+def _choose(source: Source, dialect: str | None) -> Detection:
+    if dialect is None:
+        return detect(source.read(0, HEAD))
+    if dialect not in DIALECTS:
+        raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
+    return Detection(dialect, "as asked for", 1.0)
+
+
+def open_document(path: str, *, dialect: str | None = None, options: Options | None = None) -> Document:
+    """Read the input that a person named."""
+    return Document(open_source(path), dialect, options).load()

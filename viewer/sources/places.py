@@ -1,0 +1,91 @@
+"""Lines and columns of offsets: lines end at LF and count from 1, columns count code points from 1."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+
+BLOCK = 64 * 1024
+
+
+class Places:
+    """Counts lines while an input is read, and finds the line and column of any offset again."""
+
+    def __init__(self, read: Callable[[int, int], bytes]) -> None:
+        self._read = read
+        self._lines = array("Q", [0])
+        """Line ends before each block."""
+        self._line_starts = array("Q", [0])
+        """The beginning of the line that each block begins in."""
+        self._partial = b""
+        self._length = 0
+        self._cursor = (0, 0, 0)
+        """An offset, the line ends before it, and the beginning of its line."""
+        self._column_cursor = (0, 0, 0)
+        """A beginning of a line, an offset in it, and the code points between."""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+        data = self._partial + data
+        at = 0
+        while len(data) - at >= BLOCK:
+            self._add_block(data[at : at + BLOCK])
+            at += BLOCK
+        self._partial = data[at:]
+
+    def _add_block(self, block: bytes) -> None:
+        newest = block.rfind(b"\n")
+        self._lines.append(self._lines[-1] + block.count(b"\n"))
+        self._line_starts.append(self._length + newest + 1 if newest >= 0 else self._line_starts[-1])
+        self._length += len(block)
+
+    def line(self, offset: int) -> int:
+        """The line of an offset, from 1 on."""
+        return self._before(offset)[0] + 1
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset."""
+        lines, line_start = self._before(offset)
+        return lines + 1, self._code_points(line_start, offset) + 1
+
+    def line_start(self, offset: int) -> int:
+        """Where the line of an offset begins."""
+        return self._before(offset)[1]
+
+    def _before(self, offset: int) -> tuple[int, int]:
+        at, lines, line_start = self._cursor
+        if not at <= offset < at + BLOCK:
+            block = min(offset // BLOCK, len(self._lines) - 1)
+            at, lines, line_start = block * BLOCK, self._lines[block], self._line_starts[block]
+        data = self._read(at, offset)
+        newest = data.rfind(b"\n")
+        lines += data.count(b"\n")
+        line_start = at + newest + 1 if newest >= 0 else line_start
+        self._cursor = offset, lines, line_start
+        return lines, line_start
+
+    def _code_points(self, line_start: int, offset: int) -> int:
+        start, at, count = self._column_cursor
+        if start != line_start or at > offset:
+            at, count = line_start, 0
+        while at < offset:
+            data = self._read(at, min(offset, at + BLOCK))
+            size = _whole_characters(data) if at + len(data) < offset else len(data)
+            count += len(data[:size].decode("utf-8", "replace"))
+            at += size
+            if not data:
+                break
+        self._column_cursor = line_start, at, count
+        return count
+
+
+def _whole_characters(data: bytes) -> int:
+    """How many bytes can be decoded without cutting a character at the end."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            break
+        if byte >= 0xC0:
+            needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) - back if back < needed else len(data)
+    return len(data)

@@ -1,0 +1,239 @@
+"""A document as one audience may see it: the only thing that views, printing and export are given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from viewer.core.calls import CallLink
+from viewer.core.diagnostics import Diagnostic
+from viewer.core.examiner import Examiner
+from viewer.core.messages import Message, Stray
+from viewer.core.times import format_time
+from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
+from viewer.sources.places import Places
+from viewer.sources.rows import RowKind, Rows
+from viewer.sources.shown import (
+    Headline,
+    HiddenRun,
+    Item,
+    ShownCall,
+    ShownDiagnostic,
+    ShownMessage,
+    ShownStray,
+    ShownTranscript,
+)
+from viewer.sources.vault import Vault
+
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Rows with bodies, and rows that say that something is hidden. Nothing hidden can be reached from it."""
+
+    audience: Audience
+    _examiner: Examiner
+    _places: Places
+    _vault: Vault
+
+    def transcripts(self) -> list[ShownTranscript]:
+        """The transcripts of the input; the end user is told only harmless values of their headers."""
+        shown = []
+        for transcript in self._examiner.transcripts:
+            version, model, header = transcript.version, transcript.model, transcript.header
+            if self.audience.is_safe:
+                version, model = _harmless(version), _harmless(model)
+            shown.append(
+                ShownTranscript(
+                    transcript.number,
+                    transcript.dialect,
+                    version,
+                    model,
+                    header if self.audience.reveals(Reveal.SYSTEM) else None,
+                )
+            )
+        return shown
+
+    def rows(self) -> Rows:
+        """The rows as far as the input has been read; more comes with `Rows.extend`."""
+        rows = Rows(self._examiner, self.audience)
+        rows.extend()
+        return rows
+
+    def items(self) -> Iterator[Item]:
+        """Messages, stray text and runs of hidden messages, in the order of the input."""
+        rows = self.rows()
+        return (self.item(rows, row) for row in range(len(rows)))
+
+    def item(self, rows: Rows, row: int) -> Item:
+        """What stands in a row, with its body."""
+        kind, value = rows.kind(row), rows.value(row)
+        if kind is RowKind.STRAY:
+            return self._shown_stray(self._examiner.strays[value])
+        if kind is RowKind.HIDDEN:
+            return HiddenRun(self._examiner.index.transcript(rows.last_number(row)), value)
+        return self._shown(self._examiner.index[value], rows.label(row), rows.turn(row))
+
+    @property
+    def hidden_count(self) -> int:
+        """How many messages this audience does not see; a strict one is told of none."""
+        if self.audience.strict:
+            return 0
+        return sum(not self.audience.sees(message) for message in self._examiner.index)
+
+    def _shown(self, message: Message, label: int, turn: int) -> ShownMessage:
+        header = message.header
+        placed = not self.audience.is_safe
+        return ShownMessage(
+            transcript=message.transcript,
+            number=label,
+            turn=turn,
+            role=header.role,
+            name=header.name,
+            recipient=header.recipient,
+            channel=header.channel.value if header.channel else None,
+            channel_given=header.channel_given,
+            intent=header.intent,
+            call_id=header.call_id,
+            content_type=header.content_type,
+            constrained=header.constrained,
+            ending=message.ending.value,
+            body=self._vault.body_for(self.audience, message),
+            span=message.span if placed else None,
+            body_span=message.body_span if placed else None,
+            line=self._places.line(message.span[0]) if placed else None,
+            time=format_time(message.time_ms) if message.time_ms is not None else None,
+            visible=is_user_safe(message),
+            cancelled=message.cancelled,
+            extra=dict(header.extra),
+        )
+
+    def _shown_stray(self, stray: Stray) -> ShownStray:
+        body = self._vault.stray_for(self.audience, *stray.span)
+        return ShownStray(stray.transcript, stray.after, stray.span, body)
+
+    def message(self, number: int) -> ShownMessage | None:
+        """One message, if this audience sees it; its number is that of the input."""
+        message = self._examiner.index[number]
+        if not self.audience.sees(message):
+            return None
+        return self._shown(message, number, self._examiner.index.turn(number))
+
+    @property
+    def message_count(self) -> int:
+        """How many messages have been read, for an audience that may know it."""
+        return len(self._examiner.index)
+
+    def headline(self, number: int) -> Headline:
+        """What a list of messages tells of one. Only a developer is told anything of what is hidden."""
+        message = self._examiner.index[number]
+        header, turn = message.header, self._examiner.index.turn(number)
+        if not self.audience.sees(message):
+            return Headline(number, turn, False, "" if self.audience.is_safe else header.role)
+        return Headline(
+            number,
+            turn,
+            True,
+            header.role,
+            header.name,
+            header.recipient,
+            header.channel.value if header.channel else None,
+            header.intent,
+            header.call_id,
+            message.ending.value,
+            is_user_safe(message),
+            sum(piece.end - piece.start for piece in message.pieces),
+            format_time(message.time_ms) if message.time_ms is not None else None,
+        )
+
+    def beginning(self, number: int, length: int) -> str:
+        """About so many characters of the beginning of a message's body, if this audience sees it."""
+        message = self._examiner.index[number]
+        if not self.audience.sees(message):
+            return ""
+        return self._vault.body_for(self.audience, _shortened(message, length))[:length]
+
+    def raw(self, number: int) -> bytes:
+        """The bytes of a message as they stand in the input; only for a developer who sees it."""
+        message = self._examiner.index[number]
+        return self._vault.raw_for(self.audience, message)
+
+    def why(self, number: int) -> str:
+        """Which rule shows or hides a message, in fixed words; only for a developer."""
+        return "" if self.audience.is_safe else reason_of(self._examiner.index[number])
+
+    def diagnostics_of(self, number: int) -> list[ShownDiagnostic]:
+        """What is wrong with one message."""
+        return [found for found in self.diagnostics() if found.message == number]
+
+    def diagnostics(self) -> list[ShownDiagnostic]:
+        """What is wrong: by place for those who may know places, else by message."""
+        if not self.audience.is_safe:
+            return [self._placed(diagnostic) for diagnostic in self._examiner.findings.by_position()]
+        numbers = self._numbers()
+        shown = [self._safe(diagnostic, numbers) for diagnostic in self._examiner.findings]
+        kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
+        return sorted(kept, key=lambda found: (found.message or 0, found.code, found.reason or "", found.count or 0))
+
+    def _numbers(self) -> dict[int, int]:
+        """The number that each shown message has in this view."""
+        seen = [message.number for message in self._examiner.index if self.audience.sees(message)]
+        if not self.audience.strict:
+            return {number: number for number in seen}
+        return {number: position for position, number in enumerate(seen, 1)}
+
+    def _safe(self, diagnostic: Diagnostic, numbers: dict[int, int]) -> ShownDiagnostic:
+        code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+        if message is None or message not in numbers:
+            return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+        return ShownDiagnostic(
+            code, diagnostic.reason, severity, numbers[message], False, None, None, None, diagnostic.count
+        )
+
+    def _placed(self, diagnostic: Diagnostic) -> ShownDiagnostic:
+        code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+        if not self._may_see(message):
+            return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+        line, column = self._places.line_and_column(diagnostic.start)
+        span = diagnostic.start, diagnostic.end
+        return ShownDiagnostic(code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count)
+
+    def _may_see(self, message: int | None) -> bool:
+        if message is None:
+            return self.audience.sees_stray
+        return self.audience.sees(self._examiner.index[message])
+
+    def calls(self) -> list[ShownCall]:
+        """Calls and their replies, for an audience that sees tools or commentary."""
+        return [self._shown_call(link) for link in self._examiner.calls.links if self._sees_call(link)]
+
+    def _sees_call(self, link: CallLink) -> bool:
+        ends = [number for number in (link.call, link.reply) if number is not None]
+        return bool(ends) and all(self.audience.sees(self._examiner.index[number]) for number in ends)
+
+    def _shown_call(self, link: CallLink) -> ShownCall:
+        return ShownCall(
+            link.transcript,
+            link.call_id,
+            link.tool,
+            link.call,
+            link.reply,
+            link.state.value,
+            link.inferred,
+            link.latency_ms,
+            link.deadline_ms,
+        )
+
+
+def _shortened(message: Message, length: int) -> Message:
+    """The message with no more of its body than the beginning needs; thoughts at its beginning need all of it."""
+    if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
+        return message
+    piece = message.pieces[0]
+    return replace(message, pieces=(piece._replace(end=min(piece.end, piece.start + 4 * length)),))
+
+
+def _harmless(value: str | None) -> str | None:
+    return value if value is not None and _PLAIN_VALUE.fullmatch(value) else None

@@ -1,0 +1,163 @@
+"""The rows of a projection: shown messages, stray text, and runs of hidden messages; they grow with the document."""
+
+from __future__ import annotations
+
+import copy
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from enum import Enum
+
+from viewer.core.examiner import Examiner
+from viewer.core.messages import Message
+from viewer.core.turns import TurnCounter
+from viewer.core.visibility import Audience
+
+
+class RowKind(Enum):
+    """What a row is."""
+
+    MESSAGE = 0
+    HIDDEN = 1
+    STRAY = 2
+
+
+_KINDS = tuple(RowKind)
+
+
+@dataclass(slots=True)
+class _Mark:
+    """How far the rows are settled: what comes after is looked at again when more has been read."""
+
+    length: int = 0
+    last_value: int = 0
+    taken: int = 0
+    shown: int = 0
+    strays: int = 0
+    turns: TurnCounter = field(default_factory=TurnCounter)
+
+
+class Rows:
+    """What one audience sees, in the order of the input; about 20 bytes a row, no bodies."""
+
+    def __init__(self, examiner: Examiner, audience: Audience) -> None:
+        self._examiner = examiner
+        self._audience = audience
+        self._kinds = array("B")
+        self._values = array("I")
+        self._numbers = array("I")
+        """The number of the last message up to this row, shown or not."""
+        self._labels = array("I")
+        """The number that a shown message has in this view."""
+        self._turns = array("I")
+        self._now = _Mark()
+        self._settled = _Mark()
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def kind(self, row: int) -> RowKind:
+        """What this row is."""
+        return _KINDS[self._kinds[row]]
+
+    def value(self, row: int) -> int:
+        """The number of the message, the count of hidden messages, or the position of the stray text."""
+        return self._values[row]
+
+    def label(self, row: int) -> int:
+        """The number that the message of this row has in this view."""
+        return self._labels[row]
+
+    def last_number(self, row: int) -> int:
+        """The number of the last message up to this row, shown or not."""
+        return self._numbers[row]
+
+    def turn(self, row: int) -> int:
+        """The turn of the message of this row; for the end user turns are those of what is shown."""
+        return self._turns[row]
+
+    @property
+    def shown_count(self) -> int:
+        """How many messages are shown."""
+        return self._now.shown
+
+    @property
+    def hidden_count(self) -> int:
+        """How many are not; a strict audience is told of none."""
+        return 0 if self._audience.strict else self._now.taken - self._now.shown
+
+    def row_of(self, number: int) -> int:
+        """The row of a message, or the one in which it is hidden."""
+        return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
+
+    def extend(self) -> int:
+        """Take what has been read since the last time; returns the first row that may have changed."""
+        self._go_back()
+        changed = max(0, len(self) - 1)
+        last = len(self._examiner.index)
+        self._take(min(self._examiner.unsettled, default=last + 1) - 1)
+        self._remember()
+        self._take(last)
+        self._add_strays(last + 1)
+        return changed
+
+    def _go_back(self) -> None:
+        mark = self._settled
+        for column in (self._kinds, self._values, self._numbers, self._labels, self._turns):
+            del column[mark.length :]
+        if mark.length:
+            self._values[-1] = mark.last_value
+            self._numbers[-1] = mark.taken
+        self._now = copy.copy(mark)
+        self._now.turns = copy.copy(mark.turns)
+
+    def _remember(self) -> None:
+        now = self._now
+        self._settled = copy.copy(now)
+        self._settled.turns = copy.copy(now.turns)
+        self._settled.length = len(self)
+        self._settled.last_value = self._values[-1] if self._values else 0
+
+    def _take(self, last: int) -> None:
+        index = self._examiner.index
+        for number in range(self._now.taken + 1, last + 1):
+            self._add_strays(number)
+            self._add(index[number])
+
+    def _add(self, message: Message) -> None:
+        self._now.taken = message.number
+        if self._audience.sees(message):
+            self._now.shown += 1
+            label = self._now.shown if self._audience.strict else message.number
+            turn = self._turn_of(message)
+            self._append(RowKind.MESSAGE, message.number, label, turn)
+        elif not self._audience.strict:
+            self._hide(message)
+
+    def _turn_of(self, message: Message) -> int:
+        if self._audience.is_safe:
+            return self._now.turns.next(message)
+        return self._examiner.index.turn(message.number)
+
+    def _hide(self, message: Message) -> None:
+        index = self._examiner.index
+        joins = len(self) and self._kinds[-1] == RowKind.HIDDEN.value
+        if joins and index.transcript(message.number - 1) == message.transcript:
+            self._values[-1] += 1
+            self._numbers[-1] = message.number
+        else:
+            self._append(RowKind.HIDDEN, 1, 0, 0)
+
+    def _append(self, kind: RowKind, value: int, label: int, turn: int) -> None:
+        self._kinds.append(kind.value)
+        self._values.append(value)
+        self._numbers.append(self._now.taken)
+        self._labels.append(label)
+        self._turns.append(turn)
+
+    def _add_strays(self, before: int) -> None:
+        """The stray text that stands before the message of this number."""
+        strays = self._examiner.strays if self._audience.sees_stray else []
+        while self._now.strays < len(strays) and strays[self._now.strays].after < before:
+            self._append(RowKind.STRAY, self._now.strays, 0, 0)
+            self._now.strays += 1

@@ -1,0 +1,129 @@
+"""What a view is given: values made for one audience, from which nothing hidden can be reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.core.diagnostics import RULES
+from viewer.core.messages import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTranscript:
+    """One transcript of the input; `header` is None unless something is revealed."""
+
+    number: int
+    dialect: str
+    version: str | None
+    model: str | None
+    header: dict[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A message that the audience may see; places are None for the end user."""
+
+    transcript: int
+    number: int
+    turn: int
+    role: str
+    name: str | None
+    recipient: str | None
+    channel: str | None
+    channel_given: str | None
+    intent: str | None
+    call_id: str | None
+    content_type: str | None
+    constrained: bool
+    ending: str
+    body: str
+    """What the author meant, without the spans that are cut out for the end user. Not yet safe for a terminal."""
+    span: Span | None
+    body_span: Span | None
+    line: int | None
+    time: str | None
+    visible: bool
+    """What the safe view would do."""
+    cancelled: bool
+    extra: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStray:
+    """Text outside any message; only for an audience that asked for it."""
+
+    transcript: int
+    after: int
+    span: Span
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRun:
+    """Messages that stand here and are not shown; never made for a strict audience."""
+
+    transcript: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDiagnostic:
+    """A diagnostic; of a hidden message the end user is told code, severity and number alone."""
+
+    code: str
+    reason: str | None
+    severity: str
+    message: int | None
+    hidden: bool
+    """It belongs to something that this audience does not see."""
+    span: Span | None
+    line: int | None
+    column: int | None
+    count: int | None
+
+    @property
+    def sentence(self) -> str:
+        """In fixed words: for an end user those of `safe`."""
+        rule = RULES[self.code]
+        if self.hidden or self.span is None:
+            return rule.safe
+        return rule.reasons[self.reason] if self.reason else rule.title
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A call and its reply; only for an audience that sees tools."""
+
+    transcript: int
+    call_id: str | None
+    tool: str
+    call: int | None
+    reply: int | None
+    state: str
+    inferred: bool
+    latency_ms: int | None
+    deadline_ms: int | None
+
+
+Item = ShownMessage | ShownStray | HiddenRun
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One message as a list of messages tells of it, without its body."""
+
+    number: int
+    turn: int
+    seen: bool
+    """This audience sees the message; of others a developer is told the role alone, an end user nothing."""
+    role: str
+    name: str | None = None
+    recipient: str | None = None
+    channel: str | None = None
+    intent: str | None = None
+    call_id: str | None = None
+    ending: str | None = None
+    visible: bool = False
+    """The end user saw it."""
+    body_bytes: int = 0
+    time: str | None = None

@@ -1,0 +1,45 @@
+"""The vault: the only reader of bodies. It gives each audience what that audience may see, and nothing else."""
+
+from __future__ import annotations
+
+from viewer.core.bodies import Body, read_body
+from viewer.core.messages import Message
+from viewer.core.thoughts import without_thoughts
+from viewer.core.visibility import Audience, is_user_safe
+from viewer.formats.token_ids import body_of_ids
+from viewer.sources.bytes import Source
+
+
+class HiddenError(Exception):
+    """The program asked for a body that its audience may not see: a fault of the program."""
+
+
+class Vault:
+    """Reads bodies from a source, for an audience."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def body_for(self, audience: Audience, message: Message) -> str:
+        """The text of a message that this audience may see, without what is cut out for it."""
+        if not audience.sees(message):
+            raise HiddenError
+        body = self._body(message)
+        if is_user_safe(message) and not audience.sees_thoughts and message.header.role == "assistant":
+            return without_thoughts(body)
+        return body.text
+
+    def raw_for(self, audience: Audience, message: Message) -> bytes:
+        """The bytes of a message with its header, for a developer who sees it."""
+        if audience.is_safe or not audience.sees(message):
+            raise HiddenError
+        return self._source.read(*message.span)
+
+    def stray_for(self, audience: Audience, start: int, end: int) -> str:
+        """Text outside any message, for an audience that asked for it."""
+        if not audience.sees_stray:
+            raise HiddenError
+        return self._source.read(start, end).decode("utf-8", "replace")
+
+    def _body(self, message: Message) -> Body:
+        return read_body(message.pieces, self._source.read, body_of_ids)

@@ -75,6 +75,8 @@ BODIES = [
     "namespace functions { type f = (_: { a: number }) => any; }",
     "日本語🐙",
     "pay\u200bpal",
+    "in\u202evoice",
+    "hi\U000e006f\U000e0062",
     "\x00",
     "\x1b[0m",
 ]
@@ -100,6 +102,14 @@ MESSAGES = [
     "<|start|>assistant",
     "analysisWe thinkassistantfinalHi",
 ]
+DECLARED = "<|start|>developer<|message|>namespace functions { type f = (_: { a: number, d?: 1 | 2 }) => any; }<|end|>"
+CALL = "<|start|>assistant to=functions.f call_id=c1<|channel|>commentary<|constrain|>json<|message|>"
+REPLY = "<|start|>tool name=functions.f call_id=c1 to=assistant<|channel|>commentary<|message|>"
+TOGETHER = [
+    DECLARED + CALL + '{"a": "x", "d": 3, "e": 1}<|call|>',
+    DECLARED + CALL + "[1]<|call|>\n" + REPLY + '{"ok": true}<|end|>\n' + REPLY + '{"ok": true}<|end|>',
+    CALL + "{}<|call|>" + REPLY + '{"ok": false, "error": "E-TOOL-CANCELLED"}<|end|>\n',
+]
 HEADERS = [
     "version: 2.2\n",
     "version: 2.0\n",
@@ -124,6 +134,7 @@ EVENTS = [
     '{"type":"response.delta","message_id":"m1","delta":"nk>e"}',
     '{"type":"response.reasoning_text.delta","message_id":"m4","delta":"f"}',
     '{"type":"response.reasoning_text.delta","delta":"g"}',
+    '{"type":"response.delta","delta":"l"}\n{"type":"response.reasoning_text.delta","delta":"m"}',
     '{"type":"response.reasoning_text.done","message_id":"m4"}',
     '{"type":"response.delta.flush","message_id":"m1"}',
     '{"type":"response.cancel","message_id":"m1"}',
@@ -200,7 +211,23 @@ def _message(draw: st.DrawFn) -> bytes:
     return start + draw(_header()) + mark + body + draw(_STOP) + draw(_SPACE)
 
 
-_TEXT = _joined(st.one_of(_message(), _message(), _BODY_PART, _picked(MARKS), _EVENT_LINE, _picked(HEADERS), _SPACE), 6)
+_TEXT = _joined(
+    st.one_of(
+        _picked(MESSAGES),
+        _picked(MESSAGES),
+        _picked(MESSAGES),
+        _picked(MESSAGES),
+        _picked(TOGETHER),
+        _message(),
+        _message(),
+        _BODY_PART,
+        _picked(MARKS),
+        _EVENT_LINE,
+        _picked(HEADERS),
+        _SPACE,
+    ),
+    8,
+)
 
 
 @st.composite
@@ -209,6 +236,14 @@ def text_documents(draw: st.DrawFn) -> Document:
     dialect = draw(st.sampled_from(TEXT_DIALECTS))
     header = draw(st.one_of(st.just(b""), _picked(HEADERS), _SPACE, st.just(b"\xef\xbb\xbf")))
     return header + draw(_TEXT), dialect
+
+
+@st.composite
+def stripped_documents(draw: st.DrawFn) -> Document:
+    """Harmony whose tokens a decoder dropped, perhaps not all of them."""
+    words = ["analysis", "assistant", "final", "commentary", "Hi", " ", "\n", "assistantfinal", "assistantanalysis"]
+    text = b"analysis" + draw(_joined(_picked(words), 6)) + b"assistantfinal"
+    return text + draw(_joined(_picked(words, ["<|end|>", "<|start|>user<|message|>a", "<|sta"]), 5)), "harmony"
 
 
 _OLD_FRAME = st.builds(
@@ -340,6 +375,7 @@ def documents() -> st.SearchStrategy[Document]:
         text_documents(),
         text_documents(),
         text_documents(),
+        stripped_documents(),
         old_documents(),
         json_documents(),
         chatml_documents(),

@@ -68,6 +68,14 @@ def test_the_tour_gives_its_expected_safe_output(capsysbinary: Capture) -> None:
     assert out == (ROOT / "tour.safe.json").read_text("utf-8")
 
 
+def test_harmonys_own_rule_for_preambles_shows_commentary_without_a_recipient(capsysbinary: Capture) -> None:
+    sample = Sample(ROOT / "valid/harmony/preamble-as-harmony-means-it.harmony")
+    plain, _ = printed(capsysbinary, ("show", "--json"), sample)
+    wider, _ = printed(capsysbinary, ("show", "--json", "--preambles", "harmony"), sample)
+    assert "First the deer" not in plain
+    assert "First the deer" in wider
+
+
 @EVERY_SAMPLE
 def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json"), sample)

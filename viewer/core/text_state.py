@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from viewer.core.headers import HeaderGrammar
@@ -20,6 +21,7 @@ LONGEST_LINE = 1024 * 1024
 _BETWEEN = ("start", "channel", "message", "end", "return", "call")
 _HEADER = ("start", "message", "end", "return", "call")
 SPACE = b" \t\r\n"
+_LITERAL_END = TokenSet({b"<|endliteral|>": "endliteral"})
 
 
 class LineTaker(Protocol):
@@ -48,6 +50,7 @@ class TextGrammar:
     """A call must end with `<|call|>`."""
 
 
+@lru_cache(maxsize=64)
 def token_set(grammar: TextGrammar, names: tuple[str, ...]) -> TokenSet:
     """Those of the grammar's tokens that are among the names."""
     chosen = [name for name in names if name in grammar.tokens]
@@ -87,7 +90,7 @@ class TextState:
         self.between_tokens = token_set(grammar, _BETWEEN)
         self.header_tokens = token_set(grammar, _HEADER)
         self.body_tokens = token_set(grammar, grammar.tokens)
-        self.literal_end = TokenSet({b"<|endliteral|>": "endliteral"})
+        self.literal_end = _LITERAL_END
 
     def move(self, to: int) -> None:
         """Everything before this offset has been read."""

@@ -137,7 +137,7 @@ class ChatMLFrames:
             self._open(item)
         else:
             if token is not None or item.kind is not JsonKind.STRING:
-                self._problems.append(("W-MARKER-IN-BODY", None, item.start, item.end))
+                self._problems.append(("W-MARKER-IN-BODY", "nested", item.start, item.end))
             self._pieces.append(piece_of(item))
             self._end = item.end
 

@@ -17,6 +17,7 @@ from viewer.core.calls import full_tool_name
 from viewer.core.headers import ALL_ATTRIBUTES, CHECKED_TYPES, is_tool
 from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
+from viewer.formats.openchatml import grammar_of_version
 from viewer.formats.writable import Writable, WritableTranscript
 
 _STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>", "open": "", "implied": "<|end|>"}
@@ -32,6 +33,7 @@ _OPEN_EDGE = re.compile(rf"(?<!<)<+(?=<\|(?:{_THOUGHTS})\|>|\Z)")
 class Target:
     """What one text dialect can say."""
 
+    name: str
     title: str
     attributes: tuple[str, ...]
     """Beside `to` and `name`."""
@@ -52,11 +54,27 @@ class Target:
 _TOKEN_2_0 = re.compile(r"<\|(?:start|channel|message|call|return|end)\|>")
 _TOKEN_HARMONY = re.compile(r"<\|(?:start|channel|message|call|return|end|constrain)\|>")
 TO_2_2 = Target(
-    "OpenChatML 2.2", ("call_id", "intent", "content_type"), "version: 2.2\n", "<|constrain|>", _TOKEN, "\n", True
+    "openchatml-2.2",
+    "OpenChatML 2.2",
+    ("call_id", "intent", "content_type"),
+    "version: 2.2\n",
+    "<|constrain|>",
+    _TOKEN,
+    "\n",
+    True,
 )
-TO_2_0 = Target("OpenChatML 2.0", (), "version: 2.0\n", "", _TOKEN_2_0, "\n", named_roles=True)
+TO_2_0 = Target("openchatml-2.0", "OpenChatML 2.0", (), "version: 2.0\n", "", _TOKEN_2_0, "\n", named_roles=True)
 TO_HARMONY = Target(
-    "Harmony", (), "", " <|constrain|>", _TOKEN_HARMONY, "", named_roles=True, names=False, keeps_return=False
+    "harmony",
+    "Harmony",
+    (),
+    "",
+    " <|constrain|>",
+    _TOKEN_HARMONY,
+    "",
+    named_roles=True,
+    names=False,
+    keeps_return=False,
 )
 
 Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
@@ -102,7 +120,15 @@ class _TextWriter:
             return []
         if not header:
             return ["---\n"] if again else []
+        header = self._of_version(header)
         return [("---\n" if again and "version" not in list(header)[:1] else "") + write_yaml(header)]
+
+    def _of_version(self, header: dict[str, object]) -> dict[str, object]:
+        """The header with a version that makes a reader take the text for what it is."""
+        given = header.get("version")
+        known = isinstance(given, str) and grammar_of_version(given).name == self._target.name
+        version = self._target.header.split()[1]
+        return header if known else {"version": version} | header | {"version": version}
 
     def _values(self, number: int) -> dict[str, object]:
         """The header as read, or as much as may be told of it."""
@@ -171,7 +197,7 @@ class _TextWriter:
             return False
         if message.constrained:
             return bool(self._target.constrain)
-        bare = self._target.title == "Harmony" and is_tool(message.recipient)
+        bare = self._target.name == "harmony" and is_tool(message.recipient)
         return bare and message.content_type in CHECKED_TYPES
 
     def _type(self, message: Writable) -> str:

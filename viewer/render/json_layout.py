@@ -49,3 +49,17 @@ def _gap(before: str, token: str, depth: int) -> str:
     if before in ("[", "{", ",") or token in ("]", "}"):
         return "\n" + _INDENT * depth
     return " "
+
+
+def origins(laid: str, source: str) -> list[int]:
+    """For each character of a layout the offset of the source that it shows, and at last the source's length."""
+    found: list[int] = []
+    at = 0
+    for character in laid:
+        while at < len(source) and source[at] != character and source[at].isspace() and not character.isspace():
+            at += 1
+        found.append(at)
+        if at < len(source) and source[at] == character:
+            at += 1
+    found.append(len(source))
+    return found

@@ -36,7 +36,7 @@ def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
 
 def cells(text: str) -> int:
     """How many cells a terminal gives this text."""
-    return len(text) if text.isascii() else sum(map(_cluster_cells, _clusters(text)))
+    return len(text) if text.isascii() else sum(map(cluster_cells, _clusters(text)))
 
 
 def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
@@ -46,7 +46,7 @@ def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
     kept: list[str] = []
     room = width - cells(ellipsis)
     for cluster in _clusters(text):
-        room -= _cluster_cells(cluster)
+        room -= cluster_cells(cluster)
         if room < 0:
             break
         kept.append(cluster)
@@ -73,14 +73,14 @@ def _wrap_cells(line: SafeText, width: int) -> Iterator[SafeText]:
     after_space = 0
     """How many clusters of the row end with its last white space."""
     for cluster in _clusters(line):
-        size = _cluster_cells(cluster)
+        size = cluster_cells(cluster)
         while used + size > width and row:
             if cluster == " ":
                 after_space = len(row)
             keep = after_space or len(row)
             yield SafeText("".join(row[:keep]).rstrip(" ") or " ")
             row = row[keep:]
-            used = sum(map(_cluster_cells, row))
+            used = sum(map(cluster_cells, row))
             after_space = 0
             broken = True
         if cluster == " " and broken and not row:
@@ -94,16 +94,23 @@ def _wrap_cells(line: SafeText, width: int) -> Iterator[SafeText]:
 
 
 def _clusters(text: str) -> Iterator[str]:
-    """What a terminal draws as one thing: a base with its marks, an emoji sequence, the spaces of a tab."""
+    return (cluster for _, cluster in clusters_at(text))
+
+
+def clusters_at(text: str) -> Iterator[tuple[int, str]]:
+    """What a terminal draws as one thing (a base with its marks, an emoji sequence, a space of a tab), and where
+    in the text it stands."""
     current = ""
+    start = 0
     marks = 0
     column = 0
-    for character in text:
+    for at, character in enumerate(text):
         if character == "\t":
-            column += _cluster_cells(current) if current else 0
+            column += cluster_cells(current) if current else 0
             if current:
-                yield current
-            yield from " " * (TAB - column % TAB)
+                yield start, current
+            for _ in range(TAB - column % TAB):
+                yield at, " "
             column += TAB - column % TAB
             current = ""
         elif current and _joins(current, character):
@@ -112,12 +119,13 @@ def _clusters(text: str) -> Iterator[str]:
                 current += character
         else:
             if current:
-                column += _cluster_cells(current)
-                yield current
+                column += cluster_cells(current)
+                yield start, current
             current = character
+            start = at
             marks = 0
     if current:
-        yield current
+        yield start, current
 
 
 def _joins(current: str, character: str) -> bool:
@@ -131,7 +139,8 @@ def _joins(current: str, character: str) -> bool:
     )
 
 
-def _cluster_cells(cluster: str) -> int:
+def cluster_cells(cluster: str) -> int:
+    """How many cells a terminal gives one cluster."""
     if len(cluster) == 1:
         return _character_cells(cluster)
     if _EMOJI_STYLE in cluster or _JOINER in cluster:

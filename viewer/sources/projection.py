@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from viewer.core.messages import Message, Stray
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
 from viewer.sources.places import Places
-from viewer.sources.rows import RowKind, Rows
+from viewer.sources.rows import Lane, RowKind, Rows
 from viewer.sources.shown import (
     Headline,
     HiddenRun,
@@ -56,9 +57,9 @@ class Projection:
             )
         return shown
 
-    def rows(self) -> Rows:
+    def rows(self, lane: Lane | None = None) -> Rows:
         """The rows as far as the input has been read; more comes with `Rows.extend`."""
-        rows = Rows(self._examiner, self.audience)
+        rows = Rows(self._examiner, self.audience, lane)
         rows.extend()
         return rows
 
@@ -154,6 +155,30 @@ class Projection:
         if not self.audience.sees(message):
             return ""
         return self._vault.body_for(self.audience, _shortened(message, length))[:length]
+
+    def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
+        """The text of a row in blocks of about a megabyte; an empty block says only that there is more to wait for."""
+        kind, value = rows.kind(row), rows.value(row)
+        if kind is RowKind.HIDDEN:
+            return iter(())
+        if kind is RowKind.STRAY:
+            return iter((self._vault.stray_for(self.audience, *self._examiner.strays[value].span),))
+        return self._vault.blocks_for(self.audience, self._examiner.index[value])
+
+    def message_at_byte(self, offset: int) -> int | None:
+        """The number of the message that a byte of the input belongs to; only for a developer."""
+        index = self._examiner.index
+        if self.audience.is_safe or not len(index):
+            return None
+        return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
+
+    def message_at_line(self, line: int) -> int | None:
+        """The number of the message that begins or goes on in a line of the input; only for a developer."""
+        index = self._examiner.index
+        if self.audience.is_safe or not len(index):
+            return None
+        end = index[len(index)].span[1]
+        return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
 
     def raw(self, number: int) -> bytes:
         """The bytes of a message as they stand in the input; only for a developer who sees it."""

@@ -11,7 +11,7 @@ from enum import Enum
 from viewer.core.examiner import Examiner
 from viewer.core.messages import Message
 from viewer.core.turns import TurnCounter
-from viewer.core.visibility import Audience
+from viewer.core.visibility import Audience, Reveal, is_user_safe, kind_of
 
 
 class RowKind(Enum):
@@ -37,12 +37,31 @@ class _Mark:
     turns: TurnCounter = field(default_factory=TurnCounter)
 
 
+class Lane(Enum):
+    """The panes that messages stand in where each channel has one of its own."""
+
+    CONVERSATION = "conversation"
+    ANALYSIS = "analysis"
+    COMMENTARY = "commentary"
+
+
+_LANES = {Reveal.ANALYSIS: Lane.ANALYSIS, Reveal.COMMENTARY: Lane.COMMENTARY, Reveal.TOOL: Lane.COMMENTARY}
+
+
+def lane_of(message: Message) -> Lane:
+    """Where a message stands; what the end user saw stands in the conversation."""
+    if is_user_safe(message):
+        return Lane.CONVERSATION
+    return _LANES.get(kind_of(message), Lane.CONVERSATION)
+
+
 class Rows:
     """What one audience sees, in the order of the input; about 20 bytes a row, no bodies."""
 
-    def __init__(self, examiner: Examiner, audience: Audience) -> None:
+    def __init__(self, examiner: Examiner, audience: Audience, lane: Lane | None = None) -> None:
         self._examiner = examiner
         self._audience = audience
+        self._lane = lane
         self._kinds = array("B")
         self._values = array("I")
         self._numbers = array("I")
@@ -126,6 +145,8 @@ class Rows:
 
     def _add(self, message: Message) -> None:
         self._now.taken = message.number
+        if self._lane is not None and lane_of(message) is not self._lane:
+            return
         if self._audience.sees(message):
             self._now.shown += 1
             label = self._now.shown if self._audience.strict else message.number

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from viewer.core.bodies import Body, read_body
 from viewer.core.messages import Message
 from viewer.core.thoughts import without_thoughts
 from viewer.core.visibility import Audience, is_user_safe
 from viewer.formats.token_ids import body_of_ids
+from viewer.sources.blocks import BLOCK, body_blocks, size_of
 from viewer.sources.bytes import Source
 
 
@@ -25,9 +28,18 @@ class Vault:
         if not audience.sees(message):
             raise HiddenError
         body = self._body(message)
-        if is_user_safe(message) and not audience.sees_thoughts and message.header.role == "assistant":
+        if _cuts_thoughts(audience, message):
             return without_thoughts(body)
         return body.text
+
+    def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
+        """The same text in blocks of about a megabyte; see `body_blocks`."""
+        if not audience.sees(message):
+            raise HiddenError
+        if size_of(message) <= BLOCK:
+            return iter((self.body_for(audience, message),))
+        cuts = _cuts_thoughts(audience, message)
+        return body_blocks(message, self._source.read, lambda: self.body_for(audience, message), cuts)
 
     def raw_for(self, audience: Audience, message: Message) -> bytes:
         """The bytes of a message with its header, for a developer who sees it."""
@@ -43,3 +55,7 @@ class Vault:
 
     def _body(self, message: Message) -> Body:
         return read_body(message.pieces, self._source.read, body_of_ids)
+
+
+def _cuts_thoughts(audience: Audience, message: Message) -> bool:
+    return is_user_safe(message) and not audience.sees_thoughts and message.header.role == "assistant"

@@ -38,9 +38,15 @@ class JsonNode:
     """The closing bracket or quote was read."""
     body_end: int = 0
     """Where the body of a string ends, its closing quote (straight or curly) left out."""
+    _by_key: dict[str, JsonNode] | None = field(default=None, init=False, repr=False, compare=False)
+    """The members of an object that has many, made when one is first asked for: when all of it has been read."""
 
     def get(self, key: str) -> JsonNode | None:
         """The last member of that name; None where there is none, or where this is no object."""
+        if len(self.members) > _FEW:
+            if self._by_key is None:
+                self._by_key = {member.key: member.value for member in self.members}
+            return self._by_key.get(key)
         for member in reversed(self.members):
             if member.key == key:
                 return member.value
@@ -98,6 +104,8 @@ class JsonReading:
     """All of them: those that reading could go on after, and the one that stopped it."""
 
 
+_FEW = 16
+"""So many members are looked through quickly enough."""
 _NO_ITEMS: list[JsonNode] = []
 _NO_MEMBERS: list[JsonMember] = []
 """What all values share that hold no others; nothing is ever added to them."""

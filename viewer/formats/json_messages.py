@@ -92,10 +92,9 @@ class JsonMessagesReader(JsonDocuments):
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """A transcript begins; what its wrapper says beside the messages is its header."""
+        members = node.members if _is_wrapper(node) else ()
         header = {
-            member.key: _header_value(member.value, source)
-            for member in node.members
-            if member.key not in WRAPPER_KEYS and _is_wrapper(node)
+            member.key: _header_value(member.value, source) for member in members if member.key not in WRAPPER_KEYS
         }
         version, model = header.get("version"), header.get("model")
         self.record.start(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from viewer.core.calls import CallLink
 from viewer.core.diagnostics import Diagnostic
 from viewer.core.examiner import Examiner
-from viewer.core.messages import Message, Stray
+from viewer.core.messages import Message, Span, Stray
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
 from viewer.sources.places import Places
@@ -57,9 +57,9 @@ class Projection:
             )
         return shown
 
-    def rows(self, lane: Lane | None = None) -> Rows:
+    def rows(self, lane: Lane | None = None, only: frozenset[int] | None = None) -> Rows:
         """The rows as far as the input has been read; more comes with `Rows.extend`."""
-        rows = Rows(self._examiner, self.audience, lane)
+        rows = Rows(self._examiner, self.audience, lane, only)
         rows.extend()
         return rows
 
@@ -184,6 +184,14 @@ class Projection:
         """The bytes of a message as they stand in the input; only for a developer who sees it."""
         message = self._examiner.index[number]
         return self._vault.raw_for(self.audience, message)
+
+    def fault_places(self, number: int, found: Sequence[ShownDiagnostic]) -> list[tuple[Span, str]]:
+        """Where diagnostics of a message stand in its body's text, with their severity; only for a developer."""
+        spans = [diagnostic.span for diagnostic in found if diagnostic.span]
+        if self.audience.is_safe or not spans:
+            return []
+        places = self._vault.places_for(self.audience, self._examiner.index[number], spans)
+        return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
     def why(self, number: int) -> str:
         """Which rule shows or hides a message, in fixed words; only for a developer."""

@@ -58,10 +58,13 @@ def lane_of(message: Message) -> Lane:
 class Rows:
     """What one audience sees, in the order of the input; about 20 bytes a row, no bodies."""
 
-    def __init__(self, examiner: Examiner, audience: Audience, lane: Lane | None = None) -> None:
+    def __init__(
+        self, examiner: Examiner, audience: Audience, lane: Lane | None = None, only: frozenset[int] | None = None
+    ) -> None:
         self._examiner = examiner
         self._audience = audience
         self._lane = lane
+        self._only = only
         self._kinds = array("B")
         self._values = array("I")
         self._numbers = array("I")
@@ -109,6 +112,16 @@ class Rows:
         """The row of a message, or the one in which it is hidden."""
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
 
+    def row_holding(self, number: int) -> int | None:
+        """The row that shows a message, or hides it among others; None where a lane or a filter leaves it out."""
+        row = self.row_of(number)
+        if not len(self) or number > self._numbers[row]:
+            return None
+        kind = self.kind(row)
+        if kind is RowKind.MESSAGE:
+            return row if self._values[row] == number else None
+        return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
+
     def extend(self) -> int:
         """Take what has been read since the last time; returns the first row that may have changed."""
         self._go_back()
@@ -145,7 +158,7 @@ class Rows:
 
     def _add(self, message: Message) -> None:
         self._now.taken = message.number
-        if self._lane is not None and lane_of(message) is not self._lane:
+        if not self._is_wanted(message):
             return
         if self._audience.sees(message):
             self._now.shown += 1
@@ -154,6 +167,11 @@ class Rows:
             self._append(RowKind.MESSAGE, message.number, label, turn)
         elif not self._audience.strict:
             self._hide(message)
+
+    def _is_wanted(self, message: Message) -> bool:
+        if self._only is not None and message.number not in self._only:
+            return False
+        return self._lane is None or lane_of(message) is self._lane
 
     def _turn_of(self, message: Message) -> int:
         if self._audience.is_safe:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer.core.bodies import Body, read_body
-from viewer.core.messages import Message
+from viewer.core.meant import characters_of
+from viewer.core.messages import Message, Span
 from viewer.core.thoughts import without_thoughts
 from viewer.core.visibility import Audience, is_user_safe
 from viewer.formats.token_ids import body_of_ids
@@ -40,6 +41,15 @@ class Vault:
             return iter((self.body_for(audience, message),))
         cuts = _cuts_thoughts(audience, message)
         return body_blocks(message, self._source.read, lambda: self.body_for(audience, message), cuts)
+
+    def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
+        """Where spans of the input stand in the body's text, for a developer who sees all of it."""
+        if audience.is_safe or not audience.sees(message):
+            raise HiddenError
+        body = self._body(message)
+        if _cuts_thoughts(audience, message):
+            return [None] * len(spans)
+        return [characters_of(body, span) for span in spans]
 
     def raw_for(self, audience: Audience, message: Message) -> bytes:
         """The bytes of a message with its header, for a developer who sees it."""

@@ -1,0 +1,100 @@
+"""A body laid out in rows of a width, each with the way back to the text it came from."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from viewer.render.lines import cluster_cells, clusters_at
+from viewer.render.safe_text import SafeText
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the screen."""
+
+    text: SafeText
+    start: int
+    """Where it begins in the text that was laid out."""
+    end: int
+    joined: bool = False
+    """It goes on in the next row: there is no line end after it."""
+    origins: array[int] | None = None
+    """Where each character of the row stands in the text; None where they simply follow each other."""
+
+    def column_of(self, offset: int) -> int:
+        """The character of the row that shows this offset of the text."""
+        if self.origins is None:
+            return min(max(offset - self.start, 0), len(self.text))
+        return bisect_left(self.origins, offset)
+
+    def offset_of(self, column: int) -> int:
+        """The offset of the text that a character of the row shows."""
+        if self.origins is None:
+            return min(self.start + column, self.end)
+        return self.origins[column] if column < len(self.origins) else self.end
+
+
+def lay_out(text: SafeText, width: int) -> list[Row]:
+    """The rows of a text: broken at line ends, after spaces, and where a word is too long for the width."""
+    rows: list[Row] = []
+    start = 0
+    while True:
+        end = text.find("\n", start)
+        line = text[start:] if end < 0 else text[start:end]
+        rows += _rows(SafeText(line), start, max(1, width))
+        if end < 0:
+            return rows
+        start = end + 1
+
+
+def _rows(line: SafeText, start: int, width: int) -> Iterator[Row]:
+    if not line.isascii() or "\t" in line:
+        yield from _rows_of_cells(line, start, width)
+    elif len(line) <= width:
+        yield Row(line, start, start + len(line))
+    else:
+        yield from _rows_of_ascii(line, start, width)
+
+
+def _rows_of_ascii(line: SafeText, start: int, width: int) -> Iterator[Row]:
+    for match in _rows_of_width(width).finditer(line):
+        group = 1 if match[1] is not None else 2
+        joined = match.end() < len(line)
+        yield Row(SafeText(match[group]), start + match.start(), start + match.end(group), joined)
+
+
+@lru_cache(maxsize=16)
+def _rows_of_width(width: int) -> re.Pattern[str]:
+    return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
+
+
+def _rows_of_cells(line: SafeText, start: int, width: int) -> Iterator[Row]:
+    clusters: list[tuple[int, str]] = []
+    used = 0
+    after_space = 0
+    for at, cluster in clusters_at(line):
+        size = cluster_cells(cluster)
+        if used + size > width and clusters:
+            keep = len(clusters) if cluster == " " else after_space or len(clusters)
+            yield _row(clusters[:keep], start, start + (clusters[keep][0] if keep < len(clusters) else at), True)
+            clusters = clusters[keep:]
+            used = sum(cluster_cells(kept) for _, kept in clusters)
+            after_space = 0
+            if cluster == " " and not clusters:
+                continue
+        clusters.append((at, cluster))
+        used += size
+        if cluster == " ":
+            after_space = len(clusters)
+    yield _row(clusters, start, start + len(line), False)
+
+
+def _row(clusters: list[tuple[int, str]], start: int, end: int, joined: bool) -> Row:
+    origins = array("Q", (start + at for at, cluster in clusters for _ in cluster))
+    text = SafeText("".join(cluster for _, cluster in clusters))
+    return Row(text, origins[0] if origins else start, end, joined, origins)

@@ -1,0 +1,88 @@
+"""Headings, emphasis, lists and code in a text, as spans: the text itself is never altered."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from viewer.render.style import Look
+
+LARGEST = 200_000
+"""Longer texts are shown plain."""
+
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6} [^\n]*$", re.MULTILINE)
+_BULLET = re.compile(r"^ {0,12}([-*+]|\d{1,4}[.)])(?= )", re.MULTILINE)
+_INLINE = re.compile(
+    r"`[^`\n]{1,400}`|\*\*(?=\S)[^*\n]{1,400}(?<=\S)\*\*|(?<![\w*])\*(?=\S)[^*\n]{1,400}(?<=\S)\*(?![\w*])"
+)
+
+
+class Styled(NamedTuple):
+    """A span of a text with a look."""
+
+    start: int
+    end: int
+    look: Look
+
+
+def markdown_spans(text: str) -> list[Styled]:
+    """The spans, in order and apart."""
+    if len(text) > LARGEST:
+        return []
+    spans: list[Styled] = []
+    at = 0
+    for start, end in _fenced(text):
+        spans += _outside_code(text, at, start)
+        spans.append(Styled(start, end, Look.CODE))
+        at = end
+    return spans + _outside_code(text, at, len(text))
+
+
+def _fenced(text: str) -> list[tuple[int, int]]:
+    blocks: list[tuple[int, int]] = []
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence[1].startswith(opened[1][:3]):
+            blocks.append((opened.start(), fence.end()))
+            opened = None
+    if opened is not None:
+        blocks.append((opened.start(), len(text)))
+    return blocks
+
+
+def _outside_code(text: str, start: int, end: int) -> list[Styled]:
+    found = [Styled(*match.span(), Look.HEADING) for match in _HEADING.finditer(text, start, end)]
+    found += [Styled(*match.span(1), Look.BULLET) for match in _BULLET.finditer(text, start, end)]
+    found += [Styled(*match.span(), _look(match[0])) for match in _INLINE.finditer(text, start, end)]
+    return _apart(sorted(found, key=lambda span: (span.start, -span.end)))
+
+
+def _look(text: str) -> Look:
+    if text.startswith("`"):
+        return Look.CODE
+    return Look.STRONG if text.startswith("**") else Look.EMPHASIS
+
+
+def _apart(spans: list[Styled]) -> list[Styled]:
+    kept: list[Styled] = []
+    for span in spans:
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+    return kept
+
+
+_JSON_TOKEN = re.compile(r'("(?:[^"\\\n]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b')
+
+
+def json_spans(text: str) -> list[Styled]:
+    """The same for JSON: keys, strings, numbers and words."""
+    return [_json_span(match) for match in _JSON_TOKEN.finditer(text)] if len(text) <= LARGEST else []
+
+
+def _json_span(match: re.Match[str]) -> Styled:
+    if match[1]:
+        return Styled(match.start(1), match.end(1), Look.JSON_KEY if match[2] else Look.JSON_TEXT)
+    return Styled(match.start(), match.end(), Look.JSON_NUMBER if match[0][0] in "-0123456789" else Look.JSON_WORD)

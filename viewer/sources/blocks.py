@@ -1,0 +1,68 @@
+"""Bodies in blocks, for work that must not wait for all of a huge one: search."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+
+from viewer.core.bodies import read_body
+from viewer.core.messages import Coding, Message, Piece
+from viewer.formats.token_ids import body_of_ids
+
+BLOCK = 1024 * 1024
+
+Read = Callable[[int, int], bytes]
+
+_MAY_BE_THOUGHT = re.compile(r"<\|(?:start|end)_|</?think", re.IGNORECASE)
+_LONGEST_MARK = 32
+
+
+def size_of(message: Message) -> int:
+    """The bytes that the body takes in the input."""
+    return sum(piece.end - piece.start for piece in message.pieces)
+
+
+def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts_thoughts: bool) -> Iterator[str]:
+    """The text of a body in its order; an empty block says only that there is more to wait for.
+
+    `whole` gives the body at once, for the rare one from which thoughts must be cut out."""
+    if cuts_thoughts:
+        before = ""
+        for text in _texts(message, read):
+            before += text
+            if _MAY_BE_THOUGHT.search(before):
+                yield whole()
+                return
+            before = before[-_LONGEST_MARK:]
+            yield ""
+    yield from _texts(message, read)
+
+
+def _texts(message: Message, read: Read) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for piece in message.pieces:
+        for data in _data(piece, read):
+            yield decoder.decode(data)
+    yield decoder.decode(b"", True)
+
+
+def _data(piece: Piece, read: Read) -> Iterator[bytes]:
+    """The meant bytes of a piece; one with escapes in it, or that is JSON, comes at once."""
+    plain = piece.coding is Coding.PLAIN
+    if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
+        plain = True
+        for data in _stretches(piece, read, overlap=1):
+            if b"<|" in data:
+                plain = False
+                break
+            yield b""
+    if plain:
+        yield from _stretches(piece, read)
+    else:
+        yield read_body((piece,), read, body_of_ids).data
+
+
+def _stretches(piece: Piece, read: Read, overlap: int = 0) -> Iterator[bytes]:
+    for start in range(piece.start, piece.end, BLOCK):
+        yield read(start, min(start + BLOCK + overlap, piece.end))

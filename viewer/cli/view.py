@@ -7,6 +7,7 @@ import click
 from viewer.cli import options
 from viewer.cli.inputs import Inputs
 from viewer.cli.show import print_text
+from viewer.cli.terminal import take_keyboard
 from viewer.core.visibility import Reveal
 
 
@@ -14,6 +15,8 @@ from viewer.core.visibility import Reveal
 @options.reading
 @options.audience
 @options.printing
+@click.option("--theme", metavar="NAME", default="", help="The colours of the viewer.")
+@click.option("--goto", "go_to", metavar="PLACE", default="", help="Open there: 12, t3, 50%, with -d L120 or B4096.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -23,8 +26,27 @@ def command(
     strict_safe: bool,
     color: str,
     ascii_only: bool,
+    theme: str,
+    go_to: str,
 ) -> int:
     """View transcripts: the conversation as its end user saw it."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
-    return print_text(inputs, audience, options.output_of(color, ascii_only))
+    paths = options.inputs_of(files)
+    reading = options.reading_options(preambles)
+    output = options.output_of(color, ascii_only)
+    if not take_keyboard():
+        return print_text(Inputs(paths, dialect, reading), audience, output)
+    from viewer.tui.app import ViewOptions, run_app
+
+    return run_app(
+        paths,
+        ViewOptions(
+            dialect=dialect,
+            reading=reading,
+            revealed=audience.revealed,
+            strict=audience.strict,
+            theme=theme,
+            ascii_only=output.style.ascii,
+            go_to=go_to,
+        ),
+    )

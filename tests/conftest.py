@@ -1,0 +1,16 @@
+"""Async tests run in an event loop of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    asyncio.run(pyfuncitem.obj(**arguments))
+    return True

@@ -1,0 +1,121 @@
+"""The transcripts of a folder: what is one, in which order, and what cannot be read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from viewer.errors import ViewerError
+from viewer.sources import folder
+from viewer.sources.folder import Found, found_file, list_transcripts, look_through
+
+TEXT = "version: 2.2\n\n<|start|>user<|message|>Hi<|end|>\n"
+HARMONY = "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final<|message|>Ho<|return|>"
+
+
+def made(top: Path, files: dict[str, str | bytes]) -> Path:
+    for name, text in files.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return top
+
+
+def names(top: Path) -> list[str]:
+    return [found.name for found in list_transcripts(str(top))]
+
+
+def test_transcripts_are_known_by_how_they_begin(tmp_path: Path) -> None:
+    made(
+        tmp_path,
+        {
+            "a.txt": TEXT,
+            "b.log": HARMONY,
+            "c.json": '[{"role": "user", "content": "Hi"}]',
+            "d.txt": TEXT.encode("utf-16"),
+            "notes.txt": "nothing of that kind",
+            "settings.json": '{"color": 1}',
+            "quotes.py": HARMONY,
+            "empty.txt": "",
+            "empty.ocml": "",
+        },
+    )
+    found = {each.name: each.dialect for each in list_transcripts(str(tmp_path))}
+    assert found == {
+        "a.txt": "openchatml-2.2",
+        "b.log": "harmony",
+        "c.json": "json",
+        "d.txt": "openchatml-2.2",
+        "empty.ocml": "openchatml-2.2",
+    }
+
+
+def test_size_and_time_are_those_of_the_file(tmp_path: Path) -> None:
+    made(tmp_path, {"a.ocml": TEXT})
+    os.utime(tmp_path / "a.ocml", (1000, 2000))
+    (found,) = list_transcripts(str(tmp_path))
+    assert found == Found(str(tmp_path / "a.ocml"), "a.ocml", "openchatml-2.2", found.confidence, len(TEXT), 2000)
+
+
+def test_one_level_of_folders_comes_after_the_files_and_numbers_count(tmp_path: Path) -> None:
+    files = ["b10.ocml", "B9.ocml", "a/z.ocml", "a/deeper/no.ocml", ".hidden.ocml", ".git/x.ocml", "run2/.no.ocml"]
+    assert names(made(tmp_path, dict.fromkeys(files, TEXT))) == ["B9.ocml", "b10.ocml", "a/z.ocml"]
+
+
+def test_what_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) -> None:
+    made(tmp_path, {"a.ocml": TEXT, "sub/b.ocml": TEXT})
+    (tmp_path / "broken.ocml").symlink_to(tmp_path / "gone")
+    found = {each.name: each.reason for each in list_transcripts(str(tmp_path))}
+    assert found == {"a.ocml": "", "broken.ocml": "no such file or directory", "sub/b.ocml": ""}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_files_and_folders_without_permission(tmp_path: Path) -> None:
+    made(tmp_path, {"a.ocml": TEXT, "sub/b.ocml": TEXT})
+    (tmp_path / "a.ocml").chmod(0)
+    (tmp_path / "sub").chmod(0)
+    found = {each.name: each.reason for each in list_transcripts(str(tmp_path))}
+    (tmp_path / "sub").chmod(0o700)
+    assert found == {"a.ocml": "permission denied", "sub/": "permission denied"}
+
+
+def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.ocml")
+    assert names(tmp_path) == []
+    assert found_file(str(tmp_path / "pipe.ocml"), "pipe").dialect is None
+
+
+def test_names_may_be_anything(tmp_path: Path) -> None:
+    made(tmp_path, {"\x1b]0;x\x07[red].ocml": TEXT, "٣.ocml": TEXT, "²2.ocml": TEXT})
+    (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.ocml"))).write_text(TEXT)
+    assert len(names(tmp_path)) == 4
+
+
+def test_no_more_files_are_looked_at_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "MOST_FILES", 3)
+    assert names(made(tmp_path, {f"{n}.ocml": TEXT for n in range(9)})) == ["0.ocml", "1.ocml", "2.ocml"]
+
+
+def test_a_second_look_reads_only_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path, {"a.ocml": TEXT, "b.txt": "no"})
+    read: list[str] = []
+    recognised = folder._recognised
+
+    def noted(path: str) -> tuple[str, float]:
+        read.append(Path(path).name)
+        return recognised(path)
+
+    monkeypatch.setattr(folder, "_recognised", noted)
+    known: dict[str, Found | None] = {}
+    first = list(look_through(str(tmp_path), known))
+    made(tmp_path, {"c.ocml": TEXT})
+    second = list(look_through(str(tmp_path), known))
+    assert read == ["a.ocml", "b.txt", "c.ocml"]
+    assert second[:2] == first
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ViewerError, match="is not a directory"):
+        list_transcripts(str(tmp_path / "gone"))

@@ -1,0 +1,89 @@
+"""What the tests of the panes share: projections of texts and of the tour, lines as text, an app with one pane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.widget import Widget
+
+from viewer.core.visibility import END_USER, EVERYTHING, Audience
+from viewer.render.style import Line, Look, Style
+from viewer.sources.document import Document, open_document
+from viewer.tui.paint import Painter
+from viewer.tui.view_state import ViewState
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+STYLE = Style(wrapped=True)
+PLAIN = Style(wrapped=True, ascii=True)
+PAINTER = Painter({})
+DEBUG = ViewState().opened().audience
+SAFE = END_USER
+STRICT = Audience(strict=True)
+ALL = EVERYTHING
+
+CALLS = """\
+version: 2.2
+<|start|>user<|message|>Hi<|end|>
+<|start|>assistant<|channel|>analysis<|message|>SECRET thought<|end|>
+<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|constrain|>json<|message|>{"deadline_ms":500}<|call|>
+<|start|>tool name=functions.f call_id=a to=assistant<|channel|>commentary<|message|>{"ok":true,"provenance":\
+{"source":"https://x.example\\u001b]8;;","page":7}}<|end|>
+<|start|>assistant<|channel|>final<|message|>Hello  [b]you[/b]<|return|>
+<|start|>user<|message|>Bye<|end|>
+<|start|>assistant to=functions.g<|channel|>commentary<|constrain|>json<|message|>{}<|call|>
+<|start|>tool name=functions.g to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>
+<|start|>assistant<|channel|>final<|message|>Bye.<|return|>
+"""
+
+
+@cache
+def tour() -> Document:
+    return open_document(str(SAMPLES / "tour.ocml"))
+
+
+def read(folder: Path, text: str | bytes) -> Document:
+    path = folder / "some.ocml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return open_document(str(path))
+
+
+def text_of(line: Line) -> str:
+    return "".join(part.text for part in line)
+
+
+def texts(lines: Iterable[Line]) -> list[str]:
+    return [text_of(line).rstrip() for line in lines]
+
+
+def look_of_text(line: Line, text: str) -> Look:
+    return next(part.look for part in line if text in part.text)
+
+
+def screen(app: App[None]) -> str:
+    """Everything that is drawn, as text."""
+    width, height = app.size
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.ljust(width) for strip in strips[:height])
+
+
+class OnePane(App[None]):
+    """An app with one widget, which keeps what the widget says."""
+
+    CSS = "Screen { layout: vertical; }"
+
+    def __init__(self, pane: Widget) -> None:
+        super().__init__()
+        self.pane = pane
+        self.heard: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.pane
+
+    def on_outline_chosen(self, event: Message) -> None:
+        self.heard.append(event)
+
+    on_inspector_followed = on_problems_chosen = on_calls_chosen = on_letter_strip_chosen = on_outline_chosen

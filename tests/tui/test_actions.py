@@ -1,0 +1,156 @@
+"""One table holds every key: it is complete, without clashes, and all that shows keys is made from it."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from textual.keys import _character_to_key
+
+from viewer.render.style import Style
+from viewer.tui.actions import ACTIONS, Action, after_yank, bindings, by_id, check_keymap, remapped
+from viewer.tui.commands import LEFT_OUT, palette_title
+from viewer.tui.footer_keys import FOOTERS, footer_actions, footer_always
+from viewer.tui.key_names import character, is_key, key_name, shown_key
+from viewer.tui.screens.help import help_lines
+
+# As the table of keys in the design lists them.
+WANTED = """
+    j k ↓ ↑ J K { } ctrl+d ctrl+u space b PgDn PgUp g Home G End / n N esc & e E w W p o O % C d a c t s | T
+    r i tab enter h l z m u U y x v F = [ ] : ctrl+p ? F1 q ctrl+q ctrl+z ctrl+c
+"""
+
+
+def test_every_key_of_the_design_is_there_once() -> None:
+    keys = [shown_key(key) for action in ACTIONS for key in action.keys]
+    assert sorted(keys) == sorted(WANTED.split())
+
+
+def test_ids_are_names_of_methods_and_there_is_one_of_each() -> None:
+    ids = [action.id for action in ACTIONS]
+    assert len(set(ids)) == len(ids)
+    assert all(id.isidentifier() and by_id(id).id == id for id in ids)
+
+
+def test_after_y_come_text_raw_json_header_and_call_id() -> None:
+    assert {key: action.id for key, action in after_yank().items()} == {
+        "y": "copy_text",
+        "r": "copy_raw",
+        "j": "copy_json",
+        "h": "copy_header",
+        "c": "copy_call_id",
+    }
+
+
+def test_the_safe_view_refuses_what_only_debug_may_do() -> None:
+    refused = {action.shown_key for action in ACTIONS if action.debug_only}
+    assert refused >= {"a", "c", "t", "s", "|", "C", "i", "r", "v", "y r", "y j", "y h", "y c"}
+    assert refused.isdisjoint({"d", "y y", "/", "p", "T", "x", "q"})
+
+
+@pytest.mark.parametrize("typed", string.digits + string.ascii_letters + string.punctuation)
+def test_keys_have_the_names_that_textual_gives_them(typed: str) -> None:
+    name = key_name(typed)
+    assert name == _character_to_key(typed)
+    assert character(name) == typed
+    assert shown_key(name) == typed
+    assert is_key(name)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("^p", "ctrl+p"), ("Ctrl+P", "ctrl+p"), ("esc", "escape"), ("PgDn", "pagedown"), ("ctrl+%", "ctrl+percent_sign")],
+)
+def test_keys_may_be_written_as_people_write_them(written: str, name: str) -> None:
+    assert key_name(written) == name
+
+
+def test_keys_are_shown_in_ascii_where_need_be() -> None:
+    assert shown_key("up", ascii=True) == "up"
+    assert all(shown_key(key, ascii=True).isascii() for action in ACTIONS for key in (*action.keys, *action.after_yank))
+
+
+def test_bindings_have_ids_and_stay_out_of_textuals_footer() -> None:
+    made = {binding.id: binding for binding in bindings()}
+    assert set(made) == {action.id for action in ACTIONS if action.keys}
+    assert all(binding.action == id and not binding.show for id, binding in made.items())
+    assert made["partner"].key == "percent_sign"
+
+
+def test_a_key_given_away_is_taken_from_its_old_action() -> None:
+    table = {action.id: action.keys for action in remapped({"search": "x, ctrl+f", "copy_raw": "R"})}
+    assert table["search"] == ("x", "ctrl+f")
+    assert table["export"] == ()
+    assert table["copy_raw"] == ("R",)
+    assert table["help"] == by_id("help").keys
+
+
+def test_a_sound_keymap_has_no_problems() -> None:
+    assert check_keymap({}) == []
+    assert check_keymap({"search": "ctrl+f", "partner": "f2, ctrl+t"}) == []
+
+
+@pytest.mark.parametrize(
+    ("keymap", "problem"),
+    [
+        ({"serach": "x"}, "unknown action 'serach' (did you mean 'search'?)"),
+        ({"qqqqq": "ctrl+f"}, "unknown action 'qqqqq'"),
+        ({"search": "x"}, "key 'x' is given to 'search' and 'export': give one of them another key"),
+        ({"search": "ctrl+f", "filter": "^f"}, "key 'ctrl+f' is given to 'search' and 'filter': give one of them"),
+        ({"search": "pagedwn"}, "unknown key 'pagedwn' of 'search' (did you mean 'pagedown'?)"),
+        ({"search": "crtl+f"}, "unknown key 'crtl+f' of 'search'"),
+        ({"search": "7"}, "key '7' of 'search' cannot be used: digits are for counts such as 12G"),
+        ({"search": " "}, "action 'search' is given no key"),
+    ],
+)
+def test_problems_of_a_keymap_are_told(keymap: dict[str, str], problem: str) -> None:
+    told = check_keymap(keymap)
+    assert len(told) == 1
+    assert told[0].startswith(problem)
+
+
+@pytest.mark.parametrize("width", [60, 76, 111])
+@pytest.mark.parametrize("ascii", [False, True])
+def test_every_action_is_on_the_help_screen(width: int, ascii: bool) -> None:
+    lines = ["".join(part.text for part in line) for line in help_lines(ACTIONS, width, Style(ascii=ascii))]
+    assert max(map(len, lines)) <= width
+    words = " ".join(" ".join(lines).split())
+    for action in ACTIONS:
+        entry = f"{keys_of(action, ascii)}{'*' if action.debug_only else ''} {action.help.split()[0]}"
+        assert f" {entry} " in f" {words} "
+        assert width == 111 or action.help in words
+    assert not ascii or words.isascii()
+
+
+def keys_of(action: Action, ascii: bool) -> str:
+    return " ".join([*(shown_key(key, ascii=ascii) for key in action.keys), *(f"y {key}" for key in action.after_yank)])
+
+
+def test_help_is_in_two_columns_from_100_columns_on() -> None:
+    one_column = len(help_lines(ACTIONS, 76, Style()))
+    assert len(help_lines(ACTIONS, 91, Style())) < one_column
+    assert len(help_lines(ACTIONS, 111, Style())) < 0.7 * one_column
+
+
+def test_footers_name_only_actions_of_the_table() -> None:
+    for offers in FOOTERS.values():
+        assert all(by_id(id) for offer in offers for id in offer.ids)
+    assert [item.label for item in footer_actions(debug=False)] == [
+        "Quit", "Search", "Match", "Error", "Message", "Follow", "Debug view",
+    ]  # fmt: skip
+    assert "Debug view" not in [item.label for item in footer_actions(debug=True)]
+    assert [item.keys[0][0] for item in footer_always()] == ["^p", "?"]
+
+
+def test_footers_show_the_keys_in_force() -> None:
+    quit_item = footer_actions(False, True, remapped({"leave": "Q"}))[0]
+    assert quit_item.keys == (("Q", "leave"),)
+    assert all(item.label != "Search" for item in footer_actions(False, True, remapped({"next_error": "/"})))
+
+
+def test_the_palette_has_a_title_with_a_key_for_each_action() -> None:
+    assert {action.id for action in ACTIONS} >= LEFT_OUT
+    assert palette_title(by_id("search")) == "Search  /"
+    assert palette_title(by_id("copy_json")) == "Copy JSON  y j"
+    titles = [palette_title(action) for action in ACTIONS]
+    assert len(set(titles)) == len(titles)

@@ -1,0 +1,94 @@
+"""The problems list: by place for a developer, in safe words and without a place for the end user."""
+
+from __future__ import annotations
+
+from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
+from viewer.core.visibility import Audience
+from viewer.render.lines import cells
+from viewer.render.style import Style
+from viewer.tui.problem_lines import Pending, ProblemLines
+from viewer.tui.widgets.problems import Problems
+
+
+def listed(audience: Audience, pending: Pending | None = None, style: Style = STYLE) -> ProblemLines:
+    projection = tour().project(audience)
+    return ProblemLines(projection.diagnostics(), style, safe=audience.is_safe, pending=pending)
+
+
+def all_lines(lines: ProblemLines, width: int) -> list[str]:
+    return texts([lines.head(width), *(lines.line(row, width) for row in range(len(lines)))])
+
+
+def test_the_tour_in_the_debug_view() -> None:
+    assert all_lines(listed(DEBUG, Pending(33, 1400)), 120) == [
+        " PROBLEMS  4 errors · 3 warnings · 1 pending".ljust(101) + "sorted by position",
+        " ✖ 86:134   #12  E-CALL-SCHEMA                An argument has a value that the tool does not allow.",
+        " ⚠ 87:121   #13  W-TOOL-FAILED                A tool's reply reports a failure.",
+        " ✖ 89:161   #15  E-BODY-CONSTRAINT-VIOLATION  The body is not JSON from here on.",
+        " ✖ 101:149  #22  E-TOOL-TIMEOUT               The reply reports that the tool took too long.",
+        " ⚠ 132:43   #29  W-CALL-ID-MISSING            "
+        "The call has no `call_id`; its reply was found by tool and order.",
+        " ⚠ 133:53   #30  W-CALL-ID-MISSING            "
+        "The reply has no `call_id`; its call was found by tool and order.",
+        " ✖ 141:144  #33  E-STREAM-TRUNCATED           The input ended inside a body.",
+        " … EOF      #33  open message                 "
+        "becomes E-STREAM-TRUNCATED if the stream ends here (last byte 1.4 s ago)",
+    ]
+
+
+def test_the_end_user_is_told_code_number_and_a_safe_sentence() -> None:
+    lines = all_lines(listed(SAFE, Pending(33, 1400)), 120)
+    assert lines[1] == (
+        " ✖ #12  E-CALL-SCHEMA                A step behind the answer was not asked for as it should be."
+    )
+    assert lines[-1] == " …      open message                 the transcript is still being written"
+    assert not any(":" in line or "1.4" in line for line in lines)
+
+
+def test_a_strict_end_user_is_told_of_shown_messages_alone() -> None:
+    lines = all_lines(listed(STRICT), 80)
+    assert lines[1:] == [" ✖ #11 E-STREAM-TRUNCATED The transcript ends in the middle of a message."]
+
+
+def test_one_line() -> None:
+    lines = listed(DEBUG)
+    assert text_of(lines.one_line(2, 80)) == (
+        " ✖ 3/7  89:161 #15 E-BODY-CONSTRAINT-VIOLATION The body is not JSON from here …"
+    )
+    assert cells(text_of(lines.one_line(2, 80))) <= 80
+    assert text_of(ProblemLines([], STYLE, safe=True).one_line(0, 80)) == " no problems"
+
+
+def test_no_problems() -> None:
+    lines = ProblemLines([], STYLE, safe=False)
+    assert text_of(lines.head(80)).startswith(" PROBLEMS  none")
+    assert len(lines) == 0
+
+
+def test_lines_fit_and_have_ascii_forms() -> None:
+    for width in (60, 80, 120):
+        for row in range(8):
+            assert cells(text_of(listed(DEBUG, Pending(33)).line(row, width))) <= width
+            assert text_of(listed(DEBUG, Pending(33), PLAIN).line(row, width)).isascii()
+
+
+async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
+    problems = tour().project(DEBUG).diagnostics()
+    pane = Problems(PAINTER, STYLE)
+    app = OnePane(pane)
+    async with app.run_test(size=(120, 10)) as pilot:
+        pane.show(problems[1:], safe=False)
+        await pilot.pause()
+        await pilot.click(pane.list, offset=(8, 1))
+        assert [(getattr(e, "number", None), getattr(e, "diagnostic", None)) for e in app.heard] == [(15, problems[2])]
+        pane.show(problems, safe=False)
+        assert pane.chosen_problem == problems[2]
+        assert text_of(pane.one_line(100)).startswith(" ✖ 3/7  89:161 #15")
+        pane.move(1)
+        pane.choose()
+        await pilot.pause()
+        assert getattr(app.heard[-1], "number", None) == 22
+        pane.clear()
+        await pilot.pause()
+        assert screen(app).split() == []
+        assert pane._lines is None

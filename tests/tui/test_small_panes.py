@@ -1,0 +1,34 @@
+"""Panes on very small and very large screens, in both views: they draw what fits, and never stop."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, tour
+from viewer.core.visibility import Audience
+from viewer.tui.widgets.calls import Calls
+from viewer.tui.widgets.inspector import Inspector
+from viewer.tui.widgets.letter_strip import LetterStrip
+from viewer.tui.widgets.outline import Outline
+from viewer.tui.widgets.problems import Problems
+
+
+@pytest.mark.parametrize("size", [(5, 2), (20, 5), (500, 200)])
+@pytest.mark.parametrize("audience", [SAFE, DEBUG], ids=["safe", "debug"])
+@pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, LetterStrip])
+async def test_a_pane_of_any_size(kind: type, audience: Audience, size: tuple[int, int]) -> None:
+    projection = tour().project(audience)
+    pane = kind(PAINTER, STYLE)
+    app = OnePane(pane)
+    async with app.run_test(size=size) as pilot:
+        match pane:
+            case Outline() | LetterStrip():
+                pane.show(projection, projection.rows(), 17)
+            case Inspector():
+                pane.show(projection, 17)
+            case Problems():
+                pane.show(projection.diagnostics(), safe=audience.is_safe)
+            case Calls():
+                pane.show(projection.calls(), 17)
+        await pilot.pause()
+        assert screen(app)

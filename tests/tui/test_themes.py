@@ -1,0 +1,199 @@
+"""Themes are complete, readable, and read strictly; a bad one is told and replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.style import Style
+from textual.app import App, ComposeResult
+from textual.widgets import Input
+
+from viewer.render.style import Look
+from viewer.resources import bundled
+from viewer.tui.theme_file import COLORS, ThemeError, read_theme
+from viewer.tui.themes import ViewerTheme, load_theme, theme_names
+
+COLORED = ["contrast", "dark", "light"]
+ALL = [*COLORED, "plain"]
+DECORATION = {Look.RULE}
+"""Strokes, not words."""
+
+
+def luminance(color: str) -> float:
+    channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def color_of(style: Style, default: str) -> str:
+    return style.color.name if style.color else default
+
+
+def background_of(style: Style) -> str | None:
+    return style.bgcolor.name if style.bgcolor else None
+
+
+def pairs(theme: ViewerTheme) -> Iterator[tuple[Look, str, str]]:
+    """Each look with its colour and each background that it is drawn on."""
+    cursor = background_of(theme.styles[Look.CURSOR])
+    assert cursor
+    for look, style in theme.styles.items():
+        color = color_of(style, theme.colors["text"])
+        own = background_of(style)
+        for background in [own] if own else [theme.colors["background"], theme.colors["surface"], cursor]:
+            yield look, color, background
+
+
+def test_these_are_the_themes() -> None:
+    assert theme_names() == ALL
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_theme_of_the_program_says_everything(name: str) -> None:
+    file = read_theme(bundled("themes", f"{name}.yaml").read_text("utf-8"), name)
+    assert set(file.colors) == set(COLORS)
+    assert set(file.looks) == set(Look)
+    assert file.title
+    assert file.dark is not None
+    assert load_theme(name).notice == ""
+
+
+@pytest.mark.parametrize("name", COLORED)
+def test_all_text_has_the_contrast_of_wcag_aa(name: str) -> None:
+    weak = [
+        (look.value, color, background)
+        for look, color, background in pairs(load_theme(name))
+        if contrast(color, background) < 4.5 and look not in DECORATION
+    ]
+    assert weak == []
+
+
+@pytest.mark.parametrize("name", COLORED)
+def test_strokes_can_be_seen(name: str) -> None:
+    theme = load_theme(name)
+    for look in DECORATION:
+        assert contrast(color_of(theme.styles[look], ""), theme.colors["background"]) >= 3
+
+
+@pytest.mark.parametrize("name", COLORED)
+def test_voices_have_colours_of_their_own(name: str) -> None:
+    theme = load_theme(name)
+    voices = [Look.USER, Look.ASSISTANT, Look.ANALYSIS, Look.COMMENTARY, Look.TOOL, Look.SYSTEM]
+    assert len({color_of(theme.styles[look], "") for look in voices}) == len(voices)
+    badges = [background_of(theme.styles[look]) for look in (Look.SAFE_BADGE, Look.DEBUG_BADGE)]
+    assert None not in badges
+    assert badges[0] != badges[1]
+
+
+def test_the_plain_theme_has_no_colours() -> None:
+    theme = load_theme("plain")
+    assert set(theme.colors.values()) == {"default"}
+    assert all(style.color is None and style.bgcolor is None for style in theme.styles.values())
+    assert theme.styles[Look.CURSOR] != theme.styles[Look.PLAIN]
+    assert theme.styles[Look.SAFE_BADGE] != theme.styles[Look.DEBUG_BADGE]
+
+
+class ThemedApp(App[None]):
+    CSS_PATH = bundled("themes", "viewer.tcss")
+
+    def __init__(self, theme: ViewerTheme) -> None:
+        super().__init__()
+        made = theme.textual_theme()
+        self.register_theme(made)
+        self.theme = made.name
+
+    def compose(self) -> ComposeResult:
+        yield Input()
+
+
+@pytest.mark.parametrize("name", ALL)
+async def test_textual_takes_the_theme(name: str) -> None:
+    app = ThemedApp(load_theme(name))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert app.theme == f"viewer-{name}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("colors:\n  primry: '#ffffff'\n", "t.yaml:2:3: unknown key 'primry' (did you mean 'primary'?)"),
+        ("colours: {}\n", "t.yaml:1:1: unknown key 'colours' (did you mean 'colors'?)"),
+        ("looks:\n  usr: '#ffffff'\n", "t.yaml:2:3: unknown key 'usr' (did you mean 'user'?)"),
+        ("looks:\n  user: {bald: true}\n", "t.yaml:2:10: unknown key 'bald' (did you mean 'bold'?)"),
+        ("looks:\n  user: {bold: yes}\n", "t.yaml:2:16: 'yes' is neither true nor false"),
+        ("colors:\n  text: red\n", "t.yaml:2:9: 'red' is no color: write '#rrggbb' in quotes, or default"),
+        ("colors:\n  text: #ffffff\n", "t.yaml:2:8: '' is no color: write '#rrggbb' in quotes, or default"),
+        ("looks:\n  user: [a]\n", "t.yaml:2:9: keys and values are needed here"),
+        ("title: [a]\n", "t.yaml:1:8: one value is needed here"),
+        ("- a\n", "t.yaml:1:1: keys and values are needed here"),
+        ("title: x\ntitle: y\n", "t.yaml:2:1: this is not well-formed YAML"),
+        ("title: *x\n", "t.yaml:1:8: this is not well-formed YAML"),
+        ("title: !!python/object:os.system x\n", "t.yaml:1:8: this is not well-formed YAML"),
+        ("colors: {\n", "t.yaml:1:9: this is not well-formed YAML"),
+        ("looks:\n  \"\\e[2J\": {}\n", "t.yaml:2:3: unknown key '␛[2J'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
+    with pytest.raises(ThemeError) as caught:
+        read_theme(text, "t.yaml")
+    assert str(caught.value) == said
+
+
+def test_a_theme_deeper_than_anyone_writes_is_told() -> None:
+    with pytest.raises(ThemeError, match="not well-formed"):
+        read_theme("title: " + "[" * 20_000, "t.yaml")
+
+
+class TestAThemeOfOnesOwn:
+    def test_says_only_what_is_different(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_text("like: light\nlooks:\n  user: '#123456'\n")
+        theme, light = load_theme("mine", [tmp_path]), load_theme("light")
+        assert theme.notice == ""
+        assert theme.styles[Look.USER] == Style(color="#123456")
+        assert theme.styles[Look.TOOL] == light.styles[Look.TOOL]
+        assert not theme.dark
+        assert "mine" in theme_names([tmp_path])
+
+    def test_may_be_empty(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_text("")
+        assert load_theme("mine", [tmp_path]).styles == load_theme("dark").styles
+
+    def test_may_change_the_one_it_is_named_after(self, tmp_path: Path) -> None:
+        (tmp_path / "dark.yaml").write_text("colors: {text: '#ffffff'}\n")
+        theme = load_theme("dark", [tmp_path])
+        assert theme.notice == ""
+        assert theme.colors["text"] == "#ffffff"
+        assert theme.colors["border"] == load_theme("dark").colors["border"]
+
+    def test_may_be_like_itself_by_mistake(self, tmp_path: Path) -> None:
+        (tmp_path / "one.yaml").write_text("like: two\n")
+        (tmp_path / "two.yaml").write_text("like: one\n")
+        assert load_theme("one", [tmp_path]).styles == load_theme("dark").styles
+
+    def test_is_replaced_when_it_is_wrong_and_one_sentence_says_so(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_text("colors:\n  primry: '#ffffff'\n")
+        theme = load_theme("mine", [tmp_path])
+        assert theme.styles == load_theme("dark").styles
+        assert theme.notice == (
+            f"{tmp_path}/mine.yaml:2:3: unknown key 'primry' (did you mean 'primary'?); the dark theme is used"
+        )
+
+    def test_is_replaced_when_it_cannot_be_read(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_bytes(b"title: \xff\n")
+        assert "cannot be read as UTF-8 text; the dark theme is used" in load_theme("mine", [tmp_path]).notice
+
+    @pytest.mark.parametrize("name", ["drak", "../secret", "", "\x1b[2J"])
+    def test_is_replaced_when_there_is_none(self, name: str) -> None:
+        theme = load_theme(name)
+        assert theme.name == "dark"
+        assert theme.notice.startswith("there is no theme '")
+        assert "\x1b" not in theme.notice
+        assert ("did you mean 'dark'?" in theme.notice) == (name == "drak")

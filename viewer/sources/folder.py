@@ -1,0 +1,144 @@
+"""The transcripts of a folder: recognised by how they begin, never read whole."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from viewer.errors import ViewerError
+from viewer.formats.detect import HEAD, detect
+
+MOST_FILES = 10_000
+"""Files that are looked at; a folder of more is cut off."""
+SURE_ENOUGH = 0.5
+ENDINGS = (".ocml", ".openchatml", ".harmony")
+"""Files of these names are transcripts, even if nothing in them says so yet."""
+NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
+"""Programs and documents may quote control tokens, but are no transcripts."""
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NUMBER = re.compile(r"([0-9]{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One file of a folder that is a transcript, or that cannot be read."""
+
+    path: str
+    name: str
+    """Below the folder."""
+    dialect: str | None
+    """None for what cannot be read."""
+    confidence: float
+    size: int
+    modified: float
+    """Seconds since 1970."""
+    reason: str = ""
+    """Why it cannot be read."""
+
+
+def list_transcripts(path: str) -> list[Found]:
+    """The transcripts of a folder and of the folders in it, by name."""
+    return [found for found in look_through(path) if found is not None]
+
+
+def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
+    """The same, one file at a time; None stands for a file that is no transcript.
+
+    `known` keeps what was found from one look to the next: a file that has not changed is not read again."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ViewerError(f"{path} is not a directory")
+    known = {} if known is None else known
+    for entry in islice(_files(folder), MOST_FILES):
+        yield entry if isinstance(entry, Found) else _looked_up(entry, folder, known)
+
+
+def found_file(path: str, name: str) -> Found:
+    """A file that a person named, whatever is in it."""
+    try:
+        status = Path(path).stat()
+        dialect, confidence = _recognised(path) if stat.S_ISREG(status.st_mode) else (None, 0.0)
+    except OSError as error:
+        return _unreadable(path, name, error)
+    return Found(path, name, dialect, confidence, status.st_size, status.st_mtime)
+
+
+def _files(folder: Path) -> Iterator[Path | Found]:
+    """The files of a folder, then those of the folders in it; what is hidden is passed over."""
+    folders: list[Path] = []
+    for place in _entries(folder, folder):
+        if not isinstance(place, Found) and _is_folder(place):
+            folders.append(place)
+        else:
+            yield place
+    for below in folders:
+        yield from (place for place in _entries(below, folder) if isinstance(place, Found) or not _is_folder(place))
+
+
+def _entries(folder: Path, top: Path) -> list[Path | Found]:
+    try:
+        names = [name for name in os.listdir(folder) if not name.startswith(".")]  # noqa: PTH208 (names, no paths)
+    except OSError as error:
+        return [_unreadable(str(folder), _name(folder, top) + "/", error)]
+    return [folder / name for name in sorted(names, key=_natural)]
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """2 before 10."""
+    parts = _NUMBER.split(name.casefold())
+    return [(0, int(part), "") if at % 2 else (1, 0, part) for at, part in enumerate(parts)] + [(2, 0, name)]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _looked_up(path: Path, top: Path, known: dict[str, Found | None]) -> Found | None:
+    name = str(path)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        key = f"{status.st_size} {status.st_mtime_ns} {name}"
+        if key not in known:
+            known[key] = _transcript(path, top, status)
+        return known[key]
+    except OSError as error:
+        return _unreadable(name, _name(path, top), error)
+
+
+def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
+    if path.suffix.lower() in NEVER:
+        return None
+    dialect, confidence = _recognised(str(path))
+    if confidence < SURE_ENOUGH and path.suffix.lower() not in ENDINGS:
+        return None
+    return Found(str(path), _name(path, top), dialect, confidence, status.st_size, status.st_mtime)
+
+
+def _recognised(path: str) -> tuple[str, float]:
+    with Path(path).open("rb") as file:
+        head = file.read(HEAD)
+    if head[:2] in _UTF_16:
+        head = head.decode("utf-16", "replace").encode("utf-8", "replace")
+    detection = detect(head)
+    return detection.dialect, detection.confidence
+
+
+def _name(path: Path, top: Path) -> str:
+    return path.relative_to(top).as_posix()
+
+
+def _unreadable(path: str, name: str, error: OSError) -> Found:
+    reason = "permission denied" if isinstance(error, PermissionError) else (error.strerror or "input error").lower()
+    return Found(path, name, None, 0.0, 0, 0.0, reason)

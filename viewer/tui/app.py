@@ -1,0 +1,171 @@
+"""The app: opens documents, keeps one main screen each, and ends without a trace of what it showed."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from types import TracebackType
+from typing import ClassVar
+
+from textual.app import App
+from textual.command import Provider
+from textual.filter import LineFilter
+
+from viewer.core.dialect import Options
+from viewer.core.visibility import Reveal
+from viewer.errors import ViewerError
+from viewer.resources import bundled
+from viewer.sources.bytes import open_source
+from viewer.sources.document import Document
+from viewer.tui.barrier import Barrier
+from viewer.tui.commands import command_provider
+from viewer.tui.paint import Painter
+from viewer.tui.screens.main import FileWanted, MainScreen
+from viewer.tui.themes import load_theme
+from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """What the command line says about the view."""
+
+    dialect: str | None = None
+    reading: Options | None = None
+    revealed: frozenset[Reveal] = frozenset()
+    strict: bool = False
+    theme: str = ""
+    ascii_only: bool = False
+    go_to: str = ""
+
+
+class ViewerApp(App[int], inherit_bindings=False):
+    """Shows the files that were named, one after the other."""
+
+    TITLE = "ocmlview"
+    CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, paths: Sequence[str], options: ViewOptions | None = None) -> None:
+        super().__init__()
+        self.options = options or ViewOptions()
+        self.paths = list(paths)
+        self._place = 0
+        self._barrier = Barrier()
+        self._screens: dict[str, MainScreen] = {}
+        theme = load_theme(self.options.theme or default_theme())
+        self._notice = theme.notice
+        self._painter = Painter(theme.styles)
+        self.register_theme(theme.textual_theme())
+        self.theme = theme.textual_theme().name
+        self.animation_level = "none"
+
+    def on_mount(self) -> None:
+        """Open the first file."""
+        self._open(self.paths[0])
+        gc.freeze()
+        if self._notice:
+            self.call_after_refresh(lambda: self._main.say(self._notice))
+
+    @property
+    def _main(self) -> MainScreen:
+        return self._screens[self.paths[self._place]]
+
+    def _open(self, path: str) -> None:
+        known = self._screens.get(path)
+        if known is None:
+            known = self._screens[path] = self._make_screen(path)
+            self.push_screen(known)
+        else:
+            self.switch_screen(known)
+
+    def _make_screen(self, path: str) -> MainScreen:
+        options = self.options
+        document = Document(open_source(path), options.dialect, options.reading)
+        channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
+        debug = bool(options.revealed)
+        state = ViewState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+        return MainScreen(
+            document,
+            state,
+            self._painter,
+            ascii_only=options.ascii_only,
+            go_to=options.go_to,
+            files=self.paths,
+        )
+
+    def on_file_wanted(self, event: FileWanted) -> None:
+        """The next or the previous file; a new look at each begins safe."""
+        place = (self._place + event.step) % len(self.paths)
+        try:
+            self.switch_to(place)
+        except ViewerError as error:
+            self._main.say(str(error))
+
+    def switch_to(self, place: int) -> None:
+        """Show another of the files that were named."""
+        path = self.paths[place]
+        if path not in self._screens:
+            self._screens[path] = self._make_screen(path)
+        self._place = place
+        self.switch_screen(self._screens[path])
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The net below the sanitiser comes last."""
+        return [*super().get_line_filters(), self._barrier]
+
+    def _fatal_error(self) -> None:
+        """Where the program broke, without a word of what it was showing."""
+        self.bell()
+        self._crash = sys.exc_info()
+        self._close_messages_no_wait()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """The same for an exception in a handler, a worker or while drawing: no locals, no message."""
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._crash = (type(error), error, error.__traceback__)
+        self._close_messages_no_wait()
+
+    _crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
+
+    @property
+    def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
+        """The exception that ended the app, if one did."""
+        return self._crash
+
+
+def default_theme() -> str:
+    """Without colours where the person wants none."""
+    return "plain" if os.environ.get("NO_COLOR") else "dark"
+
+
+def run_app(paths: Sequence[str], options: ViewOptions) -> int:
+    """Run the app; its exit code."""
+    for name in ("TEXTUAL_LOG", "TEXTUAL", "TEXTUAL_DEBUG", "TEXTUAL_DEVTOOLS_HOST", "TEXTUAL_DEVTOOLS_PORT"):
+        os.environ.pop(name, None)
+    for path in paths[:1]:
+        open_source(path)
+    app = ViewerApp(paths, options)
+    code = app.run()
+    kind, _, trace = app.crash
+    if kind is not None:
+        return report_crash(kind, trace)
+    return code or app.return_code or 0
+
+
+def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
+    """The kind of exception and the places in the code; never its message, which may quote a transcript."""
+    lines = [f"ocmlview: this is a bug: {kind.__name__}"]
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        lines.append(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
+        trace = trace.tb_next
+    sys.stderr.write("\n".join(lines) + "\n")
+    return 1

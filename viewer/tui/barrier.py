@@ -1,0 +1,28 @@
+"""The net below the sanitiser: nothing that a terminal obeys leaves with a drawn line."""
+
+from __future__ import annotations
+
+import re
+
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\u2028\u2029\ud800-\udfff]")
+
+
+class Barrier(LineFilter):
+    """Replaces control characters in every composited segment, and counts them: each is a fault of the program."""
+
+    caught = 0
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments, harmless."""
+        if not any(_OBEYED.search(segment.text) for segment in segments):
+            return segments
+        return [self._harmless(segment) for segment in segments]
+
+    def _harmless(self, segment: Segment) -> Segment:
+        text, count = _OBEYED.subn("\ufffd", segment.text)
+        Barrier.caught += count
+        return Segment(text, segment.style, segment.control) if count else segment

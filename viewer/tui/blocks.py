@@ -1,0 +1,188 @@
+"""Rows of a projection as blocks: headings, links, bodies, hidden runs, diagnostics, rules between turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from viewer.render.layout import lay_out
+from viewer.render.lines import cells
+from viewer.render.markdown import Styled
+from viewer.render.safe_text import normalize_newlines, safe
+from viewer.render.style import UNICODE, Line, Look, Part, Signs, own
+from viewer.sources.projection import Projection
+from viewer.sources.rows import RowKind, Rows
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.tui.block import Block, BlockLine
+from viewer.tui.body_lines import body_lines, drawn_text, folded, raw_text
+from viewer.tui.head_lines import between, debug_head, details, link, rule, safe_head, short_head
+from viewer.tui.letters import is_call, look_of
+
+MOST_NOTES = 3
+"""So many diagnostics stand at a message; the others are in the list of problems."""
+
+
+@dataclass(slots=True)
+class BlockFacts:
+    """What blocks need beside the projection, made once for a view."""
+
+    calls: dict[int, list[ShownCall]] = field(default_factory=dict)
+    diagnostics: dict[int, list[ShownDiagnostic]] = field(default_factory=dict)
+    """By row."""
+    hits: Callable[[int], Sequence[Styled]] = lambda number: ()
+    """Search hits in a message's body."""
+    faults: Callable[[int], Sequence[Styled]] = lambda number: ()
+    """Spans of a message's body that diagnostics are about."""
+    folds: dict[int, bool] = field(default_factory=dict)
+    """Messages that the person unfolded (True) or folded (False)."""
+    trims: bool = False
+
+
+@dataclass(slots=True)
+class BlockMaker:
+    """Makes the block of any row."""
+
+    projection: Projection
+    rows: Rows
+    width: int
+    facts: BlockFacts = field(default_factory=BlockFacts)
+    signs: Signs = UNICODE
+    wide: bool = True
+    """There is room for space between messages and for whole headings."""
+    raw: bool = False
+    """Bodies are the exact bytes of the messages, with their headers."""
+
+    @property
+    def debug(self) -> bool:
+        """Whether headings and links are those of a developer."""
+        return not self.projection.audience.is_safe
+
+    def make(self, row: int) -> Block:
+        """The block of a row."""
+        item = self.projection.item(self.rows, row)
+        if isinstance(item, HiddenRun):
+            return self._hidden(row, item)
+        if isinstance(item, ShownStray):
+            return self._stray(row, item)
+        return self._message(row, item)
+
+    def _hidden(self, row: int, run: HiddenRun) -> Block:
+        sign = self.signs.hidden
+        lead = "   " if self.wide else "  "
+        lines = [BlockLine((Part(own(f"{lead}{sign} {run.count} hidden {sign}"), Look.QUIET),))]
+        lines += [BlockLine(line) for line in self._notes(row)]
+        return Block(0, [*lines, *self._space()])
+
+    def _space(self) -> list[BlockLine]:
+        return [BlockLine(())] if self.wide else []
+
+    def _notes(self, row: int) -> list[Line]:
+        """The diagnostics of a row, each on a line."""
+        found = [note for note in self.facts.diagnostics.get(row, ()) if self.debug or note.severity != "info"]
+        lines = [self._note(note) for note in found[:MOST_NOTES]]
+        if len(found) > MOST_NOTES:
+            lines.append((Part(own(f"   {self.signs.ellipsis} {len(found) - MOST_NOTES} more (p)"), Look.QUIET),))
+        return lines
+
+    def _note(self, note: ShownDiagnostic) -> Line:
+        look = {"error": Look.ERROR, "warning": Look.WARNING}.get(note.severity, Look.INFO)
+        mark = Part(
+            own(
+                f" {self.signs.severity(note.severity)} "
+                if not self.debug
+                else f"{self.signs.severity(note.severity)}   "
+            ),
+            look,
+        )
+        if not self.debug:
+            said = f"{note.sentence} ({note.code})"
+            return between([mark, Part(own(said), look)], [], self.width, self.signs)
+        place = f"{note.line}:{note.column}" if note.line is not None else ""
+        reason = f"/{note.reason}" if note.reason else ""
+        head = [mark, Part(own(f"{note.code}{reason}  "), look), Part(own(note.sentence), Look.QUIET)]
+        return between(head, [Part(own(place), Look.QUIET)], self.width, self.signs)
+
+    def _stray(self, row: int, stray: ShownStray) -> Block:
+        lead = Part(own(f"{self.signs.open_gutter}   "), Look.WARNING)
+        lines = [BlockLine((lead, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)))]
+        text = safe(normalize_newlines(stray.body))
+        lines += [
+            BlockLine((lead, Part(line.text, Look.QUIET)), line, len(lead.text))
+            for line in lay_out(text, self.width - len(lead.text))
+        ]
+        return Block(0, [*folded(lines, True, None, lead, self._more), *self._space()], text)
+
+    @property
+    def _more(self) -> str:
+        return "+" if self.signs is not UNICODE else "▸"
+
+    def _message(self, row: int, message: ShownMessage) -> Block:
+        before = self._turn_rule(row, message)
+        lead = self._lead(message)
+        drawn, body = self._body(message, lead)
+        head = self._debug_head(message, body, lead) if self.debug else self._safe_head(message, lead)
+        notes = [BlockLine(line) for line in self._notes(row)]
+        lines = [*before, *head, *(notes if self.debug else []), *body, *([] if self.debug else notes)]
+        if self.debug and message.ending == "open":
+            lines.append(BlockLine((lead, Part(own(f"{self.signs.ellipsis} pending"), Look.PENDING))))
+        return Block(self.rows.value(row), [*lines, *self._space()], drawn, len(before))
+
+    def _lead(self, message: ShownMessage) -> Part:
+        look = look_of(message)
+        if self.debug:
+            return Part(own(self.signs.gutter + "   "), look)
+        return Part(own(f" {self.signs.gutter} " if self.wide else f"{self.signs.gutter} "), look)
+
+    def _body(self, message: ShownMessage, lead: Part) -> tuple[str, list[BlockLine]]:
+        number = self.rows_number(message)
+        width = self.width - cells(lead.text) - 1
+        json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
+        trim = self.facts.trims
+        drawn = drawn_text(message.body, width, json=json, markdown=message.visible, trim=trim)
+        overlays = [*self.facts.faults(number), *self.facts.hits(number)]
+        look = Look.PLAIN if message.visible else look_of(message)
+        if self.raw and self.debug:
+            drawn, overlays = raw_text(self.projection.raw(number)), []
+        lines = body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
+        quiet = self.debug and not message.visible
+        return drawn.text, folded(lines, quiet, self.facts.folds.get(number), lead, self._more)
+
+    def rows_number(self, message: ShownMessage) -> int:
+        """The number in the input of a shown message, whose label may count shown messages alone."""
+        return self.rows.value(message.number - 1) if self.projection.audience.strict else message.number
+
+    def _safe_head(self, message: ShownMessage, lead: Part) -> list[BlockLine]:
+        return [BlockLine(safe_head(message, self.width, lead, self.signs))]
+
+    def _debug_head(self, message: ShownMessage, body: list[BlockLine], lead: Part) -> list[BlockLine]:
+        digits = max(2, len(str(self.projection.message_count)))
+        gutter = Part(own(self.signs.gutter), lead.look)
+        links = [link(message.number, call, self.signs) for call in self.facts.calls.get(message.number, ())]
+        right = [part for said, _ in links for part in (Part(own("  ")), said)]
+        target = links[0][1] if links else 0
+        if not self.wide:
+            return self._short_head(message, body, gutter, digits, right, target)
+        head = [BlockLine(debug_head(message, self.width, gutter, self.signs, digits))]
+        said = details(message, self.signs)
+        if said or right:
+            head.append(BlockLine(between([lead, Part(said, Look.QUIET)], right, self.width, self.signs), link=target))
+        return head
+
+    def _short_head(
+        self, message: ShownMessage, body: list[BlockLine], gutter: Part, digits: int, right: list[Part], target: int
+    ) -> list[BlockLine]:
+        """On a narrow screen a plain body begins on the line of its head."""
+        head = short_head(message, self.signs, digits, gutter)
+        return [BlockLine(between(head, right, self.width, self.signs), link=target)]
+
+    def _turn_rule(self, row: int, message: ShownMessage) -> list[BlockLine]:
+        """The rule between turns, before the first message of each."""
+        before = row - 1
+        while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
+            before -= 1
+        if before >= 0 and self.rows.turn(before) == message.turn:
+            return []
+        space = self._space() if before >= 0 else []
+        line = rule(message.turn, message.time, self.width - 1, self.signs)
+        lead = Part(own(" ")) if self.wide else Part(own(""))
+        return [BlockLine((lead, *line)), *(space if self.wide else [])]

@@ -1,0 +1,102 @@
+"""Where `:` goes: to a message, a line, a byte, a turn, or a part of the way."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from enum import Enum
+from itertools import chain
+
+from viewer.sources.projection import Projection
+from viewer.sources.rows import RowKind, Rows
+from viewer.tui.actions import DEBUG_ONLY
+
+
+class Place(Enum):
+    """What the number of a target counts."""
+
+    MESSAGE = "message"
+    LINE = "line"
+    BYTE = "byte"
+    TURN = "turn"
+    PERCENT = "percent"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place to go to."""
+
+    place: Place
+    value: int
+
+
+HELP = "go to a message (12), a line (L120), a byte (B4096), a turn (t3) or a part (50%)"
+
+_FORMS = (
+    (Place.MESSAGE, re.compile(r"#?([0-9]{1,18})")),
+    (Place.LINE, re.compile(r"l(?:ine)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.BYTE, re.compile(r"b(?:yte)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.TURN, re.compile(r"t(?:urn)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.PERCENT, re.compile(r"%([0-9]{1,3})|([0-9]{1,3})%")),
+)
+
+
+def parse(typed: str) -> Target | str:
+    """What was typed after `:`, or a sentence about how it is written."""
+    typed = typed.strip()
+    for place, form in _FORMS:
+        match = form.fullmatch(typed)
+        if match:
+            return Target(place, int(match[match.lastindex or 1]))
+    return HELP
+
+
+def resolve(target: Target, projection: Projection, rows: Rows) -> int | str:
+    """The number in the input of the shown message to go to, or a sentence about why there is none."""
+    if target.place in (Place.LINE, Place.BYTE) and projection.audience.is_safe:
+        return DEBUG_ONLY
+    if not rows.shown_count:
+        return "there is no message to go to"
+    match target.place:
+        case Place.MESSAGE:
+            return _message(target.value, projection, rows)
+        case Place.TURN:
+            return _turn(target.value, rows)
+        case Place.PERCENT:
+            return _nearest(rows, (len(rows) - 1) * min(target.value, 100) // 100)
+        case Place.LINE:
+            number = projection.message_at_line(target.value)
+        case Place.BYTE:
+            number = projection.message_at_byte(target.value)
+    return _nearest(rows, rows.row_of(number or 1))
+
+
+def _message(value: int, projection: Projection, rows: Rows) -> int | str:
+    """By the number that the view shows; of a hidden message, the shown one next to it."""
+    strict = projection.audience.strict
+    last = rows.shown_count if strict else projection.message_count
+    if not 1 <= value <= last:
+        return f"there are {last:,} messages" if last > 1 else "there is one message"
+    if not strict:
+        return _nearest(rows, rows.row_of(value))
+    return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # its rows are messages alone
+
+
+def _turn(value: int, rows: Rows) -> int | str:
+    """The first message of a turn in the first transcript that has so many."""
+    last = 0
+    for row in range(len(rows)):
+        if rows.kind(row) is RowKind.MESSAGE:
+            last = max(last, rows.turn(row))
+            if rows.turn(row) == value:
+                return rows.value(row)
+    return f"there are {last:,} turns" if last > 1 else "there is one turn"
+
+
+def _nearest(rows: Rows, row: int) -> int:
+    """The message of a row, else the nearest one after it, else before it."""
+    for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
+        if rows.kind(near) is RowKind.MESSAGE:
+            return rows.value(near)
+    raise LookupError

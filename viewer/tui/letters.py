@@ -1,0 +1,54 @@
+"""The letter and the look of a message: S system, D developer, U user, A analysis, C commentary, T tool, F final."""
+
+from __future__ import annotations
+
+from viewer.render.style import Look
+from viewer.sources.shown import Headline, ShownMessage
+
+UNKNOWN = "?"
+"""A role or a channel that no specification knows."""
+UNSEEN = "·"
+"""A message of which the channel may not be told."""
+
+_ROLES = {"system": "S", "developer": "D", "user": "U", "tool": "T"}
+_CHANNELS = {"final": "F", "analysis": "A", "commentary": "C"}
+_LOOKS = {
+    "S": Look.SYSTEM,
+    "D": Look.SYSTEM,
+    "U": Look.USER,
+    "T": Look.TOOL,
+    "F": Look.ASSISTANT,
+    "A": Look.ANALYSIS,
+    "C": Look.COMMENTARY,
+    UNSEEN: Look.QUIET,
+}
+
+
+def letter_of(message: Headline | ShownMessage) -> str:
+    """One letter for role and channel."""
+    if message.role in _ROLES:
+        return _ROLES[message.role]
+    if not is_seen(message):
+        return UNSEEN
+    if message.role.startswith(("system:", "assistant:example_")):
+        return "S"
+    if message.role != "assistant":
+        return UNKNOWN
+    return _CHANNELS.get(message.channel or "", UNKNOWN)
+
+
+def look_of(message: Headline | ShownMessage) -> Look:
+    """The look that goes with the letter; quiet where the message is not shown."""
+    if not is_seen(message):
+        return Look.QUIET
+    return _LOOKS.get(letter_of(message), Look.UNKNOWN)
+
+
+def is_seen(message: Headline | ShownMessage) -> bool:
+    """Whether the audience sees the message; one with a body is always seen."""
+    return message.seen if isinstance(message, Headline) else True
+
+
+def is_call(message: Headline | ShownMessage) -> bool:
+    """Whether the message goes to a tool."""
+    return message.role == "assistant" and message.recipient not in (None, "user", "assistant")

@@ -1,0 +1,31 @@
+"""Marked messages: the next and the previous one that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from viewer.sources.rows import RowKind, Rows
+
+
+def next_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
+    """The first marked message after this one; after the last comes the first."""
+    shown = shown_marks(marks, rows)
+    later = [mark for mark in shown if mark > number]
+    return next(iter(later or shown), None)
+
+
+def previous_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
+    """The last marked message before this one; before the first comes the last."""
+    shown = shown_marks(marks, rows)
+    earlier = [mark for mark in shown if mark < number]
+    return next(reversed(earlier or shown), None)
+
+
+def shown_marks(marks: Collection[int], rows: Rows) -> list[int]:
+    """The marked messages that this view shows, in order."""
+    return [mark for mark in sorted(marks) if _is_shown(mark, rows)]
+
+
+def _is_shown(number: int, rows: Rows) -> bool:
+    row = rows.row_of(number)
+    return row < len(rows) and rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number

@@ -1,0 +1,56 @@
+"""The scrollbar as a small map: where the view is, where errors, warnings, hits and marks are."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from viewer.render.style import UNICODE, Look, Part, Signs, own
+from viewer.tui.paint import Painter
+
+_RANK = {Look.ERROR: 3, Look.WARNING: 2, Look.MATCH: 1, Look.BOOKMARK: 1}
+
+
+class Minimap:
+    """Marks by row, and the pieces of the bar for a height."""
+
+    def __init__(self, painter: Painter) -> None:
+        self.signs: Signs = UNICODE
+        self._rows: list[int] = []
+        self._looks: list[Look] = []
+
+    def show(self, marks: Iterable[tuple[int, Look]]) -> None:
+        """Marks as pairs of row and look."""
+        ordered = sorted(marks, key=lambda mark: mark[0])
+        self._rows = [row for row, _ in ordered]
+        self._looks = [look for _, look in ordered]
+
+    def row_at(self, y: int, height: int, count: int) -> int:
+        """The row that a place of the bar stands for."""
+        return min(count - 1, y * count // max(1, height)) if count else 0
+
+    def piece(self, y: int, height: int, top: int, count: int, seen: float) -> Part:
+        """What stands in this line of the bar."""
+        first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
+        look = self._worst(first, last)
+        if look is not None:
+            return Part(own(self._sign(look)), look)
+        inside = top <= last and first < top + max(1.0, seen * count)
+        if count and inside and seen < 1:
+            return Part(own("█" if self.signs is UNICODE else "#"), Look.QUIET)
+        return Part(own("│" if self.signs is UNICODE else "|"), Look.RULE)
+
+    def _worst(self, first: float, last: float) -> Look | None:
+        start = bisect_left(self._rows, first)
+        end = bisect_left(self._rows, last)
+        if end - start > 64:
+            end = start + 64
+        found = self._looks[start:end]
+        return max(found, key=lambda look: _RANK.get(look, 0)) if found else None
+
+    def _sign(self, look: Look) -> str:
+        if look in (Look.ERROR, Look.WARNING):
+            return self.signs.error if look is Look.ERROR else self.signs.warning
+        if self.signs is not UNICODE:
+            return "+"
+        return "◆" if look is Look.BOOKMARK else "•"

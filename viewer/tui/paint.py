@@ -1,0 +1,34 @@
+"""Lines of safe text as strips on the screen: looks become the colours of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from viewer.render.style import Line, Look, Part
+
+
+class Painter:
+    """Draws lines in the colours of one theme."""
+
+    def __init__(self, styles: Mapping[Look, Style]) -> None:
+        self._styles = dict(styles)
+        self._plain = Style()
+
+    def style(self, look: Look) -> Style:
+        """The colours of a look."""
+        return self._styles.get(look, self._plain)
+
+    def strip(self, line: Line, width: int, base: Style | None = None) -> Strip:
+        """The line cut or filled to the width."""
+        base = base or self._plain
+        segments = [Segment(part.text, base + self.style(part.look)) for part in line if part.text]
+        return Strip(segments).adjust_cell_length(width, base)
+
+
+def joined(*lines: Sequence[Part]) -> Line:
+    """Parts after one another."""
+    return tuple(part for line in lines for part in line)

@@ -1,0 +1,1 @@
+"""Screens: lists of parts, and the wiring between them."""

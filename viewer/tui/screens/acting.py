@@ -1,0 +1,238 @@
+"""What the person does with the view: channels and panes, folds, copies, files, help, leaving."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from viewer.core.visibility import Reveal
+from viewer.tui.actions import DEBUG_ONLY, after_yank
+from viewer.tui.clipboard import What, copy, copy_of
+from viewer.tui.editor import edit
+from viewer.tui.screens.help import HelpScreen
+from viewer.tui.screens.showing import Showing
+from viewer.tui.widgets.status_line import Notice
+
+TWICE_SECONDS = 2.0
+
+
+class Acting(Showing):
+    """Actions on the view, the message that has the focus, and the program."""
+
+    _interrupted = 0.0
+
+    def only_in_debug(self) -> bool:
+        """Say so in the safe view; whether that is where we are not."""
+        if not self.state.debug:
+            self.say(DEBUG_ONLY)
+        return self.state.debug
+
+    def action_debug(self) -> None:
+        """From the safe view to the debug view and back."""
+        self.change(self.state.closed() if self.state.debug else self.state.opened())
+        self.lay_out()
+
+    def action_analysis(self) -> None:
+        self._toggle(Reveal.ANALYSIS)
+
+    def action_commentary(self) -> None:
+        self._toggle(Reveal.COMMENTARY)
+
+    def action_tools(self) -> None:
+        self._toggle(Reveal.TOOL)
+
+    def action_system(self) -> None:
+        self._toggle(Reveal.SYSTEM)
+
+    def _toggle(self, channel: Reveal) -> None:
+        if self.only_in_debug():
+            self.change(self.state.toggled(channel))
+
+    def action_side_panes(self) -> None:
+        """Thoughts inline, or in panes beside the conversation."""
+        if self.only_in_debug():
+            if not self.is_roomy and not self.state.side_panes:
+                self.say("side panes need 100 columns")
+                return
+            self.change(replace(self.state, side_panes=not self.state.side_panes))
+
+    def action_raw(self) -> None:
+        """The exact bytes and back."""
+        if self.only_in_debug():
+            self.change(replace(self.state, raw=not self.state.raw))
+
+    def lay_out(self) -> None:
+        """Open the panes that belong to the view, as far as there is room."""
+        roomy = self.is_roomy
+        self.outline.display = roomy and self.state.debug
+        self.inspector.display = roomy and self.state.debug
+        self.problems.display = roomy and self.state.debug and self.size.height >= 30
+        self.calls.display = False
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """Make blocks for the present width."""
+        self.show_transcripts()
+        self.moved()
+
+    def action_outline(self) -> None:
+        self.outline.display = not self.outline.display
+        self.call_after_refresh(self.fit)
+
+    def action_inspector(self) -> None:
+        if self.only_in_debug():
+            self.inspector.display = not self.inspector.display
+            self.call_after_refresh(self.fit)
+
+    def action_next_tab(self) -> None:
+        if self.only_in_debug():
+            self.inspector.next_tab()
+
+    def action_problems(self) -> None:
+        self.problems.display = not self.problems.display
+        self.call_after_refresh(self.fit)
+
+    def action_calls(self) -> None:
+        if self.only_in_debug():
+            self.calls.display = not self.calls.display
+            self.call_after_refresh(self.fit)
+
+    def action_open(self) -> None:
+        """Unfold or fold the focused message."""
+        number = self.focused_number
+        if number:
+            self._fold(number, not self.facts.folds.get(number, False))
+
+    def action_fold(self) -> None:
+        self._fold(self.focused_number, False)
+
+    def action_unfold(self) -> None:
+        self._fold(self.focused_number, True)
+
+    def _fold(self, number: int, unfolded: bool) -> None:
+        if number:
+            above = self.transcript.line_of_focus()
+            self.facts.folds[number] = unfolded
+            self.transcript.redraw()
+            self.focus_message(number, above=above)
+
+    def action_fold_all(self) -> None:
+        """Forget what was unfolded; again: unfold what is on the screen."""
+        if self.facts.folds:
+            self.facts.folds.clear()
+        else:
+            rows = self.view.rows
+            self.facts.folds.update({rows.value(row): True for row in range(len(rows)) if rows.label(row)})
+        self.transcript.redraw()
+        self.moved()
+
+    def action_yank(self) -> None:
+        """The next key says what is copied."""
+        self.yanking = True
+        choices = [(key, action.label.removeprefix("Copy "), action.id) for key, action in after_yank().items()]
+        self.footer.show_prefix("copy", choices)
+
+    def end_yank(self, key: str) -> None:
+        """The key after `y`."""
+        self.yanking = False
+        self.footer.show(self.state.debug)
+        action = after_yank().get(key)
+        if action:
+            getattr(self, f"action_{action.id}")()
+        elif key != "escape":
+            self.say("y is followed by one of " + " ".join(after_yank()))
+
+    def action_copy_text(self) -> None:
+        self._copy(What.TEXT)
+
+    def action_copy_raw(self) -> None:
+        self._copy(What.RAW)
+
+    def action_copy_json(self) -> None:
+        self._copy(What.JSON)
+
+    def action_copy_header(self) -> None:
+        self._copy(What.HEADER)
+
+    def action_copy_call_id(self) -> None:
+        self._copy(What.CALL_ID)
+
+    def _copy(self, what: What) -> None:
+        number = self.focused_number
+        copied = copy_of(what, self.view.projection, number) if number else "there is no message to copy"
+        if isinstance(copied, str):
+            self.say(copied)
+            return
+        copy(self.app, copied.text)
+        self.say(copied.notice, Notice.DONE)
+
+    def action_edit(self) -> None:
+        """The person's editor at the line of the focused message."""
+        if self.only_in_debug():
+            shown = self.view.projection.message(self.focused_number) if self.focused_number else None
+            line = shown.line if shown else None
+            problem = edit(self.app, self.state.audience, self.document.name, line)
+            if problem:
+                self.say(problem, Notice.WARNING)
+
+    def action_follow(self) -> None:
+        """Nothing grows here: the whole input has been read."""
+        self.say("this input is read to its end; it is not being followed")
+
+    def action_freeze(self) -> None:
+        """Draw nothing new until pressed again."""
+        self.state = replace(self.state, frozen=not self.state.frozen)
+        self.show_title()
+
+    def action_help(self) -> None:
+        self.app.push_screen(HelpScreen(self.painter, self.printing))
+
+    def action_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def action_suspend(self) -> None:
+        self.app.action_suspend_process()
+
+    def action_clear(self) -> None:
+        """Close what is open on top."""
+        self.close_top()
+
+    def action_leave(self) -> None:
+        """Close what is open; with nothing open, quit."""
+        if not self.close_top():
+            self.app.exit()
+
+    def close_top(self) -> bool:
+        """Close the search, or a pane that was opened; whether there was one."""
+        if self.view_is_filtered() or self.searcher or self.prompt.is_asking:
+            self.end_search()
+            self.unfilter()
+            self.transcript.redraw()
+            self.show_minimap()
+            return True
+        for pane in (self.calls, self.problems, self.inspector):
+            if pane.display and not (self.is_roomy and self.state.debug and pane is not self.calls):
+                pane.display = False
+                self.call_after_refresh(self.fit)
+                return True
+        return False
+
+    def view_is_filtered(self) -> bool:
+        """Whether only matching messages are shown."""
+        raise NotImplementedError
+
+    def unfilter(self) -> None:
+        """Show all messages again."""
+        raise NotImplementedError
+
+    def action_copy_or_quit(self) -> None:
+        """Copy the selection; with none, a second press quits."""
+        selected = self.get_selected_text()
+        if selected:
+            copy(self.app, selected)
+            self.say("copied the selection", Notice.DONE)
+            return
+        if time.monotonic() - self._interrupted < TWICE_SECONDS:
+            self.app.exit(130, 130)
+        self._interrupted = time.monotonic()
+        self.say("ctrl+c again quits")

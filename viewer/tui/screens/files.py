@@ -1,0 +1,167 @@
+"""The list of files: one is chosen, found by typing a part of its name; new files appear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from viewer.render.style import Line, Style
+from viewer.sources.folder import Found
+from viewer.tui.file_lines import bottom_line, empty_line, file_line, heading, title_line
+from viewer.tui.file_table import FileTable
+from viewer.tui.paint import Painter
+from viewer.tui.widgets.head_line import HeadLine
+from viewer.tui.widgets.line_list import LineList
+
+SECONDS_BETWEEN_STEPS = 0.02
+SECONDS_OF_A_STEP = 0.01
+SECONDS_BETWEEN_LOOKS = 2.0
+LONGEST_TYPED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The file to open, and all files in the order of the list, for the keys to the next and the previous one."""
+
+    path: str
+    order: tuple[str, ...]
+
+
+class FilesScreen(Screen[Choice | None]):
+    """Ends with a choice, or with nothing."""
+
+    DEFAULT_CSS = """
+    FilesScreen { layout: vertical; }
+    FilesScreen > LineList { height: 1fr; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,ctrl+n", "move(1)", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("home", "move(-1000000)", show=False),
+        Binding("end", "move(1000000)", show=False),
+        Binding("enter", "choose", show=False),
+        Binding("backspace", "erase", show=False),
+        Binding("ctrl+u", "erase_all", show=False),
+        Binding("escape", "back", show=False),
+    ]
+
+    def __init__(self, painter: Painter, table: FileTable, where: str, printing: Style | None = None) -> None:
+        super().__init__()
+        self._painter = painter
+        self._table = table
+        self._where = where
+        self._printing = printing or Style()
+        self._typed = ""
+        self._shown: list[Found] = []
+
+    def compose(self) -> ComposeResult:
+        """A title, the heads of the columns, the files, and what is typed."""
+        yield HeadLine(self._painter, id="files-title")
+        yield HeadLine(self._painter, id="files-heads")
+        yield LineList(self._painter, id="files-list")
+        yield HeadLine(self._painter, id="files-bottom")
+
+    def on_mount(self) -> None:
+        """Begin to look for files."""
+        self.query_one("#files-heads", HeadLine).show(lambda width: [heading(width, self._printing)])
+        self._show()
+        self.set_interval(SECONDS_BETWEEN_STEPS, self._work)
+        if self._table.folder is not None:
+            self.set_interval(SECONDS_BETWEEN_LOOKS, self._table.look_again)
+
+    def on_key(self, event: events.Key) -> None:
+        """What can be printed is a part of a name."""
+        if event.character is not None and event.is_printable and len(self._typed) < LONGEST_TYPED:
+            event.stop()
+            event.prevent_default()
+            self._type(self._typed + event.character)
+
+    def action_erase(self) -> None:
+        """Take the last character away."""
+        self._type(self._typed[:-1])
+
+    def action_erase_all(self) -> None:
+        """Show all files again."""
+        self._type("")
+
+    def action_back(self) -> None:
+        """Forget what was typed; with nothing typed, leave."""
+        if self._typed:
+            self._type("")
+        else:
+            self.dismiss(None)
+
+    def action_move(self, rows: int) -> None:
+        """Up or down."""
+        self._list.move_to(max(0, self._list.cursor + rows))
+
+    def action_page(self, pages: int) -> None:
+        """A screenful up or down."""
+        self.action_move(pages * max(1, self._list.size.height - 1))
+
+    def action_choose(self) -> None:
+        """Open the file under the cursor."""
+        self._choose(self._list.cursor)
+
+    @on(LineList.Chosen)
+    def _clicked(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self._choose(event.row)
+
+    def _choose(self, row: int) -> None:
+        if not 0 <= row < len(self._shown):
+            return
+        file = self._shown[row]
+        if file.reason:
+            self.notify(f"{self._printing.name(file.name)}: {self._printing.name(file.reason)}", markup=False)
+            return
+        self.dismiss(Choice(file.path, tuple(each.path for each in self._shown if not each.reason)))
+
+    def _type(self, typed: str) -> None:
+        self._typed = typed
+        self._show()
+
+    def _work(self) -> None:
+        """A little of the work; the list is drawn anew when something has come of it."""
+        before = self._table.files, len(self._table.files)
+        busy = self._table.step(SECONDS_OF_A_STEP)
+        if (self._table.files, len(self._table.files)) != before or not self._table.is_listed:
+            self._show()
+        elif busy or self._was_busy:
+            self._list.refresh()
+        self._was_busy = busy
+
+    _was_busy = True
+
+    def _show(self) -> None:
+        """Draw the list, with the cursor on the same file as before."""
+        cursor = self._list.cursor
+        chosen = self._shown[cursor].path if 0 <= cursor < len(self._shown) else None
+        self._shown = self._table.matching(self._typed)
+        places = {file.path: row for row, file in enumerate(self._shown)}
+        kept = places.get(chosen, 0) if chosen is not None else 0
+        self._list.show(max(1, len(self._shown)), self._line, kept if self._shown else -1)
+        self.query_one("#files-title", HeadLine).show(self._title)
+        self.query_one("#files-bottom", HeadLine).show(lambda width: [bottom_line(self._typed, width, self._printing)])
+
+    def _line(self, row: int, width: int) -> Line:
+        if not self._shown:
+            return empty_line(self._typed, self._table.is_listed, self._printing)
+        file = self._shown[row]
+        return file_line(file, self._table.counts(file), self._table.is_counted(file), width, self._printing)
+
+    def _title(self, width: int) -> list[Line]:
+        total, shown = len(self._table.files), len(self._shown)
+        where = self._printing.name(self._where)
+        return [title_line(where, shown, total, self._table.is_listed, width, self._printing)]
+
+    @property
+    def _list(self) -> LineList:
+        return self.query_one(LineList)

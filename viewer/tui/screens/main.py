@@ -1,0 +1,238 @@
+"""The main screen: a list of parts and the wiring between them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+
+from viewer.sources.document import Document
+from viewer.tui.actions import bindings
+from viewer.tui.paint import Painter
+from viewer.tui.screens.acting import Acting
+from viewer.tui.screens.exporting import Exporting
+from viewer.tui.screens.moving import Moving
+from viewer.tui.screens.searching import Searching
+from viewer.tui.view_state import ViewState
+from viewer.tui.widgets.bar import ActionChosen
+from viewer.tui.widgets.calls import Calls
+from viewer.tui.widgets.footer import KeyFooter
+from viewer.tui.widgets.inspector import Inspector
+from viewer.tui.widgets.letter_strip import LetterStrip
+from viewer.tui.widgets.outline import Outline
+from viewer.tui.widgets.problems import Problems
+from viewer.tui.widgets.prompt import Prompt, PromptKind
+from viewer.tui.widgets.status_line import StatusLine
+from viewer.tui.widgets.title_bar import TitleBar
+from viewer.tui.widgets.toggles import Toggles
+from viewer.tui.widgets.transcript import Transcript
+
+READ_AT_ONCE = 64 * 1024
+LOOK_AGAIN_SECONDS = 0.5
+
+
+class MainScreen(Moving, Searching, Acting, Exporting):
+    """One document on the screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    ESCAPE_TO_MINIMIZE = False
+
+    def __init__(
+        self,
+        document: Document,
+        state: ViewState,
+        painter: Painter,
+        *,
+        ascii_only: bool = False,
+        go_to: str = "",
+        files: Sequence[str] = (),
+    ) -> None:
+        super().__init__(document, state, painter, ascii_only)
+        self._go_to = go_to
+        self.files = tuple(files)
+        self._only: frozenset[int] | None = None
+
+    def compose(self) -> ComposeResult:
+        """The parts, from top to bottom."""
+        painter, printing = self.painter, self.printing
+        yield TitleBar(painter, printing)
+        yield Toggles(painter, printing)
+        with Horizontal(id="panes"):
+            yield Outline(painter, printing, id="outline")
+            yield Transcript(painter, id="transcript")
+            yield Transcript(painter, id="beside-analysis")
+            yield Transcript(painter, id="beside-commentary")
+            yield Inspector(painter, printing, id="inspector")
+        yield Problems(painter, printing, id="problems")
+        yield Calls(painter, printing, id="calls")
+        yield LetterStrip(painter, printing, titled=True, id="strip")
+        yield Prompt()
+        yield StatusLine(painter, printing)
+        yield KeyFooter(painter, printing)
+
+    def on_mount(self) -> None:
+        """Show what is there, and read on."""
+        self.set_class(self.signs.gutter == "|", "-ascii")
+        self.transcript.focus()
+        self._resized()
+        self.lay_out()
+        self.show_view()
+        self.run_worker(self._read(), group="read")
+
+    async def _read(self) -> None:
+        """Read the input in small steps, so that no key ever waits."""
+        looked = 0.0
+        loop = asyncio.get_running_loop()
+        while not self.document.is_complete:
+            self.document.read_some(READ_AT_ONCE)
+            self._grew(full=False)
+            if loop.time() - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
+                looked = loop.time()
+                self._grew(full=True)
+            await asyncio.sleep(0)
+        self._grew(full=True)
+        if self._go_to:
+            self.go_to(self._go_to)
+
+    def _grew(self, *, full: bool) -> None:
+        """More has been read: new rows at once, calls and diagnostics from time to time."""
+        if self.state.frozen:
+            return
+        changed = self.view.rows.extend()
+        if full:
+            view = self.view
+            view.calls, view.diagnostics = view.projection.calls(), view.projection.diagnostics()
+            self.show_view()
+        else:
+            self.transcript.changed_from(changed)
+            self.show_title()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other widths: other layouts, and blocks made anew."""
+        was_roomy = self.has_class("-roomy")
+        self._resized()
+        if was_roomy != self.is_roomy:
+            self.lay_out()
+        self.call_after_refresh(self.fit)
+
+    def _resized(self) -> None:
+        self.set_class(self.is_roomy, "-roomy")
+        self.set_class(not self.is_roomy, "-narrow")
+
+    def on_key(self, event: events.Key) -> None:
+        """Prefixes: after `y`, and digits before `G`."""
+        if self.prompt.is_asking:
+            return
+        if self.yanking:
+            event.stop()
+            event.prevent_default()
+            self.end_yank(event.key)
+        elif event.key.isdigit() and len(self.count) < 12:
+            event.stop()
+            event.prevent_default()
+            self.count += event.key
+            self.say(f"{self.count}G goes to message {self.count}")
+        elif event.key not in ("G", "end"):
+            self.count = ""
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        """What was typed at the prompt."""
+        self.transcript.focus()
+        if event.kind is PromptKind.GOTO:
+            self.prompt.close()
+            self.go_to(event.text)
+        else:
+            self.unfilter()
+            self.search_for(event.text, event.kind)
+
+    def search_settled(self, kind: PromptKind, typed: str) -> None:
+        """All has been searched: marks on the scrollbar, and the filter."""
+        if kind is PromptKind.FILTER and self.searcher and self._only is None:
+            self._only = frozenset(self.searcher.messages())
+            if self._only:
+                self.view.rows = self.view.projection.rows(only=self._only)
+                self.show_view()
+                self.search_for(typed, kind)
+            else:
+                self._only = None
+                self.say("no message matches")
+        self.show_minimap()
+
+    def view_is_filtered(self) -> bool:
+        """Whether only matching messages are shown."""
+        return self._only is not None
+
+    def unfilter(self) -> None:
+        """Show all messages again."""
+        if self._only is not None:
+            self._only = None
+            self.view.rows = self.view.projection.rows()
+            self.show_view()
+
+    def change(self, state: ViewState) -> None:
+        """Another view: no filter in it."""
+        self._only = None
+        super().change(state)
+
+    def on_transcript_moved(self, event: Transcript.Moved) -> None:
+        """The panes beside follow the conversation."""
+        if event.transcript is self.transcript:
+            self.moved()
+        elif event.transcript.focus_number:
+            self.focus_message(event.transcript.focus_number)
+
+    def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
+        """A link leads to the other end of a call, a note unfolds."""
+        if event.folds:
+            self.action_open()
+        else:
+            self._show_message(event.number)
+
+    def on_outline_chosen(self, event: Outline.Chosen) -> None:
+        self._show_message(event.number)
+
+    def on_inspector_followed(self, event: Inspector.Followed) -> None:
+        self._show_message(event.number)
+
+    def on_calls_chosen(self, event: Calls.Chosen) -> None:
+        self._show_message(event.number)
+
+    def on_letter_strip_chosen(self, event: LetterStrip.Chosen) -> None:
+        self._show_message(event.number)
+
+    def on_problems_chosen(self, event: Problems.Chosen) -> None:
+        if event.number:
+            self._show_message(event.number)
+
+    def _show_message(self, number: int) -> None:
+        self.focus_message(self.nearest_shown(number))
+        self.moved()
+
+    async def on_action_chosen(self, event: ActionChosen) -> None:
+        """A click on a key of the footer or on a channel."""
+        await self.run_action(event.action)
+
+    def action_next_file(self) -> None:
+        self._file(1)
+
+    def action_previous_file(self) -> None:
+        self._file(-1)
+
+    def _file(self, step: int) -> None:
+        if len(self.files) < 2:
+            self.say("there is one file")
+            return
+        self.app.post_message(FileWanted(step))
+
+
+class FileWanted(events.Event):
+    """Another file of those that were named."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__()
+        self.step = step

@@ -1,0 +1,161 @@
+"""What all parts of the main screen share: the document, the view of it, and the widgets by their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.screen import Screen
+
+from viewer.render.style import ASCII, UNICODE, Look, Signs, Style
+from viewer.sources.document import Document
+from viewer.sources.projection import Projection
+from viewer.sources.rows import Rows
+from viewer.sources.shown import ShownCall, ShownDiagnostic
+from viewer.tui.blocks import BlockFacts
+from viewer.tui.hits import Hit
+from viewer.tui.paint import Painter
+from viewer.tui.search import Searcher
+from viewer.tui.view_state import ViewState
+from viewer.tui.widgets.calls import Calls
+from viewer.tui.widgets.footer import KeyFooter
+from viewer.tui.widgets.inspector import Inspector
+from viewer.tui.widgets.letter_strip import LetterStrip
+from viewer.tui.widgets.outline import Outline
+from viewer.tui.widgets.problems import Problems
+from viewer.tui.widgets.prompt import Prompt
+from viewer.tui.widgets.status_line import Notice, StatusLine
+from viewer.tui.widgets.title_bar import TitleBar
+from viewer.tui.widgets.toggles import Toggles
+from viewer.tui.widgets.transcript import Transcript
+
+ROOMY = 100
+"""From so many columns on panes stand beside one another."""
+
+
+@dataclass(slots=True)
+class View:
+    """A document as it is looked at now: made anew whenever the audience changes."""
+
+    projection: Projection
+    rows: Rows
+    calls: list[ShownCall]
+    diagnostics: list[ShownDiagnostic]
+
+
+class Parts(Screen[None]):
+    """The main screen without its behaviour."""
+
+    def __init__(self, document: Document, state: ViewState, painter: Painter, ascii_only: bool) -> None:
+        super().__init__()
+        self.document = document
+        self.state = state
+        self.painter = painter
+        self.signs: Signs = ASCII if ascii_only else UNICODE
+        self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
+        self.facts = BlockFacts()
+        self.view = self.look()
+        self.searcher: Searcher | None = None
+        self.hit: Hit | None = None
+        """The hit that the view stands on."""
+        self.count = ""
+        """Digits typed before `G`."""
+        self.yanking = False
+
+    def look(self) -> View:
+        """The document under the present audience."""
+        projection = self.document.project(self.state.audience)
+        return View(projection, projection.rows(), projection.calls(), projection.diagnostics())
+
+    # The widgets, by name.
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation."""
+        return self.query_one("#transcript", Transcript)
+
+    @property
+    def sides(self) -> list[Transcript]:
+        """The panes for analysis and commentary."""
+        return [self.query_one("#beside-analysis", Transcript), self.query_one("#beside-commentary", Transcript)]
+
+    @property
+    def title_bar(self) -> TitleBar:
+        """The first line."""
+        return self.query_one(TitleBar)
+
+    @property
+    def toggles(self) -> Toggles:
+        """The line of channels."""
+        return self.query_one(Toggles)
+
+    @property
+    def outline(self) -> Outline:
+        """The list of messages."""
+        return self.query_one(Outline)
+
+    @property
+    def inspector(self) -> Inspector:
+        """What is known of one message."""
+        return self.query_one(Inspector)
+
+    @property
+    def problems(self) -> Problems:
+        """The list of diagnostics."""
+        return self.query_one(Problems)
+
+    @property
+    def calls(self) -> Calls:
+        """The table of calls."""
+        return self.query_one(Calls)
+
+    @property
+    def strip(self) -> LetterStrip:
+        """One letter a message."""
+        return self.query_one(LetterStrip)
+
+    @property
+    def prompt(self) -> Prompt:
+        """Where the person types."""
+        return self.query_one(Prompt)
+
+    @property
+    def status(self) -> StatusLine:
+        """The sentence about the view, and notices."""
+        return self.query_one(StatusLine)
+
+    @property
+    def footer(self) -> KeyFooter:
+        """The keys."""
+        return self.query_one(KeyFooter)
+
+    @property
+    def is_roomy(self) -> bool:
+        """Whether panes stand beside one another."""
+        return self.size.width >= ROOMY
+
+    def say(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
+        """One sentence for the person."""
+        self.status.say(sentence, kind)
+
+    # What several parts need; `Showing` and `Moving` do it.
+
+    def show_view(self) -> None:
+        """Draw everything anew for the present state."""
+        raise NotImplementedError
+
+    def moved(self) -> None:
+        """The focus or the place changed: the panes beside follow."""
+        raise NotImplementedError
+
+    def focus_message(self, number: int, *, above: int | None = None) -> None:
+        """Give a message the focus, wherever it is shown."""
+        raise NotImplementedError
+
+    @property
+    def focused_number(self) -> int:
+        """The message that has the focus, or the first one on the screen; 0 where there is none."""
+        return self.transcript.focus_number or self.transcript.first_seen()
+
+    def severity_look(self, severity: str) -> Look:
+        """The colour of a severity."""
+        return {"error": Look.ERROR, "warning": Look.WARNING}.get(severity, Look.INFO)

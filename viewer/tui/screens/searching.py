@@ -1,0 +1,123 @@
+"""Searching: in small steps beside everything else, over what the view shows."""
+
+from __future__ import annotations
+
+import asyncio
+
+from viewer.tui.screens.parts import Parts
+from viewer.tui.search import Query, Searcher
+from viewer.tui.widgets.prompt import Prompt, PromptKind
+
+STEP_SECONDS = 0.008
+
+
+class Searching(Parts):
+    """Actions of the search, and what is typed at the prompt."""
+
+    def action_search(self) -> None:
+        """Ask what to search for."""
+        self.prompt.ask(PromptKind.SEARCH)
+
+    def action_filter(self) -> None:
+        """Ask what the shown messages must have in them."""
+        self.prompt.ask(PromptKind.FILTER)
+
+    def search_for(self, typed: str, kind: PromptKind) -> None:
+        """Begin a search at the message that has the focus."""
+        self.stop_search()
+        query = Query.parse(typed)
+        if not query.text:
+            self.prompt.close()
+            return
+        rows = self.view.rows
+        start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
+        self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
+        self.prompt.rest(kind, typed, "searching")
+        self.run_worker(self._search(self.searcher, kind, typed), group="search", exclusive=True)
+
+    async def _search(self, searcher: Searcher, kind: PromptKind, typed: str) -> None:
+        jumped = False
+        while searcher.step(STEP_SECONDS):
+            if searcher.hits and not jumped:
+                jumped = True
+                self._first_hit(searcher)
+            self.prompt.note(f"{len(searcher.hits)} hits, {searcher.progress:.0%}")
+            await asyncio.sleep(0.001)
+        if searcher is not self.searcher:
+            return
+        if searcher.fault:
+            self.say(searcher.fault)
+        if searcher.hits and not jumped:
+            self._first_hit(searcher)
+        self.transcript.redraw()
+        self.search_settled(kind, typed)
+        self._note()
+
+    def search_settled(self, kind: PromptKind, typed: str) -> None:
+        """All has been searched: marks on the scrollbar, and the filter."""
+        raise NotImplementedError
+
+    def _first_hit(self, searcher: Searcher) -> None:
+        self._go_to_hit(searcher.next_from(self.focused_number or 1))
+
+    def _go_to_hit(self, hit: object) -> None:
+        from viewer.tui.hits import Hit
+
+        if not isinstance(hit, Hit):
+            self.say("nothing found")
+            return
+        self.hit = hit
+        self.transcript.redraw()
+        if hit.number:
+            self.focus_message(hit.number)
+            self.show_hit(hit.number, hit.start)
+        else:
+            self.transcript.go_to_row(hit.row)
+        self.moved()
+        self._note()
+
+    def show_hit(self, number: int, offset: int) -> None:
+        """Bring the line of a hit on the screen, also inside a long or folded body."""
+        row = self.view.rows.row_of(number)
+        block = self.transcript.block(row)
+        at = [index for index, line in enumerate(block.lines) if line.row and line.row.start <= offset]
+        last = at[-1] if at else block.first
+        shown = self.transcript.scroller.screen_line(row, last, self.transcript.viewport)
+        if shown is None:
+            self.transcript.go_to_row(row, last, above=self.transcript.viewport // 3)
+
+    def _note(self) -> None:
+        if self.searcher is None:
+            return
+        total = f"{len(self.searcher.hits)}{'+' if self.searcher.more else ''}"
+        place = self.searcher.index_of(self.hit) if self.hit else None
+        self.prompt.note(
+            f"{place + 1}/{total}" if place is not None else f"{total} hits" if self.searcher.hits else "no hits"
+        )
+
+    def action_next_match(self) -> None:
+        self._another(1)
+
+    def action_previous_match(self) -> None:
+        self._another(-1)
+
+    def _another(self, step: int) -> None:
+        if self.searcher is None:
+            self.say("nothing has been searched for: /")
+            return
+        if self.hit is not None:
+            self._go_to_hit(self.searcher.after(self.hit, step))
+        else:
+            number = self.focused_number or 1
+            hit = self.searcher.next_from(number) if step > 0 else self.searcher.previous_from(number)
+            self._go_to_hit(hit)
+
+    def stop_search(self) -> None:
+        """Forget the search and its marks."""
+        if self.searcher:
+            self.searcher.close()
+        self.searcher = self.hit = None
+
+    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
+        """Escape in the prompt: back to the transcript."""
+        self.transcript.focus()

@@ -1,0 +1,206 @@
+"""What the main screen shows: the view made for the state, and every pane kept in step with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viewer.core.visibility import Reveal
+from viewer.formats import DIALECTS
+from viewer.render.markdown import Styled
+from viewer.render.style import Look
+from viewer.sources.rows import Lane, RowKind, Rows
+from viewer.tui.blocks import BlockFacts, BlockMaker
+from viewer.tui.clipboard import forget
+from viewer.tui.screens.parts import Parts
+from viewer.tui.view_state import ViewState
+from viewer.tui.widgets.title_bar import FollowState, TitleFacts
+from viewer.tui.widgets.toggles import ToggleFacts
+
+_LANES = (Lane.ANALYSIS, Lane.COMMENTARY)
+
+
+class Showing(Parts):
+    """Draws the state; nothing else decides what is on the screen."""
+
+    def change(self, state: ViewState) -> None:
+        """Look at the document in another way; the focused message keeps its line on the screen."""
+        above = self.transcript.line_of_focus()
+        number = self.focused_number
+        leaves_debug = self.state.debug and not state.debug
+        self.state = state
+        if leaves_debug:
+            self.forget_revealed()
+        self.view = self.look()
+        self.show_view()
+        if number:
+            self.focus_message(self.nearest_shown(number), above=above)
+
+    def forget_revealed(self) -> None:
+        """Drop every text that the debug view held, in widgets, caches and the clipboard's copy of the app."""
+        for pane in (self.transcript, *self.sides):
+            pane.clear()
+        for panel in (self.inspector, self.outline, self.problems, self.calls):
+            panel.clear()
+        self.strip.clear()
+        self.facts = BlockFacts()
+        self.end_search()
+        self.clear_selection()
+        forget(self.app)
+
+    def end_search(self) -> None:
+        """No search any more."""
+        if self.searcher:
+            self.searcher.close()
+        self.searcher = self.hit = None
+        self.prompt.close()
+
+    def nearest_shown(self, number: int) -> int:
+        """This message, or the next shown one, or the one before; 0 where nothing is shown."""
+        rows = self.view.rows
+        if not len(rows):
+            return 0
+        row = rows.row_of(number)
+        after = range(row, len(rows))
+        before = range(row - 1, -1, -1)
+        for candidate in (*after[:10_000], *before[:10_000]):
+            if rows.kind(candidate) is RowKind.MESSAGE:
+                return rows.value(candidate)
+        return 0
+
+    def show_view(self) -> None:
+        """Draw everything anew for the present state."""
+        self.set_class(self.state.debug, "-debug")
+        self.facts = self.make_facts(self.view.rows)
+        self.show_transcripts()
+        view, focus = self.view, self.focused_number
+        self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
+        self.problems.show(view.diagnostics, safe=not self.state.debug)
+        self.calls.show(view.calls, focus)
+        self.strip.show(view.projection, view.rows, focus)
+        self.status.show(self.state.debug, self.state.strict)
+        self.footer.show(self.state.debug)
+        self.moved()
+
+    def make_facts(self, rows: Rows) -> BlockFacts:
+        """Calls and diagnostics by the rows that tell of them."""
+        facts = BlockFacts(hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
+        facts.trims = any(
+            DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
+        )
+        for call in self.view.calls:
+            for end in {call.call, call.reply} - {None}:
+                facts.calls.setdefault(end or 0, []).append(call)
+        strict = self.state.audience.strict
+        for found in self.view.diagnostics:
+            if found.message is not None:
+                row = found.message - 1 if strict else rows.row_holding(found.message)
+                if row is not None:
+                    facts.diagnostics.setdefault(row, []).append(found)
+        return facts
+
+    def show_transcripts(self) -> None:
+        """The conversation, and beside it the panes for thoughts where they are asked for."""
+        beside = self.state.debug and self.state.side_panes and self.is_roomy
+        lane = Lane.CONVERSATION if beside else None
+        rows = self.view.projection.rows(lane) if beside else self.view.rows
+        self.transcript.show(self._maker(self.transcript.text_width, rows))
+        self.transcript.marks = self.state.marks
+        self.show_minimap()
+        for pane, side in zip(self.sides, _LANES, strict=True):
+            pane.display = beside
+            if beside:
+                pane.show(self._maker(pane.text_width, self.view.projection.rows(side)))
+            else:
+                pane.clear()
+
+    def _maker(self, width: int, rows: Rows) -> BlockMaker:
+        facts = self.facts if rows is self.view.rows else self.make_facts(rows)
+        return BlockMaker(self.view.projection, rows, width, facts, self.signs, self.is_roomy, self.state.raw)
+
+    def show_minimap(self) -> None:
+        """Errors, warnings, hits and marks on the scrollbar."""
+        rows = self.view.rows
+        marks = [
+            (row, self.severity_look(found.severity))
+            for row, all_found in self.facts.diagnostics.items()
+            for found in all_found
+            if found.severity != "info"
+        ]
+        marks += [(rows.row_of(number), Look.BOOKMARK) for number in self.state.marks]
+        if self.searcher:
+            marks += [(hit.row, Look.MATCH) for hit in list(self.searcher.hits)[:10_000]]
+        self.transcript.minimap.signs = self.signs
+        self.transcript.minimap.show(marks)
+
+    def hit_spans(self, number: int) -> Sequence[Styled]:
+        """Where the search found something in a message."""
+        if self.searcher is None or not len(self.view.rows):
+            return ()
+        hits = self.searcher.hits.in_row(self.view.rows.row_of(number))
+        return [Styled(hit.start, hit.end, Look.THIS_MATCH if hit == self.hit else Look.MATCH) for hit in hits]
+
+    def fault_spans(self, number: int) -> Sequence[Styled]:
+        """Where diagnostics of a message stand in its body."""
+        if not self.state.debug or not len(self.view.rows):
+            return ()
+        found = self.facts.diagnostics.get(self.view.rows.row_of(number), [])
+        mine = [one for one in found if one.message == number and not one.hidden]
+        places = self.view.projection.fault_places(number, mine)
+        return [
+            Styled(span[0], span[1], Look.BAD_SPAN if severity == "error" else Look.NOTED_SPAN)
+            for span, severity in places
+        ]
+
+    def focus_message(self, number: int, *, above: int | None = None) -> None:
+        """Give a message the focus, wherever it is shown."""
+        if number:
+            self.transcript.focus_on(number, above=above)
+
+    def moved(self) -> None:
+        """The focus or the place changed: the panes beside follow."""
+        number = self.focused_number
+        self.transcript.partners = self._partners(number)
+        self.outline.focus_on(number)
+        self.strip.focus_on(number)
+        self.calls.focus_on(number)
+        if self.state.debug and self.inspector.display and number:
+            self.inspector.show(self.view.projection, number, calls=self.view.calls, problems=self.view.diagnostics)
+        for pane in self.sides:
+            if pane.display and number:
+                pane.focus_on(number, above=self.transcript.line_of_focus())
+        self.show_title()
+
+    def _partners(self, number: int) -> frozenset[int]:
+        ends = {end for call in self.facts.calls.get(number, ()) for end in (call.call, call.reply)}
+        return frozenset(end for end in ends if end is not None and end != number)
+
+    def show_title(self) -> None:
+        """The first line, and the line of channels."""
+        rows, number = self.view.rows, self.focused_number
+        transcripts = self.view.projection.transcripts()
+        first = transcripts[0] if transcripts else None
+        severities = [found.severity for found in self.view.diagnostics]
+        row = rows.row_of(number) if number and len(rows) else 0
+        dialect = DIALECTS[first.dialect].title if first else ""
+        last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
+        self.title_bar.show(
+            TitleFacts(
+                name=self.document.name,
+                dialect=dialect,
+                model=(first.model or "") if first else "",
+                turns=last_turn or None,
+                debug=self.state.debug,
+                follow=FollowState.FROZEN if self.state.frozen else FollowState.STILL,
+                errors=severities.count("error"),
+                warnings=severities.count("warning"),
+                message=(rows.label(row) or number) if number else None,
+                messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
+                percent=100 * (row + 1) // len(rows) if len(rows) else None,
+                busy="" if self.document.is_complete else f"reading {self.document.progress:.0%}",
+            )
+        )
+        opened = sum(call.state == "pending" for call in self.view.calls)
+        on = self.state.channels | ({Reveal.DEVELOPER} if Reveal.SYSTEM in self.state.channels else set())
+        self.toggles.show(
+            ToggleFacts(channels=frozenset(on), shown=rows.shown_count, calls=len(self.view.calls), open=opened)
+        )

@@ -1,0 +1,222 @@
+"""Search over what a projection shows, in small slices, so that no key ever waits for it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from viewer.sources.projection import Projection
+from viewer.sources.rows import RowKind, Rows
+from viewer.tui.hits import Hit, Hits
+from viewer.tui.matching import WINDOW, Asked, Found, Literal, Matcher, Window, linear, windows
+from viewer.tui.pattern_runner import PatternRunner
+
+MOST_HITS = 1_000_000
+LONGEST_QUERY = 1000
+
+__all__ = ["Hit", "Hits", "Query", "Searcher"]
+
+_PATTERN_SIGNS = ("/", "re:")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is searched for."""
+
+    text: str
+    is_pattern: bool = False
+    """It is a regular expression."""
+    ignores_case: bool = True
+
+    @classmethod
+    def parse(cls, typed: str) -> Query:
+        """What a person typed: literal text, or after another `/` or `re:` a regular expression.
+
+        A backslash before one of these makes it literal. Without a capital letter, case does not matter."""
+        typed = typed[:LONGEST_QUERY]
+        for sign in _PATTERN_SIGNS:
+            if typed.startswith(sign):
+                pattern = typed.removeprefix(sign)
+                return cls(pattern, True, not _has_capital(_ESCAPED.sub("", pattern)))
+        if typed.startswith(tuple(f"\\{sign}" for sign in _PATTERN_SIGNS)):
+            typed = typed[1:]
+        return cls(typed, False, not _has_capital(typed))
+
+
+def _has_capital(text: str) -> bool:
+    return text != text.lower()
+
+
+class Searcher:
+    """One search. It begins at a row, goes on at the top after the end, and goes on again when the document grows."""
+
+    def __init__(
+        self,
+        projection: Projection,
+        rows: Rows,
+        query: Query,
+        *,
+        start_row: int = 0,
+        most_hits: int = MOST_HITS,
+        pattern_seconds: float = 2.0,
+    ) -> None:
+        self.query = query
+        self.hits = Hits(rows)
+        self.more = False
+        """There are more hits than are kept."""
+        self._projection = projection
+        self._rows = rows
+        self._most_hits = most_hits
+        self._matcher = _matcher(query, pattern_seconds)
+        self._start = max(0, min(start_row, len(rows)))
+        self._tail = self._start
+        """The next row to look at from the start on."""
+        self._head = 0
+        """The next row to look at of those before the start."""
+        self._reading: Iterator[Window | None] = iter(())
+        self._reading_row = -1
+        self._asked: list[Window] = []
+        self._last_end = 0
+        """Where the last match in the row that is being read ends."""
+
+    @property
+    def fault(self) -> str | None:
+        """Why the search has ended early, in a sentence."""
+        return self._matcher.fault
+
+    @property
+    def progress(self) -> float:
+        """How many of the rows have been searched, from 0 to 1."""
+        done = self._head + self._tail - self._start
+        return 1.0 if self.is_done else min(done / max(1, len(self._rows)), 0.99)
+
+    @property
+    def is_done(self) -> bool:
+        """All that there is has been searched."""
+        if self.fault or self.more or not self.query.text:
+            return True
+        left = self._asked or self._reading_row >= 0 or self._head < self._start
+        return not left and self._tail >= len(self._rows)
+
+    def step(self, budget_seconds: float) -> bool:
+        """Search for about so long; returns whether there is more to do."""
+        deadline = time.monotonic() + budget_seconds
+        while not self.is_done:
+            if not self._asked:
+                self._ask(deadline)
+            if self._asked:
+                self._take(self._matcher.answer(deadline - time.monotonic()))
+            if time.monotonic() >= deadline:
+                break
+        return not self.is_done
+
+    def resume(self, changed_row: int) -> None:
+        """The rows from this one on are new or may have changed, as `Rows.extend` tells: search them again."""
+        self.hits.drop_from(changed_row)
+        if self._reading_row >= changed_row:
+            self._reading, self._reading_row = iter(()), -1
+        self._asked = [window if window.row < changed_row else window._replace(row=-1) for window in self._asked]
+        self._start = min(self._start, changed_row)
+        self._tail = max(self._start, min(self._tail, changed_row))
+        self._head = min(self._head, self._start)
+
+    def next_from(self, number: int, offset: int = 0) -> Hit | None:
+        """The first hit that begins at or after this place of a message; after the last comes the first."""
+        if not self.hits:
+            return None
+        return self.hits[self.hits.before(self._rows.row_of(number), offset) % len(self.hits)]
+
+    def previous_from(self, number: int, offset: int = 0) -> Hit | None:
+        """The last hit that begins before this place of a message; before the first comes the last."""
+        return self.hits[self.hits.before(self._rows.row_of(number), offset) - 1] if self.hits else None
+
+    def after(self, hit: Hit, steps: int = 1) -> Hit | None:
+        """The hit so many after this one, or before it; round at the ends."""
+        if not self.hits:
+            return None
+        place = self.hits.before(hit.row, hit.start)
+        known = place < len(self.hits) and self.hits[place] == hit
+        return self.hits[(place + steps - (0 if known or steps < 0 else 1)) % len(self.hits)]
+
+    def index_of(self, hit: Hit) -> int | None:
+        """Its place among the hits, from 0 on; None when it is gone."""
+        place = self.hits.before(hit.row, hit.start)
+        return place if place < len(self.hits) and self.hits[place] == hit else None
+
+    def messages(self) -> list[int]:
+        """The numbers of the messages with hits, in order."""
+        rows = (row for row in self.hits.rows() if self._rows.kind(row) is RowKind.MESSAGE)
+        return [self._rows.value(row) for row in rows]
+
+    def close(self) -> None:
+        """Stop; nothing of the search is left running."""
+        self._matcher.close()
+
+    def _ask(self, deadline: float) -> None:
+        """Gather text until it is enough for one question, or it is time for the screen."""
+        size = 0
+        while size < WINDOW and (not self._asked or time.monotonic() < deadline):
+            window = self._next_window()
+            if window is None:
+                if self._reading_row < 0 or time.monotonic() >= deadline:
+                    break
+                continue
+            if window.text:
+                self._asked.append(window)
+            size += len(window.text)
+            if not window.final:
+                break
+        asked = [Asked(window.text, self._start_of(window), window.limit) for window in self._asked]
+        if asked:
+            self._matcher.ask(asked)
+
+    def _next_window(self) -> Window | None:
+        """More text: of the row that is being read, else of the next one; None while there is none."""
+        if self._reading_row < 0 and not self._open_next_row():
+            return None
+        window = next(self._reading)
+        if window is not None and window.final:
+            self._reading_row = -1
+        return window
+
+    def _open_next_row(self) -> bool:
+        while (row := self._next_row()) is not None:
+            if self._rows.kind(row) is not RowKind.HIDDEN:
+                blocks = self._projection.body_blocks(self._rows, row)
+                self._reading, self._reading_row = windows(row, blocks, self._matcher.cut), row
+                return True
+        return False
+
+    def _next_row(self) -> int | None:
+        if self._tail < len(self._rows):
+            self._tail += 1
+            return self._tail - 1
+        if self._head < self._start:
+            self._head += 1
+            return self._head - 1
+        return None
+
+    def _start_of(self, window: Window) -> int:
+        """Matches do not overlap, also where a body is cut."""
+        return max(0, self._last_end - window.base) if window.base else 0
+
+    def _take(self, answer: list[Found] | None) -> None:
+        if answer is None:
+            return
+        asked, self._asked = self._asked, []
+        for window, found in zip(asked, answer, strict=True):
+            self._last_end = window.base + found[-1][1] if found else self._last_end if window.base else 0
+            for start, end in found if window.row >= 0 else []:
+                if len(self.hits) >= self._most_hits:
+                    self.more = True
+                    return
+                self.hits.add(window.row, window.base + start, window.base + end, in_head=window.row < self._start)
+
+
+def _matcher(query: Query, seconds: float) -> Matcher:
+    if not query.is_pattern:
+        return Literal(query.text, query.ignores_case)
+    return linear(query.text, query.ignores_case) or PatternRunner(query.text, query.ignores_case, seconds)

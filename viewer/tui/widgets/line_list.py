@@ -1,0 +1,77 @@
+"""A list of one-line rows with a cursor, drawn only where it is seen: outline, problems, calls, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from viewer.render.style import Line, Look
+from viewer.tui.paint import Painter
+
+
+class LineList(ScrollView, can_focus=False):
+    """Rows are asked for when they are drawn, so that a list of millions costs nothing."""
+
+    class Chosen(Message):
+        """The person clicked a row, or pressed enter on it."""
+
+        def __init__(self, sender: LineList, row: int) -> None:
+            super().__init__()
+            self.list = sender
+            self.row = row
+
+        @property
+        def control(self) -> LineList:
+            """The list, for handlers that name it by its id."""
+            return self.list
+
+    def __init__(self, painter: Painter, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.painter = painter
+        self._count = 0
+        self._line: Callable[[int, int], Line] = lambda row, width: ()
+        self.cursor = -1
+
+    def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
+        """Show so many rows; `line` gives the parts of a row for a width."""
+        self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
+        self.virtual_size = Size(0, count)
+        self.refresh()
+        self.follow_cursor()
+
+    def clear(self) -> None:
+        """Forget every row and the text behind it."""
+        self.show(0, lambda row, width: ())
+
+    def move_to(self, row: int) -> None:
+        """Put the cursor on a row."""
+        self.cursor = max(-1, min(row, self._count - 1))
+        self.follow_cursor()
+        self.refresh()
+
+    def follow_cursor(self) -> None:
+        """Scroll as little as needed to see the cursor."""
+        if self.cursor >= 0:
+            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True, x_axis=False)
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen."""
+        row = self.scroll_offset.y + y
+        width = self.size.width
+        base = self.rich_style
+        if row >= self._count:
+            return Strip.blank(width, base)
+        if row == self.cursor:
+            base = base + self.painter.style(Look.CURSOR)
+        return self.painter.strip(self._line(row, width), width, base)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click chooses the row."""
+        row = self.scroll_offset.y + event.y
+        if 0 <= row < self._count:
+            self.post_message(self.Chosen(self, row))

@@ -44,7 +44,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-@pytest.mark.parametrize("arguments", [["show"], ["view"], ["show", "-d"], ["check", "--reveal", "all"], ["stats"]])
+@pytest.mark.parametrize("arguments", [["show"], ["show", "-d"], ["check", "--reveal", "all"], ["stats"]])
 def test_lines_fit_and_are_coloured(chat: Path, arguments: list[str]) -> None:
     text = on_terminal(chat, *arguments, NO_COLOR="")
     assert "\x1b[" in text

@@ -45,7 +45,7 @@ def command(
             reading=reading,
             revealed=audience.revealed,
             strict=audience.strict,
-            theme=theme,
+            theme=theme or ("plain" if color == "never" else ""),
             ascii_only=output.style.ascii,
             go_to=go_to,
         ),

@@ -64,6 +64,14 @@ class MessageIndex:
         coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
         return (Piece(self._body_start[row], self._body_end[row], coding),)
 
+    def look_key(self, number: int) -> int:
+        """Equal for messages of equal headers (but for call ids) and endings: who may see one may see the other."""
+        return self._header[number - 1] << 8 | self._flags[number - 1]
+
+    def role(self, number: int) -> str:
+        """The role of a message."""
+        return self._headers[self._header[number - 1]].role
+
     def turn(self, number: int) -> int:
         """The turn of a message, from 1 on in each transcript."""
         return self._turn[number - 1]

@@ -16,9 +16,12 @@ class TurnCounter:
 
     def next(self, message: Message) -> int:
         """The turn of the next message in the order of the input."""
-        role = message.header.role
-        if message.transcript != self._transcript:
-            self._transcript, self._turn, self._user_seen, self._last_role = message.transcript, 1, False, ""
+        return self.after(message.transcript, message.header.role)
+
+    def after(self, transcript: int, role: str) -> int:
+        """The same for a message of this transcript and role."""
+        if transcript != self._transcript:
+            self._transcript, self._turn, self._user_seen, self._last_role = transcript, 1, False, ""
         if role == "user" and self._last_role != "user":
             self._turn += self._user_seen
             self._user_seen = True

@@ -25,6 +25,7 @@ from viewer.sources.shown import (
     ShownStray,
     ShownTranscript,
 )
+from viewer.sources.sight import Sight
 from viewer.sources.vault import Vault
 
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
@@ -82,7 +83,8 @@ class Projection:
         """How many messages this audience does not see; a strict one is told of none."""
         if self.audience.strict:
             return 0
-        return sum(not self.audience.sees(message) for message in self._examiner.index)
+        sight = Sight(self._examiner.index, self.audience)
+        return sum(not sight.sees(number) for number in range(1, len(self._examiner.index) + 1))
 
     def _shown(self, message: Message, label: int, turn: int) -> ShownMessage:
         header = message.header
@@ -203,48 +205,45 @@ class Projection:
 
     def diagnostics(self) -> list[ShownDiagnostic]:
         """What is wrong: by place for those who may know places, else by message."""
+        sight = Sight(self._examiner.index, self.audience)
         if not self.audience.is_safe:
-            return [self._placed(diagnostic) for diagnostic in self._examiner.findings.by_position()]
-        numbers = self._numbers()
-        shown = [self._safe(diagnostic, numbers) for diagnostic in self._examiner.findings]
+            return [self._placed(diagnostic, sight) for diagnostic in self._examiner.findings.by_position()]
+        labels = self._strict_labels(sight) if self.audience.strict else None
+        shown = [self._safe(diagnostic, sight, labels) for diagnostic in self._examiner.findings]
         kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
         return sorted(kept, key=lambda found: (found.message or 0, found.code, found.reason or "", found.count or 0))
 
-    def _numbers(self) -> dict[int, int]:
-        """The number that each shown message has in this view."""
-        seen = [message.number for message in self._examiner.index if self.audience.sees(message)]
-        if not self.audience.strict:
-            return {number: number for number in seen}
+    def _strict_labels(self, sight: Sight) -> dict[int, int]:
+        """The numbers of shown messages where shown messages alone are counted."""
+        seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
-    def _safe(self, diagnostic: Diagnostic, numbers: dict[int, int]) -> ShownDiagnostic:
+    def _safe(self, diagnostic: Diagnostic, sight: Sight, labels: dict[int, int] | None) -> ShownDiagnostic:
         code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
-        if message is None or message not in numbers:
+        if message is None or not sight.sees(message):
             return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
-        return ShownDiagnostic(
-            code, diagnostic.reason, severity, numbers[message], False, None, None, None, diagnostic.count
-        )
+        label = labels[message] if labels else message
+        return ShownDiagnostic(code, diagnostic.reason, severity, label, False, None, None, None, diagnostic.count)
 
-    def _placed(self, diagnostic: Diagnostic) -> ShownDiagnostic:
+    def _placed(self, diagnostic: Diagnostic, sight: Sight) -> ShownDiagnostic:
         code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
-        if not self._may_see(message):
+        if not (self.audience.sees_stray if message is None else sight.sees(message)):
             return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
         line, column = self._places.line_and_column(diagnostic.start)
         span = diagnostic.start, diagnostic.end
         return ShownDiagnostic(code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count)
 
-    def _may_see(self, message: int | None) -> bool:
-        if message is None:
-            return self.audience.sees_stray
-        return self.audience.sees(self._examiner.index[message])
-
     def calls(self) -> list[ShownCall]:
         """Calls and their replies, for an audience that sees tools or commentary."""
-        return [self._shown_call(link) for link in self._examiner.calls.links if self._sees_call(link)]
+        if self.audience.is_safe:
+            return []
+        sight = Sight(self._examiner.index, self.audience)
+        links = self._examiner.calls.links
+        return [self._shown_call(link) for link in links if self._sees_call(link, sight)]
 
-    def _sees_call(self, link: CallLink) -> bool:
+    def _sees_call(self, link: CallLink, sight: Sight) -> bool:
         ends = [number for number in (link.call, link.reply) if number is not None]
-        return bool(ends) and all(self.audience.sees(self._examiner.index[number]) for number in ends)
+        return bool(ends) and all(map(sight.sees, ends))
 
     def _shown_call(self, link: CallLink) -> ShownCall:
         return ShownCall(

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from viewer.core.examiner import Examiner
+from viewer.core.index import MessageIndex
 from viewer.core.messages import Message
 from viewer.core.turns import TurnCounter
 from viewer.core.visibility import Audience, Reveal, is_user_safe, kind_of
+from viewer.sources.sight import Sight
 
 
 class RowKind(Enum):
@@ -63,6 +65,7 @@ class Rows:
     ) -> None:
         self._examiner = examiner
         self._audience = audience
+        self._sight = Sight(examiner.index, audience)
         self._lane = lane
         self._only = only
         self._kinds = array("B")
@@ -93,6 +96,10 @@ class Rows:
     def last_number(self, row: int) -> int:
         """The number of the last message up to this row, shown or not."""
         return self._numbers[row]
+
+    def transcript(self, row: int) -> int:
+        """The transcript that this row belongs to."""
+        return self._examiner.index.transcript(max(1, self._numbers[row])) if len(self._examiner.index) else 1
 
     def turn(self, row: int) -> int:
         """The turn of the message of this row; for the end user turns are those of what is shown."""
@@ -154,36 +161,34 @@ class Rows:
         index = self._examiner.index
         for number in range(self._now.taken + 1, last + 1):
             self._add_strays(number)
-            self._add(index[number])
+            self._add(number, index)
 
-    def _add(self, message: Message) -> None:
-        self._now.taken = message.number
-        if not self._is_wanted(message):
+    def _add(self, number: int, index: MessageIndex) -> None:
+        self._now.taken = number
+        if not self._is_wanted(number, index):
             return
-        if self._audience.sees(message):
+        if self._sight.sees(number):
             self._now.shown += 1
-            label = self._now.shown if self._audience.strict else message.number
-            turn = self._turn_of(message)
-            self._append(RowKind.MESSAGE, message.number, label, turn)
+            label = self._now.shown if self._audience.strict else number
+            self._append(RowKind.MESSAGE, number, label, self._turn_of(number, index))
         elif not self._audience.strict:
-            self._hide(message)
+            self._hide(number, index)
 
-    def _is_wanted(self, message: Message) -> bool:
-        if self._only is not None and message.number not in self._only:
+    def _is_wanted(self, number: int, index: MessageIndex) -> bool:
+        if self._only is not None and number not in self._only:
             return False
-        return self._lane is None or lane_of(message) is self._lane
+        return self._lane is None or lane_of(index[number]) is self._lane
 
-    def _turn_of(self, message: Message) -> int:
+    def _turn_of(self, number: int, index: MessageIndex) -> int:
         if self._audience.is_safe:
-            return self._now.turns.next(message)
-        return self._examiner.index.turn(message.number)
+            return self._now.turns.after(index.transcript(number), index.role(number))
+        return index.turn(number)
 
-    def _hide(self, message: Message) -> None:
-        index = self._examiner.index
-        joins = len(self) and self._kinds[-1] == RowKind.HIDDEN.value
-        if joins and index.transcript(message.number - 1) == message.transcript:
+    def _hide(self, number: int, index: MessageIndex) -> None:
+        joins = len(self) and self._kinds[-1] == RowKind.HIDDEN.value and self._numbers[-1] == number - 1
+        if joins and index.transcript(number - 1) == index.transcript(number):
             self._values[-1] += 1
-            self._numbers[-1] = message.number
+            self._numbers[-1] = number
         else:
             self._append(RowKind.HIDDEN, 1, 0, 0)
 

@@ -18,13 +18,17 @@ from textual.filter import LineFilter
 from viewer.core.dialect import Options
 from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
+from viewer.render.style import Style, own
 from viewer.resources import bundled
-from viewer.sources.bytes import open_source
+from viewer.sources.bytes import Source, is_directory, open_source
 from viewer.sources.document import Document
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
+from viewer.tui.file_table import FileTable, Reading
 from viewer.tui.paint import Painter
+from viewer.tui.screens.files import Choice, FilesScreen
 from viewer.tui.screens.main import FileWanted, MainScreen
+from viewer.tui.screens.parts import LeaveWanted
 from viewer.tui.themes import load_theme
 from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
 
@@ -50,11 +54,14 @@ class ViewerApp(App[int], inherit_bindings=False):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, paths: Sequence[str], options: ViewOptions | None = None) -> None:
+    def __init__(self, paths: Sequence[str], options: ViewOptions | None = None, first: Source | None = None) -> None:
+        """`first` is the first input, opened already: a pipe can be opened only once."""
         super().__init__()
+        self._first = first
         self.options = options or ViewOptions()
         self.paths = list(paths)
         self._place = 0
+        self._folder: str | None = None
         self._barrier = Barrier()
         self._screens: dict[str, MainScreen] = {}
         theme = load_theme(self.options.theme or default_theme())
@@ -65,27 +72,66 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.animation_level = "none"
 
     def on_mount(self) -> None:
-        """Open the first file."""
-        self._open(self.paths[0])
+        """Open the first file, or the list of a folder."""
         gc.freeze()
-        if self._notice:
-            self.call_after_refresh(lambda: self._main.say(self._notice))
-
-    @property
-    def _main(self) -> MainScreen:
-        return self._screens[self.paths[self._place]]
-
-    def _open(self, path: str) -> None:
-        known = self._screens.get(path)
-        if known is None:
-            known = self._screens[path] = self._make_screen(path)
-            self.push_screen(known)
+        if is_directory(self.paths[0]):
+            self._list_folder(self.paths[0])
         else:
-            self.switch_screen(known)
+            self._open(0)
+
+    def _list_folder(self, folder: str) -> None:
+        """What is in the folder; leaving the list leaves the program."""
+        audience = ViewState(strict=self.options.strict).audience
+        table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))
+        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+
+        def chosen(choice: Choice | None) -> None:
+            if choice is None:
+                self.exit()
+                return
+            self.paths = list(choice.order)
+            self._open(self.paths.index(choice.path))
+
+        self._folder = folder
+        self.push_screen(FilesScreen(self._painter, table, folder, style), chosen)
+
+    def _open(self, place: int) -> None:
+        """Show this one of the files; one that cannot be opened is told on the screen that is open, or ends the app."""
+        path = self.paths[place]
+        try:
+            screen = self._screens.get(path) or self._make_screen(path)
+        except ViewerError as error:
+            self._tell(str(error))
+            return
+        shown = self._screens.get(self.paths[self._place]) if self._screens else None
+        self._screens[path], self._place = screen, place
+        if shown is not None and self.screen is shown:
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+        if self._notice:
+            notice, self._notice = self._notice, ""
+            self.call_after_refresh(lambda: screen.say(notice))
+
+    def _tell(self, sentence: str) -> None:
+        if isinstance(self.screen, MainScreen):
+            self.screen.say(sentence)
+        else:
+            self.exit(2, message=own(f"ocmlview: {sentence}"))
+
+    def leave_document(self) -> None:
+        """Back to the list of the folder, or out of the program."""
+        if self._folder is None:
+            self.exit()
+            return
+        self.pop_screen()
+        self._screens.clear()
+        self._list_folder(self._folder)
 
     def _make_screen(self, path: str) -> MainScreen:
         options = self.options
-        document = Document(open_source(path), options.dialect, options.reading)
+        source, self._first = self._first or open_source(path), None
+        document = Document(source, options.dialect, options.reading)
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         debug = bool(options.revealed)
         state = ViewState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
@@ -100,19 +146,11 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_file_wanted(self, event: FileWanted) -> None:
         """The next or the previous file; a new look at each begins safe."""
-        place = (self._place + event.step) % len(self.paths)
-        try:
-            self.switch_to(place)
-        except ViewerError as error:
-            self._main.say(str(error))
+        self._open((self._place + event.step) % len(self.paths))
 
-    def switch_to(self, place: int) -> None:
-        """Show another of the files that were named."""
-        path = self.paths[place]
-        if path not in self._screens:
-            self._screens[path] = self._make_screen(path)
-        self._place = place
-        self.switch_screen(self._screens[path])
+    def on_leave_wanted(self, event: LeaveWanted) -> None:
+        """The person is done with this document."""
+        self.leave_document()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The net below the sanitiser comes last."""
@@ -150,9 +188,8 @@ def run_app(paths: Sequence[str], options: ViewOptions) -> int:
     """Run the app; its exit code."""
     for name in ("TEXTUAL_LOG", "TEXTUAL", "TEXTUAL_DEBUG", "TEXTUAL_DEVTOOLS_HOST", "TEXTUAL_DEVTOOLS_PORT"):
         os.environ.pop(name, None)
-    for path in paths[:1]:
-        open_source(path)
-    app = ViewerApp(paths, options)
+    first = None if is_directory(paths[0]) else open_source(paths[0])
+    app = ViewerApp(paths, options, first)
     code = app.run()
     kind, _, trace = app.crash
     if kind is not None:

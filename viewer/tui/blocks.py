@@ -86,14 +86,8 @@ class BlockMaker:
 
     def _note(self, note: ShownDiagnostic) -> Line:
         look = {"error": Look.ERROR, "warning": Look.WARNING}.get(note.severity, Look.INFO)
-        mark = Part(
-            own(
-                f" {self.signs.severity(note.severity)} "
-                if not self.debug
-                else f"{self.signs.severity(note.severity)}   "
-            ),
-            look,
-        )
+        sign = self.signs.severity(note.severity)
+        mark = Part(own(f"{sign}   " if self.debug else f" {sign} " if self.wide else f"{sign} "), look)
         if not self.debug:
             said = f"{note.sentence} ({note.code})"
             return between([mark, Part(own(said), look)], [], self.width, self.signs)
@@ -183,6 +177,6 @@ class BlockMaker:
         if before >= 0 and self.rows.turn(before) == message.turn:
             return []
         space = self._space() if before >= 0 else []
-        line = rule(message.turn, message.time, self.width - 1, self.signs)
         lead = Part(own(" ")) if self.wide else Part(own(""))
+        line = rule(message.turn, message.time, self.width - len(lead.text), self.signs)
         return [BlockLine((lead, *line)), *(space if self.wide else [])]

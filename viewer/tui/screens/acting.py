@@ -6,17 +6,18 @@ import time
 from dataclasses import replace
 
 from viewer.core.visibility import Reveal
-from viewer.tui.actions import DEBUG_ONLY, after_yank
-from viewer.tui.clipboard import What, copy, copy_of
+from viewer.tui.actions import DEBUG_ONLY
+from viewer.tui.clipboard import copy
 from viewer.tui.editor import edit
+from viewer.tui.screens.copying import Copying
 from viewer.tui.screens.help import HelpScreen
-from viewer.tui.screens.showing import Showing
+from viewer.tui.screens.parts import LeaveWanted
 from viewer.tui.widgets.status_line import Notice
 
 TWICE_SECONDS = 2.0
 
 
-class Acting(Showing):
+class Acting(Copying):
     """Actions on the view, the message that has the focus, and the program."""
 
     _interrupted = 0.0
@@ -126,46 +127,6 @@ class Acting(Showing):
         self.transcript.redraw()
         self.moved()
 
-    def action_yank(self) -> None:
-        """The next key says what is copied."""
-        self.yanking = True
-        choices = [(key, action.label.removeprefix("Copy "), action.id) for key, action in after_yank().items()]
-        self.footer.show_prefix("copy", choices)
-
-    def end_yank(self, key: str) -> None:
-        """The key after `y`."""
-        self.yanking = False
-        self.footer.show(self.state.debug)
-        action = after_yank().get(key)
-        if action:
-            getattr(self, f"action_{action.id}")()
-        elif key != "escape":
-            self.say("y is followed by one of " + " ".join(after_yank()))
-
-    def action_copy_text(self) -> None:
-        self._copy(What.TEXT)
-
-    def action_copy_raw(self) -> None:
-        self._copy(What.RAW)
-
-    def action_copy_json(self) -> None:
-        self._copy(What.JSON)
-
-    def action_copy_header(self) -> None:
-        self._copy(What.HEADER)
-
-    def action_copy_call_id(self) -> None:
-        self._copy(What.CALL_ID)
-
-    def _copy(self, what: What) -> None:
-        number = self.focused_number
-        copied = copy_of(what, self.view.projection, number) if number else "there is no message to copy"
-        if isinstance(copied, str):
-            self.say(copied)
-            return
-        copy(self.app, copied.text)
-        self.say(copied.notice, Notice.DONE)
-
     def action_edit(self) -> None:
         """The person's editor at the line of the focused message."""
         if self.only_in_debug():
@@ -200,7 +161,7 @@ class Acting(Showing):
     def action_leave(self) -> None:
         """Close what is open; with nothing open, quit."""
         if not self.close_top():
-            self.app.exit()
+            self.post_message(LeaveWanted())
 
     def close_top(self) -> bool:
         """Close the search, or a pane that was opened; whether there was one."""

@@ -14,10 +14,10 @@ from textual.containers import Horizontal
 from viewer.sources.document import Document
 from viewer.tui.actions import bindings
 from viewer.tui.paint import Painter
-from viewer.tui.screens.acting import Acting
 from viewer.tui.screens.exporting import Exporting
 from viewer.tui.screens.moving import Moving
 from viewer.tui.screens.searching import Searching
+from viewer.tui.screens.sizing import Sizing
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.bar import ActionChosen
 from viewer.tui.widgets.calls import Calls
@@ -25,6 +25,7 @@ from viewer.tui.widgets.footer import KeyFooter
 from viewer.tui.widgets.inspector import Inspector
 from viewer.tui.widgets.letter_strip import LetterStrip
 from viewer.tui.widgets.outline import Outline
+from viewer.tui.widgets.problem_line import ProblemLine
 from viewer.tui.widgets.problems import Problems
 from viewer.tui.widgets.prompt import Prompt, PromptKind
 from viewer.tui.widgets.status_line import StatusLine
@@ -36,7 +37,7 @@ READ_AT_ONCE = 64 * 1024
 LOOK_AGAIN_SECONDS = 0.5
 
 
-class MainScreen(Moving, Searching, Acting, Exporting):
+class MainScreen(Moving, Searching, Sizing, Exporting):
     """One document on the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
@@ -72,6 +73,7 @@ class MainScreen(Moving, Searching, Acting, Exporting):
         yield Calls(painter, printing, id="calls")
         yield LetterStrip(painter, printing, titled=True, id="strip")
         yield Prompt()
+        yield ProblemLine(painter, printing, id="problem-line")
         yield StatusLine(painter, printing)
         yield KeyFooter(painter, printing)
 
@@ -103,11 +105,11 @@ class MainScreen(Moving, Searching, Acting, Exporting):
         """More has been read: new rows at once, calls and diagnostics from time to time."""
         if self.state.frozen:
             return
-        changed = self.view.rows.extend()
+        view = self.view
+        changed = view.rows.extend()
         if full:
-            view = self.view
             view.calls, view.diagnostics = view.projection.calls(), view.projection.diagnostics()
-            self.show_view()
+            self.show_view(changed=changed)
         else:
             self.transcript.changed_from(changed)
             self.show_title()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from textual.message import Message
 from textual.screen import Screen
 
 from viewer.render.style import ASCII, UNICODE, Look, Signs, Style
@@ -40,6 +41,10 @@ class View:
     rows: Rows
     calls: list[ShownCall]
     diagnostics: list[ShownDiagnostic]
+
+
+class LeaveWanted(Message):
+    """The person is done with this document."""
 
 
 class Parts(Screen[None]):
@@ -139,8 +144,8 @@ class Parts(Screen[None]):
 
     # What several parts need; `Showing` and `Moving` do it.
 
-    def show_view(self) -> None:
-        """Draw everything anew for the present state."""
+    def show_view(self, changed: int | None = None) -> None:
+        """Draw everything for the present state."""
         raise NotImplementedError
 
     def moved(self) -> None:

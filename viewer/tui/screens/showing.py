@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viewer.core.visibility import Reveal
 from viewer.formats import DIALECTS
 from viewer.render.markdown import Styled
 from viewer.render.style import Look
 from viewer.sources.rows import Lane, RowKind, Rows
 from viewer.tui.blocks import BlockFacts, BlockMaker
 from viewer.tui.clipboard import forget
-from viewer.tui.screens.parts import Parts
+from viewer.tui.screens.titling import Titling
 from viewer.tui.view_state import ViewState
-from viewer.tui.widgets.title_bar import FollowState, TitleFacts
-from viewer.tui.widgets.toggles import ToggleFacts
+from viewer.tui.widgets.problem_line import ProblemLine
 
 _LANES = (Lane.ANALYSIS, Lane.COMMENTARY)
 
 
-class Showing(Parts):
+class Showing(Titling):
     """Draws the state; nothing else decides what is on the screen."""
 
     def change(self, state: ViewState) -> None:
@@ -45,6 +43,8 @@ class Showing(Parts):
         self.facts = BlockFacts()
         self.end_search()
         self.clear_selection()
+        self.status.hush()
+        self.query_one(ProblemLine).show(())
         forget(self.app)
 
     def end_search(self) -> None:
@@ -67,13 +67,16 @@ class Showing(Parts):
                 return rows.value(candidate)
         return 0
 
-    def show_view(self) -> None:
-        """Draw everything anew for the present state."""
+    def show_view(self, changed: int | None = None) -> None:
+        """Draw everything for the present state: anew, or where the same rows have grown from one on."""
         self.set_class(self.state.debug, "-debug")
         self.facts = self.make_facts(self.view.rows)
         self.show_transcripts()
         view, focus = self.view, self.focused_number
-        self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
+        if changed is None:
+            self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
+        else:
+            self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics)
         self.problems.show(view.diagnostics, safe=not self.state.debug)
         self.calls.show(view.calls, focus)
         self.strip.show(view.projection, view.rows, focus)
@@ -103,6 +106,7 @@ class Showing(Parts):
         beside = self.state.debug and self.state.side_panes and self.is_roomy
         lane = Lane.CONVERSATION if beside else None
         rows = self.view.projection.rows(lane) if beside else self.view.rows
+        self.transcript.notes = [] if rows.shown_count else self.nothing_shown()
         self.transcript.show(self._maker(self.transcript.text_width, rows))
         self.transcript.marks = self.state.marks
         self.show_minimap()
@@ -173,34 +177,3 @@ class Showing(Parts):
     def _partners(self, number: int) -> frozenset[int]:
         ends = {end for call in self.facts.calls.get(number, ()) for end in (call.call, call.reply)}
         return frozenset(end for end in ends if end is not None and end != number)
-
-    def show_title(self) -> None:
-        """The first line, and the line of channels."""
-        rows, number = self.view.rows, self.focused_number
-        transcripts = self.view.projection.transcripts()
-        first = transcripts[0] if transcripts else None
-        severities = [found.severity for found in self.view.diagnostics]
-        row = rows.row_of(number) if number and len(rows) else 0
-        dialect = DIALECTS[first.dialect].title if first else ""
-        last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
-        self.title_bar.show(
-            TitleFacts(
-                name=self.document.name,
-                dialect=dialect,
-                model=(first.model or "") if first else "",
-                turns=last_turn or None,
-                debug=self.state.debug,
-                follow=FollowState.FROZEN if self.state.frozen else FollowState.STILL,
-                errors=severities.count("error"),
-                warnings=severities.count("warning"),
-                message=(rows.label(row) or number) if number else None,
-                messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
-                percent=100 * (row + 1) // len(rows) if len(rows) else None,
-                busy="" if self.document.is_complete else f"reading {self.document.progress:.0%}",
-            )
-        )
-        opened = sum(call.state == "pending" for call in self.view.calls)
-        on = self.state.channels | ({Reveal.DEVELOPER} if Reveal.SYSTEM in self.state.channels else set())
-        self.toggles.show(
-            ToggleFacts(channels=frozenset(on), shown=rows.shown_count, calls=len(self.view.calls), open=opened)
-        )

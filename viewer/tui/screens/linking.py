@@ -1,0 +1,58 @@
+"""From one end of a call to the other, and from mark to mark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from viewer.tui.actions import DEBUG_ONLY
+from viewer.tui.marks import next_mark, previous_mark
+from viewer.tui.screens.parts import Parts
+
+
+class Linking(Parts):
+    """Actions that follow calls and marks."""
+
+    def action_partner(self) -> None:
+        """From a call to its reply and back."""
+        self._in_call(wrap=True, step=1)
+
+    def action_next_in_call(self) -> None:
+        self._in_call(wrap=False, step=1)
+
+    def action_previous_in_call(self) -> None:
+        self._in_call(wrap=False, step=-1)
+
+    def _in_call(self, *, wrap: bool, step: int) -> None:
+        if not self.state.debug:
+            self.say(DEBUG_ONLY)
+            return
+        number = self.focused_number
+        ends = sorted({end for call in self.facts.calls.get(number, ()) for end in (call.call, call.reply) if end})
+        others = [end for end in ends if end != number]
+        beyond = [end for end in others if (end - number) * step > 0]
+        if not (others if wrap else beyond):
+            self.say("this message belongs to no call" if not ends else "there is no other message of this call")
+            return
+        self.focus_message((beyond or others)[0 if step > 0 else -1])
+        self.moved()
+
+    def action_mark(self) -> None:
+        """Mark the focused message, or take its mark away."""
+        number = self.focused_number
+        if number:
+            self.state = replace(self.state, marks=self.state.marks ^ {number})
+            self.transcript.marks = self.state.marks
+            self.transcript.refresh()
+
+    def action_next_mark(self) -> None:
+        self._mark(next_mark(self.state.marks, self.focused_number, self.view.rows))
+
+    def action_previous_mark(self) -> None:
+        self._mark(previous_mark(self.state.marks, self.focused_number, self.view.rows))
+
+    def _mark(self, number: int | None) -> None:
+        if number is None:
+            self.say("no marks")
+            return
+        self.focus_message(number)
+        self.moved()

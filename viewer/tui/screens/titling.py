@@ -1,0 +1,72 @@
+"""What the lines around the panes say: the title, the channels, and words where nothing is shown."""
+
+from __future__ import annotations
+
+from viewer.core.visibility import Reveal
+from viewer.formats import DIALECTS
+from viewer.render.safe_text import SafeText
+from viewer.render.style import own
+from viewer.sources.rows import RowKind
+from viewer.tui.screens.parts import Parts
+from viewer.tui.strip_cells import letters_around, strip_line
+from viewer.tui.widgets.problem_line import ProblemLine
+from viewer.tui.widgets.title_bar import FollowState, TitleFacts
+from viewer.tui.widgets.toggles import ToggleFacts
+
+
+class Titling(Parts):
+    """Words about the view."""
+
+    def nothing_shown(self) -> list[SafeText]:
+        """What is said where no message is shown: why, and how to look behind."""
+        if not self.document.is_complete:
+            return [own("  reading")]
+        if not self.document.message_count:
+            empty = not self.document.transcript_count
+            said = "This file is empty." if empty else "There is no message here, only a document header or plain text."
+            behind = "" if empty or self.state.debug else "d opens the debug view, which shows text outside messages."
+        elif self.state.debug:
+            said, behind = "All messages are switched off.", "a c t s switch channels on."
+        else:
+            said = "Nothing here is for the end user."
+            behind = "" if self.state.strict else "d opens the debug view, which shows what stood behind."
+        return [own(f"  {line}") for line in (said, behind) if line]
+
+    def show_title(self) -> None:
+        """The first line, and the line of channels."""
+        rows, number = self.view.rows, self.focused_number
+        transcripts = self.view.projection.transcripts()
+        first = transcripts[0] if transcripts else None
+        severities = [found.severity for found in self.view.diagnostics]
+        row = rows.row_of(number) if number and len(rows) else 0
+        dialect = DIALECTS[first.dialect].title if first else ""
+        last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
+        self.title_bar.show(
+            TitleFacts(
+                name=self.document.name,
+                dialect=dialect,
+                model=(first.model or "") if first else "",
+                turns=last_turn or None,
+                debug=self.state.debug,
+                follow=FollowState.FROZEN if self.state.frozen else FollowState.STILL,
+                errors=severities.count("error"),
+                warnings=severities.count("warning"),
+                message=(rows.label(row) or number) if number else None,
+                messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
+                percent=100 * (row + 1) // len(rows) if len(rows) else None,
+                busy="" if self.document.is_complete else f"reading {self.document.progress:.0%}",
+            )
+        )
+        opened = sum(call.state == "pending" for call in self.view.calls)
+        beside = letters_around(self.view.projection, rows, number, self.size.width // 2 - 4, self.printing)
+        self.query_one(ProblemLine).show(self.problems.one_line(self.size.width))
+        on = self.state.channels | ({Reveal.DEVELOPER} if Reveal.SYSTEM in self.state.channels else set())
+        self.toggles.show(
+            ToggleFacts(
+                channels=frozenset(on),
+                shown=rows.shown_count,
+                calls=len(self.view.calls),
+                open=opened,
+                beside=strip_line(beside, number, titled=False),
+            )
+        )

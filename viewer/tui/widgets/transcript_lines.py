@@ -1,0 +1,127 @@
+"""The lines of the transcript pane: what stands where on the screen, and how each line is drawn."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from viewer.render.safe_text import SafeText
+from viewer.render.style import Look, Part, own
+from viewer.tui.block import Block, BlockLine
+from viewer.tui.blocks import BlockMaker
+from viewer.tui.minimap import Minimap
+from viewer.tui.paint import Painter
+from viewer.tui.scroller import Scroller
+
+KEPT_BLOCKS = 300
+LINES_A_ROW = 1 << 20
+"""Lines are told apart for selection by row times this, plus the line in the row."""
+
+
+class TranscriptLines(Widget, can_focus=True):
+    """Makes blocks where they are seen, and draws them."""
+
+    def __init__(self, painter: Painter, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.painter = painter
+        self.minimap = Minimap(painter)
+        self.focus_number = 0
+        """The message that has the focus; 0 for none."""
+        self.partners: frozenset[int] = frozenset()
+        self.marks: frozenset[int] = frozenset()
+        self.notes: list[SafeText] = []
+        """What is said where there is no message to show."""
+        self._maker: BlockMaker | None = None
+        self._frame: list[tuple[int, int, Block]] = []
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self.scroller = Scroller(self._count, self._height)
+
+    @property
+    def viewport(self) -> int:
+        """How many lines are seen."""
+        return max(1, self.size.height)
+
+    @property
+    def text_width(self) -> int:
+        """How wide blocks are: all but the minimap."""
+        return max(1, self.size.width - 1)
+
+    def _count(self) -> int:
+        return len(self._maker.rows) if self._maker else 0
+
+    def _height(self, row: int) -> int:
+        return self.block(row).height
+
+    def block(self, row: int) -> Block:
+        """The block of a row, made if it is not at hand."""
+        known = self._blocks.get(row)
+        if known is None:
+            assert self._maker is not None
+            known = self._blocks[row] = self._maker.make(row)
+            if len(self._blocks) > KEPT_BLOCKS:
+                self._blocks.popitem(last=False)
+        return known
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Find out once what stands on the screen, then draw it line by line."""
+        self._frame = self._lines_on_screen()
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen: the block line there, and its piece of the minimap."""
+        width = self.text_width
+        if y < len(self._frame):
+            strip = self._strip(*self._frame[y], width)
+        else:
+            strip = self.painter.strip(self._note_line(y - len(self._frame)), width, self.rich_style)
+        seen = len({row for row, _, _ in self._frame}) / max(1, self._count())
+        thumb = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), seen)
+        return Strip.join([strip, self.painter.strip((thumb,), 1, self.rich_style)])
+
+    def _lines_on_screen(self) -> list[tuple[int, int, Block]]:
+        lines: list[tuple[int, int, Block]] = []
+        row, first = self.scroller.row, self.scroller.line
+        while len(lines) < self.viewport and row < self._count():
+            block = self.block(row)
+            lines += [(row, line, block) for line in range(first, block.height)]
+            row, first = row + 1, 0
+        return lines[: self.viewport]
+
+    def _note_line(self, y: int) -> tuple[Part, ...]:
+        """What is said where nothing is shown: below the rows, after an empty line."""
+        return (Part(self.notes[y - 1], Look.QUIET),) if 1 <= y <= len(self.notes) else ()
+
+    def _line_at(self, y: int) -> tuple[int, int, Block] | None:
+        lines = self._lines_on_screen()
+        return lines[y] if 0 <= y < len(lines) else None
+
+    def _strip(self, row: int, line: int, block: Block, width: int) -> Strip:
+        content = block.lines[line]
+        strip = self.painter.strip(self._with_focus(content, block, line), width, self.rich_style)
+        strip = self._with_selection(strip, row, line)
+        return strip.apply_offsets(0, row * LINES_A_ROW + line)
+
+    def _with_focus(self, content: BlockLine, block: Block, line: int) -> tuple[Part, ...]:
+        if not block.number or not content.parts or line < block.first:
+            return content.parts
+        first, *rest = content.parts
+        if block.number in self.marks and line == block.first:
+            first = Part(own("◆" + first.text[1:]), Look.BOOKMARK)
+        if block.number == self.focus_number:
+            return (Part(first.text, Look.FOCUS), *rest)
+        return (Part(first.text, Look.PARTNER), *rest) if block.number in self.partners else content.parts
+
+    def _with_selection(self, strip: Strip, row: int, line: int) -> Strip:
+        selection = self.text_selection
+        span = selection.get_span(row * LINES_A_ROW + line) if selection else None
+        if span is None:
+            return strip
+        start, end = span
+        end = strip.cell_length if end < 0 else end
+        style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
+        before, inside, after = strip.divide([start, max(start, end), strip.cell_length])
+        return Strip.join([before, inside.apply_style(style), after])

@@ -7,6 +7,7 @@ import click
 from viewer.cli import options
 from viewer.cli.inputs import Inputs
 from viewer.cli.show import print_text
+from viewer.cli.terminal import take_keyboard
 from viewer.core.visibility import Reveal
 from viewer.resources import bundled
 
@@ -17,5 +18,12 @@ from viewer.resources import bundled
 def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: str, ascii_only: bool) -> int:
     """Show the bundled tour: one realistic transcript with all that a transcript can have."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    inputs = Inputs((str(bundled("samples", "tour.ocml")),), None, options.reading_options(None))
-    return print_text(inputs, audience, options.output_of(color, ascii_only))
+    tour = str(bundled("samples", "tour.ocml"))
+    output = options.output_of(color, ascii_only)
+    if not take_keyboard():
+        return print_text(Inputs((tour,), None, options.reading_options(None)), audience, output)
+    from viewer.tui.app import ViewOptions, run_app
+
+    theme = "plain" if color == "never" else ""
+    shown = ViewOptions(revealed=audience.revealed, strict=strict_safe, theme=theme, ascii_only=output.style.ascii)
+    return run_app([tour], shown)

@@ -68,6 +68,11 @@ class MessageIndex:
         """Equal for messages of equal headers (but for call ids) and endings: who may see one may see the other."""
         return self._header[number - 1] << 8 | self._flags[number - 1]
 
+    def look_keys(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """The numbers of these messages, each with its key."""
+        headers, flags = self._header[first - 1 : last], self._flags[first - 1 : last]
+        return enumerate((header << 8 | flag for header, flag in zip(headers, flags, strict=True)), first)
+
     def role(self, number: int) -> str:
         """The role of a message."""
         return self._headers[self._header[number - 1]].role

@@ -158,21 +158,21 @@ class Rows:
         self._settled.last_value = self._values[-1] if self._values else 0
 
     def _take(self, last: int) -> None:
-        index = self._examiner.index
-        for number in range(self._now.taken + 1, last + 1):
-            self._add_strays(number)
-            self._add(number, index)
-
-    def _add(self, number: int, index: MessageIndex) -> None:
-        self._now.taken = number
-        if not self._is_wanted(number, index):
-            return
-        if self._sight.sees(number):
-            self._now.shown += 1
-            label = self._now.shown if self._audience.strict else number
-            self._append(RowKind.MESSAGE, number, label, self._turn_of(number, index))
-        elif not self._audience.strict:
-            self._hide(number, index)
+        index, now = self._examiner.index, self._now
+        sees, wants_all = self._sight.sees_key, self._lane is None and self._only is None
+        strays = self._audience.sees_stray and now.strays < len(self._examiner.strays)
+        for number, key in index.look_keys(now.taken + 1, max(last, now.taken)):
+            if strays:
+                self._add_strays(number)
+            now.taken = number
+            if not wants_all and not self._is_wanted(number, index):
+                continue
+            if sees(number, key):
+                now.shown += 1
+                label = now.shown if self._audience.strict else number
+                self._append(RowKind.MESSAGE, number, label, self._turn_of(number, index))
+            elif not self._audience.strict:
+                self._hide(number, index)
 
     def _is_wanted(self, number: int, index: MessageIndex) -> bool:
         if self._only is not None and number not in self._only:

@@ -16,7 +16,10 @@ class Sight:
 
     def sees(self, number: int) -> bool:
         """Whether the audience sees the message of this number."""
-        key = self._index.look_key(number)
+        return self.sees_key(number, self._index.look_key(number))
+
+    def sees_key(self, number: int, key: int) -> bool:
+        """The same where the key is at hand."""
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._audience.sees(self._index[number])

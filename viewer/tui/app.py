@@ -28,7 +28,7 @@ from viewer.tui.file_table import FileTable, Reading
 from viewer.tui.paint import Painter
 from viewer.tui.screens.files import Choice, FilesScreen
 from viewer.tui.screens.main import FileWanted, MainScreen
-from viewer.tui.screens.parts import LeaveWanted
+from viewer.tui.screens.parts import DocumentRead, LeaveWanted
 from viewer.tui.themes import load_theme
 from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
 
@@ -46,10 +46,16 @@ class ViewOptions:
     go_to: str = ""
 
 
+COLLECTOR = (2000, 20, 100_000)
+"""The oldest generation is as good as off: looking through all that a document is costs several frames."""
+
+
 class ViewerApp(App[int], inherit_bindings=False):
     """Shows the files that were named, one after the other."""
 
     TITLE = "ocmlview"
+    tunes_memory = False
+    """The process is ours alone."""
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
     ENABLE_COMMAND_PALETTE = True
@@ -73,7 +79,6 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Open the first file, or the list of a folder."""
-        gc.freeze()
         if is_directory(self.paths[0]):
             self._list_folder(self.paths[0])
         else:
@@ -148,6 +153,11 @@ class ViewerApp(App[int], inherit_bindings=False):
         """The next or the previous file; a new look at each begins safe."""
         self._open((self._place + event.step) % len(self.paths))
 
+    def on_document_read(self, event: DocumentRead) -> None:
+        """What has been read stays: the collector need not look at it again."""
+        if self.tunes_memory:
+            gc.freeze()
+
     def on_leave_wanted(self, event: LeaveWanted) -> None:
         """The person is done with this document."""
         self.leave_document()
@@ -190,6 +200,9 @@ def run_app(paths: Sequence[str], options: ViewOptions) -> int:
         os.environ.pop(name, None)
     first = None if is_directory(paths[0]) else open_source(paths[0])
     app = ViewerApp(paths, options, first)
+    app.tunes_memory = True
+    gc.freeze()
+    gc.set_threshold(*COLLECTOR)
     code = app.run()
     kind, _, trace = app.crash
     if kind is not None:

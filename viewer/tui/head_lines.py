@@ -74,12 +74,12 @@ def debug_head(message: ShownMessage, width: int, lead: Part, signs: Signs, digi
     ]
     if message.name:
         head.append(Part(name(f" {message.name}"), look))
-    if message.recipient:
+    if message.recipient and (message.role, message.recipient) != ("tool", "assistant"):
         head.append(Part(name(f" {signs.to} {message.recipient}"), look))
-    if message.call_id:
-        head.append(Part(name(f"   {message.call_id}"), Look.QUIET))
     channel = message.channel_given or message.channel or "no channel"
     right = [Part(own(f"{clock(message.time)}  "), Look.QUIET)] if message.time else []
+    if message.call_id:
+        right.append(Part(name(f"{message.call_id} "), Look.QUIET))
     right.append(Part(name(f"[{channel}]"), look))
     right.append(Part(own("*" if message.visible else " "), Look.STRONG))
     return between(head, right, width, signs)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from viewer.core.diagnostics import RULES
 from viewer.core.visibility import Reveal
+from viewer.sources.shown import ShownDiagnostic
 from viewer.tui.actions import DEBUG_ONLY
 from viewer.tui.clipboard import copy
 from viewer.tui.editor import edit
+from viewer.tui.inspector_lines import Tab
 from viewer.tui.screens.copying import Copying
 from viewer.tui.screens.help import HelpScreen
 from viewer.tui.screens.parts import LeaveWanted
@@ -69,6 +72,7 @@ class Acting(Copying):
         self.inspector.display = roomy and self.state.debug
         self.problems.display = roomy and self.state.debug and self.size.height >= 30
         self.calls.display = False
+        self.show_outline()
         self.call_after_refresh(self.fit)
 
     def fit(self) -> None:
@@ -78,6 +82,7 @@ class Acting(Copying):
 
     def action_outline(self) -> None:
         self.outline.display = not self.outline.display
+        self.show_outline()
         self.call_after_refresh(self.fit)
 
     def action_inspector(self) -> None:
@@ -99,10 +104,24 @@ class Acting(Copying):
             self.call_after_refresh(self.fit)
 
     def action_open(self) -> None:
-        """Unfold or fold the focused message."""
+        """Explain the problem that was just gone to, else unfold or fold the focused message."""
+        if self.pointed is not None:
+            self._explain(self.pointed)
+            return
         number = self.focused_number
         if number:
             self._fold(number, not self.facts.folds.get(number, False))
+
+    def _explain(self, found: ShownDiagnostic) -> None:
+        """What the problem means and what to do: in the inspector, or in the safe view in a sentence."""
+        self.pointed = None
+        rule = RULES[found.code]
+        if not self.state.debug:
+            self.say(f"{found.code}: {rule.safe} ({rule.section})")
+            return
+        self.inspector.display = True
+        self.inspector.open_tab(Tab.PROBLEMS)
+        self.call_after_refresh(self.fit)
 
     def action_fold(self) -> None:
         self._fold(self.focused_number, False)

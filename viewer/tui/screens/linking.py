@@ -42,6 +42,7 @@ class Linking(Parts):
         if number:
             self.state = replace(self.state, marks=self.state.marks ^ {number})
             self.transcript.marks = self.state.marks
+            self.show_minimap()
             self.transcript.refresh()
 
     def action_next_mark(self) -> None:

@@ -16,6 +16,7 @@ from viewer.tui.actions import bindings
 from viewer.tui.paint import Painter
 from viewer.tui.screens.exporting import Exporting
 from viewer.tui.screens.moving import Moving
+from viewer.tui.screens.parts import DocumentRead
 from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.sizing import Sizing
 from viewer.tui.view_state import ViewState
@@ -33,8 +34,10 @@ from viewer.tui.widgets.title_bar import TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
 
-READ_AT_ONCE = 64 * 1024
+READ_AT_ONCE = 16 * 1024
+"""Bytes between two looks at the keyboard."""
 LOOK_AGAIN_SECONDS = 0.5
+DRAW_AGAIN_SECONDS = 0.05
 
 
 class MainScreen(Moving, Searching, Sizing, Exporting):
@@ -88,16 +91,20 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
 
     async def _read(self) -> None:
         """Read the input in small steps, so that no key ever waits."""
-        looked = 0.0
+        looked = drawn = 0.0
         loop = asyncio.get_running_loop()
         while not self.document.is_complete:
             self.document.read_some(READ_AT_ONCE)
-            self._grew(full=False)
-            if loop.time() - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
-                looked = loop.time()
+            now = loop.time()
+            if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
+                looked = drawn = now
                 self._grew(full=True)
+            elif now - drawn > DRAW_AGAIN_SECONDS:
+                drawn = now
+                self._grew(full=False)
             await asyncio.sleep(0)
         self._grew(full=True)
+        self.post_message(DocumentRead())
         if self._go_to:
             self.go_to(self._go_to)
 
@@ -139,8 +146,9 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
             event.prevent_default()
             self.count += event.key
             self.say(f"{self.count}G goes to message {self.count}")
-        elif event.key not in ("G", "end"):
-            self.count = ""
+        else:
+            self.count = self.count if event.key in ("G", "end") else ""
+            self.pointed = self.pointed if event.key == "enter" else None
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """What was typed at the prompt."""
@@ -210,6 +218,7 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
         if event.number:
             self._show_message(event.number)
+        self.pointed = event.diagnostic
 
     def _show_message(self, number: int) -> None:
         self.focus_message(self.nearest_shown(number))

@@ -144,6 +144,7 @@ class Moving(Linking):
         for one in found[row]:
             if one.severity == severity:
                 self.problems.point_at(one)
+                self.pointed = one
                 break
 
     def _problem_row(self) -> int:

@@ -43,6 +43,10 @@ class View:
     diagnostics: list[ShownDiagnostic]
 
 
+class DocumentRead(Message):
+    """The whole input has been read."""
+
+
 class LeaveWanted(Message):
     """The person is done with this document."""
 
@@ -65,6 +69,8 @@ class Parts(Screen[None]):
         self.count = ""
         """Digits typed before `G`."""
         self.yanking = False
+        self.pointed: ShownDiagnostic | None = None
+        """The problem that the last jump went to: enter explains it."""
 
     def look(self) -> View:
         """The document under the present audience."""
@@ -146,6 +152,10 @@ class Parts(Screen[None]):
 
     def show_view(self, changed: int | None = None) -> None:
         """Draw everything for the present state."""
+        raise NotImplementedError
+
+    def show_minimap(self) -> None:
+        """Errors, warnings, hits and marks on the scrollbar."""
         raise NotImplementedError
 
     def moved(self) -> None:

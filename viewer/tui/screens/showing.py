@@ -74,7 +74,8 @@ class Showing(Titling):
         self.show_transcripts()
         view, focus = self.view, self.focused_number
         if changed is None:
-            self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
+            self.outline.clear()
+            self.show_outline()
         else:
             self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics)
         self.problems.show(view.diagnostics, safe=not self.state.debug)
@@ -83,6 +84,13 @@ class Showing(Titling):
         self.status.show(self.state.debug, self.state.strict)
         self.footer.show(self.state.debug)
         self.moved()
+
+    def show_outline(self) -> None:
+        """The outline is made only where it is open."""
+        view = self.view
+        if self.outline.display:
+            focus = self.focused_number
+            self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
 
     def make_facts(self, rows: Rows) -> BlockFacts:
         """Calls and diagnostics by the rows that tell of them."""

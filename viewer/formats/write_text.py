@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from viewer.core.bodies import THOUGHT_KINDS
 from viewer.core.calls import full_tool_name
-from viewer.core.headers import ALL_ATTRIBUTES, CHECKED_TYPES, is_tool
+from viewer.core.header_grammar import ALL_ATTRIBUTES, CHECKED_TYPES
+from viewer.core.headers import is_tool
 from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
 from viewer.formats.openchatml import grammar_of_version

@@ -59,6 +59,7 @@ class Acting(Copying):
                 self.say("side panes need 100 columns")
                 return
             self.change(replace(self.state, side_panes=not self.state.side_panes))
+            self.lay_out()
 
     def action_raw(self) -> None:
         """The exact bytes and back."""
@@ -68,8 +69,9 @@ class Acting(Copying):
     def lay_out(self) -> None:
         """Open the panes that belong to the view, as far as there is room."""
         roomy = self.is_roomy
-        self.outline.display = roomy and self.state.debug
-        self.inspector.display = roomy and self.state.debug
+        panels = roomy and self.state.debug and not self.state.side_panes
+        self.outline.display = panels
+        self.inspector.display = panels
         self.problems.display = roomy and self.state.debug and self.size.height >= 30
         self.calls.display = False
         self.show_outline()

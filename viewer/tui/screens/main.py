@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from viewer.sources.document import Document
-from viewer.tui.actions import bindings
+from viewer.tui.actions import bindings, by_id
 from viewer.tui.paint import Painter
 from viewer.tui.screens.exporting import Exporting
 from viewer.tui.screens.moving import Moving
@@ -38,6 +38,9 @@ READ_AT_ONCE = 16 * 1024
 """Bytes between two looks at the keyboard."""
 LOOK_AGAIN_SECONDS = 0.5
 DRAW_AGAIN_SECONDS = 0.05
+
+
+_PREFIXES = {key: id for id in ("goto", "search", "filter", "yank") for key in by_id(id).keys}
 
 
 class MainScreen(Moving, Searching, Sizing, Exporting):
@@ -134,21 +137,25 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
         self.set_class(not self.is_roomy, "-narrow")
 
     def on_key(self, event: events.Key) -> None:
-        """Prefixes: after `y`, and digits before `G`."""
+        """Prefixes act at once, so that whatever is typed behind them finds them: `y`, `:`, `/`, `&`, digits."""
         if self.prompt.is_asking:
-            return
-        if self.yanking:
-            event.stop()
-            event.prevent_default()
+            taken = self.prompt.take(event)
+        elif self.yanking:
+            taken = True
             self.end_yank(event.key)
         elif event.key.isdigit() and len(self.count) < 12:
-            event.stop()
-            event.prevent_default()
+            taken = True
             self.count += event.key
             self.say(f"{self.count}G goes to message {self.count}")
         else:
             self.count = self.count if event.key in ("G", "end") else ""
             self.pointed = self.pointed if event.key == "enter" else None
+            taken = event.key in _PREFIXES
+            if taken:
+                getattr(self, f"action_{_PREFIXES[event.key]}")()
+        if taken:
+            event.stop()
+            event.prevent_default()
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """What was typed at the prompt."""

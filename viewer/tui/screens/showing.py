@@ -179,7 +179,7 @@ class Showing(Titling):
             self.inspector.show(self.view.projection, number, calls=self.view.calls, problems=self.view.diagnostics)
         for pane in self.sides:
             if pane.display and number:
-                pane.focus_on(number, above=self.transcript.line_of_focus())
+                pane.stand_beside(number, self.transcript.line_of_focus())
         self.show_title()
 
     def _partners(self, number: int) -> frozenset[int]:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -114,6 +114,18 @@ class Prompt(Horizontal):
         self._become("-resting", kind)
         self._show("#prompt-rest", text)
         self.note(note)
+
+    def take(self, event: events.Key) -> bool:
+        """A key that was typed before the input had the focus, or that it leaves to others; whether it is ours."""
+        if event.is_printable and event.character is not None:
+            self._input.insert_text_at_cursor(event.character)
+        elif event.key == "enter":
+            self.call_later(self._input.action_submit)
+        elif event.key == "escape":
+            self.action_cancel()
+        else:
+            return False
+        return True
 
     def note(self, words: str) -> None:
         """Say something beside the text: `2/3`, `no hits`, `searching 41 %`."""

@@ -85,6 +85,13 @@ class Transcript(TranscriptLines):
             self.scroller.place(row, first, self.viewport // 4 if above is None else above, self.viewport)
         self._moved()
 
+    def stand_beside(self, number: int, above: int | None) -> None:
+        """Show what stands next to a message of another pane, without a word to anyone."""
+        if self._maker is not None and self._count():
+            row = self._maker.rows.row_of(number)
+            self.scroller.place(row, self.block(row).first, above or 0, self.viewport)
+            self.refresh()
+
     def line_of_focus(self) -> int | None:
         """Where the head of the focused message stands on the screen."""
         if self._maker is None or not self.focus_number or not self._count():

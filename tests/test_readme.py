@@ -29,7 +29,8 @@ def test_its_examples_run(line: str, tmp_path: Path) -> None:
     piped = line.startswith("cat chat.ocml | ")
     words = shlex.split(line.removeprefix("cat chat.ocml | "))
     assert words[0] == "ocmlview"
-    arguments = [str(chat) if word == "chat.ocml" else word for word in words[1:]]
+    known = {"chat.ocml": str(chat), "logs/": str(tmp_path)}
+    arguments = [known.get(word, word) for word in words[1:]]
     result = run(*arguments, stdin=CHAT if piped else "")
     assert result.code == 0, result.err
     assert result.out

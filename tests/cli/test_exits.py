@@ -59,11 +59,18 @@ def test_a_missing_file_ends_with_2(command: str) -> None:
     one_sentence(result, "nowhere.ocml")
 
 
-@pytest.mark.parametrize("command", ["show", "check", "stats", "view"])
+@pytest.mark.parametrize("command", ["show", "check", "stats"])
 def test_a_directory_ends_with_2(command: str, tmp_path: Path) -> None:
     result = run(command, tmp_path)
     assert result.code == 2
     one_sentence(result, "directory")
+
+
+def test_the_viewer_lists_a_directory_where_there_is_no_screen(chat: Path) -> None:
+    result = run("view", chat.parent)
+    assert result.code == 0
+    assert chat.name in result.out
+    assert "openchatml-2.2" in result.out
 
 
 def test_a_file_that_may_not_be_read_ends_with_2(

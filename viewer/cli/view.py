@@ -5,10 +5,16 @@ from __future__ import annotations
 import click
 
 from viewer.cli import options
+from viewer.cli.exits import FINE
 from viewer.cli.inputs import Inputs
+from viewer.cli.output import Output
 from viewer.cli.show import print_text
 from viewer.cli.terminal import take_keyboard
 from viewer.core.visibility import Reveal
+from viewer.render.style import own
+from viewer.render.table import Cell, table_lines
+from viewer.sources.bytes import is_directory
+from viewer.sources.folder import list_transcripts
 
 
 @click.command("view", short_help="Open the viewer.")
@@ -34,8 +40,9 @@ def command(
     paths = options.inputs_of(files)
     reading = options.reading_options(preambles)
     output = options.output_of(color, ascii_only)
+    folder = len(paths) == 1 and is_directory(paths[0])
     if not take_keyboard():
-        return print_text(Inputs(paths, dialect, reading), audience, output)
+        return _list(paths[0], output) if folder else print_text(Inputs(paths, dialect, reading), audience, output)
     from viewer.tui.app import ViewOptions, run_app
 
     return run_app(
@@ -50,3 +57,14 @@ def command(
             go_to=go_to,
         ),
     )
+
+
+def _list(folder: str, output: Output) -> int:
+    """The transcripts of a folder, where there is no screen to choose one on."""
+    name = output.style.name
+    rows: list[list[Cell]] = [
+        [name(found.name), own(found.dialect or ""), found.size, name(found.reason)]
+        for found in list_transcripts(folder)
+    ]
+    output.write_styled(table_lines(("file", "format", "bytes", ""), rows, output.width, output.style))
+    return FINE

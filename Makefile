@@ -3,7 +3,7 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check lab bench clean
+.PHONY: demo test check coverage lab bench clean
 
 demo: $(INSTALLED)          ## the tour that comes with the program
 	@$(BIN)/ocmlview demo
@@ -16,6 +16,15 @@ check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -n 2 -m "not slow and not lab"
+
+coverage: $(INSTALLED)      ## the branches of core and formats, and of the two files that keep people safe
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -n 2 -m "not slow and not lab" --ignore=tests/tui
+	@$(BIN)/coverage combine --quiet
+	@printf 'viewer/core and viewer/formats, at least 95 %%: '
+	@$(BIN)/coverage report --format=total --precision=1 --fail-under=95 --include='viewer/core/*,viewer/formats/*'
+	@printf 'visibility.py and safe_text.py, 100 %%: '
+	@$(BIN)/coverage report --format=total --fail-under=100 --include=viewer/core/visibility.py,viewer/render/safe_text.py
 
 lab: $(INSTALLED)           ## the long campaigns
 	@$(BIN)/python -m pytest -m lab

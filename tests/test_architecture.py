@@ -19,6 +19,7 @@ LAYERS = [
     ["viewer.sources"],
     [
         "viewer.sources.document",
+        "viewer.sources.live",
         "viewer.sources.projection",
         "viewer.sources.shown",
         "viewer.sources.stats",

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.cli.program import run
 from tests.hostile import SHAPES
@@ -46,6 +47,7 @@ class InMemory:
 
     name = "bytes"
     converted = False
+    note = ""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -364,9 +366,16 @@ def test_no_input_raises() -> None:
     assert campaign(SECONDS, SEED * 10_000_000) > SECONDS
 
 
-@pytest.mark.parametrize(
-    "file", [file for file in sorted(FOUND.iterdir()) if file.is_file()], ids=lambda file: file.name
-)
+def found_cases() -> list[ParameterSet]:
+    """Those of more than a few kilobytes take their time."""
+    files = [file for file in sorted(FOUND.iterdir()) if file.is_file()]
+    return [
+        pytest.param(file, id=file.name, marks=[pytest.mark.slow] if file.stat().st_size > 4096 else [])
+        for file in files
+    ]
+
+
+@pytest.mark.parametrize("file", found_cases())
 def test_found_cases_stay_fixed(file: Path) -> None:
     try_everything(file.read_bytes(), 1, list(TRIED))
 

@@ -27,6 +27,7 @@ class InMemory:
 
     name = "text"
     converted = False
+    note = ""
 
     def __init__(self, text: str | bytes) -> None:
         self._data = text.encode() if isinstance(text, str) else text

@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -139,19 +140,25 @@ def test_a_sentence_never_carries_escape_sequences() -> None:
     assert "\x07" not in result.err
 
 
-def test_a_reader_that_goes_away_ends_with_141_quietly(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show"],
+        *(pytest.param(other, marks=pytest.mark.slow) for other in (["show", "--json"], ["check"], ["explain"])),
+    ],
+)
+def test_a_reader_that_goes_away_ends_with_141_quietly(tmp_path: Path, arguments: list[str]) -> None:
     path = tmp_path / "long.ocml"
     path.write_text("version: 2.2\n" + "<|start|>user<|message|>again and again<|end|>\n" * 20_000)
-    for arguments in (["show"], ["show", "--json"], ["check"], ["explain"]):
-        command = [sys.executable, "-m", "viewer", *arguments, *([str(path)] if arguments != ["explain"] else [])]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
-            assert process.stdout and process.stderr
-            if arguments[0] == "show":
-                process.stdout.read(10)
-            process.stdout.close()
-            assert process.stderr.read() == b""
-            process.wait(30)
-        assert process.returncode == 141, arguments
+    command = [sys.executable, "-m", "viewer", *arguments, *([str(path)] if arguments != ["explain"] else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout and process.stderr
+        if arguments[0] == "show":
+            process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(30)
+    assert process.returncode == 141
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -163,12 +170,20 @@ def test_a_full_disk_ends_with_2_and_a_sentence(chat: Path) -> None:
     one_sentence(Result(2, "", done.stderr.decode()), "space")
 
 
+def heed_interrupts() -> None:
+    """What a shell starts in the background is told to ignore them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_ends_with_130() -> None:
     command = [sys.executable, "-m", "viewer", "show", "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, preexec_fn=heed_interrupts
+    ) as process:
         assert process.stdin
         process.stdin.write(b"x" * 300_000)  # more than a pipe holds: it has been read from
         process.stdin.flush()
+        time.sleep(0.5)  # it waits for more
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
         assert process.stderr

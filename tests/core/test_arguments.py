@@ -71,6 +71,62 @@ def test_json_schema_says_itself(schema: object, value: str, expected: list[tupl
     assert faults(declared(tool(whole)), f'{{"a":{value}}}') == expected
 
 
+YAML = """tools:
+  - name: f
+    parameters:
+      type: object
+      properties:
+        plain: {enum: [1, "true", null, x]}
+        whole: {type: integer, enum: [1, 2]}
+        flag: {type: boolean, enum: ["true"]}
+        none: {type: "null", enum: [~]}
+        word: {type: string, enum: ["1"]}
+        list: {enum: [[1]]}
+        least: {minimum: "2.5", maximum: ["9"]}
+        large: {maximum: "1e400", minimum: 99999999999999999999999999999999999999x}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"plain":1}', []),
+        ('{"plain":"1"}', []),
+        ('{"plain":true}', []),
+        ('{"plain":null}', []),
+        ('{"plain":"y"}', [("not-in-enum", '"y"')]),
+        ('{"whole":2,"flag":true,"none":null,"word":"1"}', []),
+        ('{"whole":3}', [("not-in-enum", "3")]),
+        ('{"flag":false}', [("not-in-enum", "false")]),
+        ('{"word":1}', [("wrong-type", "1")]),
+        ('{"least":2}', [("wrong-type", "2")]),
+        ('{"least":3,"large":5}', []),
+    ],
+)
+def test_scalars_of_yaml_may_be_meant_as_what_they_look_like(arguments: str, expected: list[tuple[str, str]]) -> None:
+    assert faults(declared(YAML), arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "value", "expected"),
+    [
+        ("#/$defs/list/1", '"x"', [("wrong-type", '"x"')]),
+        ("#/$defs/list/9", '"x"', []),
+        ("#/$defs/list/one", '"x"', []),
+        ("#/$defs/with%20space", '"x"', [("wrong-type", '"x"')]),
+        ("#/$defs/a~1b", '"x"', [("wrong-type", '"x"')]),
+        ("#/$defs/list/1/deeper", '"x"', []),
+    ],
+)
+def test_references_are_followed_through_names_and_lists(
+    reference: str, value: str, expected: list[tuple[str, str]]
+) -> None:
+    whole = {"type": "integer"}
+    kept = {"list": [{}, whole], "with space": whole, "a/b": whole}
+    schema = {"type": "object", "properties": {"a": {"$ref": reference}}, "$defs": kept}
+    assert faults(declared(tool(schema)), f'{{"a":{value}}}') == expected
+
+
 def test_json_schema_is_open_unless_it_says_otherwise() -> None:
     assert faults(declared(tool({"type": "object", "properties": {}})), '{"a":1}') == []
     closed = declared(tool({"type": "object", "properties": {}, "additionalProperties": False}))
@@ -109,6 +165,7 @@ for _ in range(90):
     DEEP = {"type": "object", "properties": {"a": DEEP}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "arguments"),
     [

@@ -191,6 +191,54 @@ def test_openapi_paths_declare_tools(text: str) -> None:
     assert faults(declarations, '{"number":null}', "functions.orders") == []
 
 
+OLDER = """swagger: "2.0"
+paths:
+  /a:
+    post:
+      operationId: order
+      parameters:
+        - {name: order, in: body, schema: {type: object, required: [size], properties: {size: {type: string}}}}
+        - {name: id, in: query, required: "true", type: integer}
+        - {$ref: '#/parameters/loop'}
+  /b: words
+  /c:
+    get:
+      operationId: find
+      parameters:
+        - {name: where, in: query, content: {words: 1, application/json: {schema: {type: integer}}}}
+        - {name: open, in: query, content: {words: 1}}
+    put:
+      operationId: find
+      parameters: [{name: other, in: query, schema: {type: boolean}}]
+  /d:
+    put:
+      operationId: either
+      parameters: [{name: id, in: query, schema: {type: integer}}]
+      requestBody: {content: {text/plain: {schema: {anyOf: [{required: [a]}, {required: [b]}]}}}}
+  /{only}:
+    get: {}
+parameters:
+  loop: {$ref: '#/parameters/loop'}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("order", '{"size":"s","id":1}', []),
+        ("order", '{"size":1,"id":"x"}', [("wrong-type", "1"), ("wrong-type", '"x"')]),
+        ("order", "{}", [("missing-argument", "before }")] * 2),
+        ("find", '{"where":1,"open":"x"}', []),
+        ("find", '{"other":true}', []),
+        ("either", '{"a":1,"id":2}', []),
+        ("either", '{"a":1,"id":"x"}', [("wrong-type", '"x"')]),
+        ("either", '{"id":2}', [("wrong-type", '{"id":2}')]),
+    ],
+)
+def test_older_documents_and_odd_parameters(name: str, arguments: str, expected: list[tuple[str, str]]) -> None:
+    assert faults(declared(OLDER), arguments, name) == expected
+
+
 def test_the_validator_is_loaded_only_when_arguments_are_checked() -> None:
     code = "import sys, viewer.core.declarations; sys.exit('jsonschema_rs' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -231,6 +279,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_linear_time(text: str) -> None:
     assert seconds(lambda: declared(text * 2)) < max(0.1, 3 * seconds(lambda: declared(text)))

@@ -104,13 +104,14 @@ def test_spans_of_any_bytes_stand_in_order_and_inside(data: bytes) -> None:
         position = end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["\u200d", "\u200d\u202e", "\x1b[", "\r", "\r\n", "❤\u200d", "❤\ufe0f\u200d", "\U0001f3f4\U000e0067", "1\ufe0f"],
 )
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     data = unit.encode() * (1_000_000 // len(unit.encode()))
-    begun = time.perf_counter()
+    begun = time.process_time()
     for _ in find_hidden_characters(data):
         pass
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3

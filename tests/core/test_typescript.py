@@ -88,6 +88,41 @@ def test_the_guides_own_declarations_are_closed_objects() -> None:
         ('\n | "a" // first\n | "b" /* second */\n', {"enum": ["a", "b"]}),
         ("{\n    }", {"type": "object"}),
         ("() => void", None),
+        (
+            "Readonly<{ b: string }>",
+            {
+                "type": "object",
+                "properties": {"b": {"type": "string"}},
+                "additionalProperties": False,
+                "required": ["b"],
+            },
+        ),
+        (
+            "Partial<{ b: string }>",
+            {"type": "object", "properties": {"b": {"type": "string"}}, "additionalProperties": False},
+        ),
+        ("Promise<string>", {}),
+        ("Promise<string> | number", {}),
+        (
+            "{ b: string } & { c?: number }",
+            {
+                "type": "object",
+                "properties": {"b": {"type": "string"}, "c": {"type": "number"}},
+                "additionalProperties": False,
+                "required": ["b"],
+            },
+        ),
+        (
+            "{ b?: string } & { c?: number }",
+            {
+                "type": "object",
+                "properties": {"b": {"type": "string"}, "c": {"type": "number"}},
+                "additionalProperties": False,
+            },
+        ),
+        ("{ b: string } & Base", {}),
+        ("string | any", {}),
+        ("undefined", {"type": "null"}),
     ],
 )
 def test_a_type_is_read(written: str, schema: object) -> None:
@@ -96,6 +131,11 @@ def test_a_type_is_read(written: str, schema: object) -> None:
         assert whole == {} or "a" in whole["properties"]
     else:
         assert whole["properties"]["a"] == schema
+
+
+@pytest.mark.parametrize("written", ["string" + "[]" * 300, "typeof", "9" * 400, "1e999"])
+def test_a_function_whose_arguments_cannot_be_read_takes_any(written: str) -> None:
+    assert arguments(f"{{ a: {written} }}") == {}
 
 
 def test_a_list_of_literals_without_parentheses_is_a_list_of_any_of_them() -> None:

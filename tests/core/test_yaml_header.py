@@ -152,6 +152,7 @@ BOMBS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", BOMBS)
 @pytest.mark.parametrize("lead", [b"", b"[", b'a: "'])
 def test_no_bytes_take_long(unit: bytes, lead: bytes) -> None:
@@ -161,6 +162,7 @@ def test_no_bytes_take_long(unit: bytes, lead: bytes) -> None:
     assert time.process_time() - begun < LONGEST_TIME
 
 
+@pytest.mark.slow
 def test_many_keys_take_no_long_time() -> None:
     for data in (
         b"".join(b"%d:\n" % n for n in range(10_000)),

@@ -405,10 +405,12 @@ READ_AS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_usual_events_of_a_response() -> None:
     assert told(lines(*RESPONSE)) == READ_AS
 
 
+@pytest.mark.slow
 def test_the_same_without_deltas() -> None:
     assert told(lines(*[event for event in RESPONSE if not str(event["type"]).endswith(".delta")])) == READ_AS
     assert told(lines(*[event for event in RESPONSE if "item.done" in str(event["type"])]))[1:] == READ_AS[1:]
@@ -425,6 +427,7 @@ def tool_call(index: int, arguments: str, **more: object) -> Json:
     return {"tool_calls": [{"index": index, **more, "function": {**name, "arguments": arguments}}]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("identifier", ["c", None])
 def test_chunks_of_a_chat_completion(identifier: str | None) -> None:
     chunks = [

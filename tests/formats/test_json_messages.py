@@ -312,6 +312,7 @@ WRITTEN = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_written_is_read_as_the_same_messages() -> None:
     text, losses = write_json(WRITTEN)
     assert losses == []

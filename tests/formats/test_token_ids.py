@@ -319,6 +319,7 @@ def test_how_it_is_cut_never_shows(items: list[str], draw: st.DataObject) -> Non
     assert [event for event in read(WITH_TEXTS, [data[:cut], data[cut:]]) if not isinstance(event, Opened)] == whole
 
 
+@pytest.mark.slow
 def test_many_ids_in_one_body_and_in_many_messages_are_read_in_time() -> None:
     parser = Parser(BARE)
     parser.feed(as_array([START, USER, MESSAGE, *range(20_000)]))

@@ -31,6 +31,7 @@ def test_what_is_not_one_value_is_left_alone(text: str) -> None:
     assert laid_out(SafeText(text)) is None
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)

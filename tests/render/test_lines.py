@@ -79,6 +79,7 @@ def test_cut_lines_fit() -> None:
     assert cut(SafeText("abcd"), 4, dots) == "abcd"
 
 
+@pytest.mark.slow
 def test_long_lines_are_wrapped_in_linear_time() -> None:
     for line in ("word " * 200_000, "x" * 1_000_000, " " * 1_000_000, "é" * 200_000):
         assert sum(1 for _ in wrap(SafeText(line), 80)) >= 1

@@ -52,6 +52,7 @@ def test_whole_emoji_stay_whole(emoji: str) -> None:
     assert copied(f"{emoji}{emoji}") == emoji * 2
 
 
+@pytest.mark.slow
 def test_all_code_points_one_in_one_out_and_none_that_a_terminal_obeys() -> None:
     text = " ".join(map(chr, range(0x110000)))
     shown = safe(text)
@@ -116,6 +117,7 @@ def test_a_line_has_few_marks_on_a_base() -> None:
     assert safe_line("e" + "\u0301" * 9 + "x\u0301") == "e" + "\u0301" * 4 + "x\u0301"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["\x1b[0m", "\u200d", "❤\u200d", "\U0001f3f4\U000e0067", "1\ufe0f", "\ud800", "漢字"])
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

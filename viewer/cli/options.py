@@ -63,7 +63,7 @@ def printing(command: Command) -> Command:
 
 def reveal_option(command: Command) -> Command:
     """--reveal A,B with the names of `Reveal`."""
-    names = ",".join(_NAMES)
+    names = ", ".join(_NAMES)
     return click.option("--reveal", metavar="WHAT", callback=_revealed, help=f"Show these too, a list of: {names}.")(
         command
     )

@@ -15,6 +15,8 @@ from viewer.core.yaml_header import HarmonyProfile
 
 Read = Callable[[int, int], bytes]
 LONGEST_HEADER = 64 * 1024
+NEAR = 1024
+"""How far from its body the words of a message are looked for where they stand among those of others."""
 
 _CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
 
@@ -55,18 +57,41 @@ class Case:
         body = self.message.body_span
         return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
 
+    @cached_property
+    def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
+        """What stands before the body, after it, and first in bytes that several messages share."""
+        start, end = self.message.span
+        pieces = self.message.pieces
+        first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)
+        spans = (max(start, first - NEAR), first), (last, min(end, last + NEAR)), (start, min(end, start + NEAR))
+        before, after, beginning = ((at, self.read(at, max(at, to))) for at, to in spans)
+        return before, after, beginning
+
     def place(self, *needles: str) -> Span:
         """Where the first of these words stands in the header; an empty span before the body where none does."""
-        start = self.message.span[0]
         for needle in needles:
-            found = self.words.find(needle.encode("utf-8", "replace"))
-            if needle and found >= 0:
-                return start + found, start + found + len(needle.encode("utf-8", "replace"))
+            word = needle.encode("utf-8", "replace")
+            at = self._find(word) if word else None
+            if at is not None:
+                return at, at + len(word)
         return self.before_mark(b"<|message|>")
+
+    def _find(self, word: bytes) -> int | None:
+        if not self.transcript.dialect.shares_spans:
+            found = self.words.find(word)
+            return self.message.span[0] + found if found >= 0 else None
+        before, after, beginning = self._near
+        places = (
+            (before[0], before[1].rfind(word)),
+            (after[0], after[1].find(word)),
+            (beginning[0], beginning[1].find(word)),
+        )
+        return next((at + found for at, found in places if found >= 0), None)
 
     def before_mark(self, *marks: bytes) -> Span:
         """The empty span before the first of these marks in the header, where something should stand."""
-        places = [at for at in map(self.words.find, marks) if at >= 0]
+        words = b"" if self.transcript.dialect.shares_spans else self.words
+        places = [at for at in map(words.find, marks) if at >= 0]
         at = self.message.span[0] + (min(places) if places else 0)
         return at, at
 

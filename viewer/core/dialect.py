@@ -35,6 +35,8 @@ class Dialect:
     """As in `--format` and in machine output."""
     title: str
     reader: Callable[[Record, Options], Reader]
+    shares_spans: bool = False
+    """Several messages may stand in the same bytes: parts of one JSON object or frame, streams that interleave."""
     escapes: bool = False
     """`<<|` escapes and literal blocks mean something (OpenChatML 2.2)."""
     call_ids: bool = False

@@ -8,7 +8,7 @@ from viewer.core.bodies import Decoder, read_body
 from viewer.core.calls import CallLedger
 from viewer.core.case import Case, Read, Transcribed
 from viewer.core.dialect import Dialect
-from viewer.core.events import Closed, DeclaredTools, Event, Found, Opened, Started, Strayed, ToolCancelled
+from viewer.core.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.core.findings import Findings
 from viewer.core.index import MessageIndex
 from viewer.core.message_checks import MESSAGE_CHECKS, find_nul
@@ -37,7 +37,7 @@ class Examiner:
         self._checked_to = 0
 
     def take(self, events: Iterable[Event]) -> None:
-        """What the parser reports next; an open message that grew is not looked at before it is settled."""
+        """What the parser reports next; an open message that grew is not checked before it is settled."""
         for event in events:
             match event:
                 case Closed(message):
@@ -45,6 +45,8 @@ class Examiner:
                 case Opened(message):
                     self.index.put(message)
                     self.unsettled.add(message.number)
+                case Grew(number, pieces, first):
+                    self.index.grow(number, pieces, first)
                 case Found(code, reason, start, end, number):
                     self._report(code, reason, start, end, number)
                 case Strayed(stray):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from viewer.core.messages import Coding, Ending, Header, Message, Piece
@@ -30,7 +30,8 @@ class MessageIndex:
         self._header_ids: dict[Header, int] = {}
         self._last_header: tuple[Header | None, int] = (None, 0)
         self._call_ids: dict[int, str] = {}
-        self._pieces: dict[int, tuple[Piece, ...]] = {}
+        self._pieces: dict[int, Sequence[Piece]] = {}
+        """Lists for messages that still grow."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
 
@@ -60,7 +61,7 @@ class MessageIndex:
 
     def _pieces_at(self, row: int, flags: int) -> tuple[Piece, ...]:
         if flags & _IRREGULAR:
-            return self._pieces[row]
+            return tuple(self._pieces[row])
         coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
         return (Piece(self._body_start[row], self._body_end[row], coding),)
 
@@ -101,6 +102,18 @@ class MessageIndex:
         if message.time_ms is not None:
             self._times[row] = message.time_ms
 
+    def grow(self, number: int, pieces: tuple[Piece, ...], first: int) -> None:
+        """An open message has more body: these pieces replace the known ones from the index `first` on."""
+        row = number - 1
+        known = self._pieces.get(row)
+        if not isinstance(known, list):
+            known = list(self._pieces_at(row, self._flags[row]))
+        del known[first:]
+        known.extend(pieces)
+        self._flags[row] = self._flags[row] & ~(_IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
+        if known:
+            self._end[row] = max(self._end[row], known[-1].end)
+
     def _append(self, message: Message) -> None:
         for column in (self._start, self._end, self._body_start, self._body_end, self._header, self._flags):
             column.append(0)
@@ -120,19 +133,18 @@ class MessageIndex:
 
     def _place_body(self, row: int, message: Message) -> int:
         """Put the body into its columns, or beside them where it is not one plain run; returns the flags for that."""
-        pieces = message.pieces
-        stop = message.stop
-        regular = len(pieces) == 1 and pieces[0].coding in (Coding.PLAIN, Coding.ESCAPED)
-        if regular:
-            self._pieces.pop(row, None)
-            self._body_start[row], self._body_end[row] = pieces[0].start, pieces[0].end
-        else:
+        flags = self._place_pieces(row, message.pieces)
+        if flags & _IRREGULAR:
+            self._body_end[row] = message.stop[0] if message.stop else 0
+        return flags | (_HAS_STOP if message.stop else 0)
+
+    def _place_pieces(self, row: int, pieces: Sequence[Piece]) -> int:
+        if len(pieces) != 1 or pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
             self._pieces[row] = pieces
-            self._body_end[row] = stop[0] if stop else 0
-        flags = 0 if regular else _IRREGULAR
-        if regular and pieces[0].coding is Coding.ESCAPED:
-            flags |= _ESCAPED
-        return flags | (_HAS_STOP if stop else 0)
+            return _IRREGULAR
+        self._pieces.pop(row, None)
+        self._body_start[row], self._body_end[row] = pieces[0].start, pieces[0].end
+        return _ESCAPED if pieces[0].coding is Coding.ESCAPED else 0
 
 
 def _marks(message: Message) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from viewer.core.bodies import THOUGHT_KINDS, Body
@@ -10,6 +11,12 @@ from viewer.core.messages import Span
 _KINDS = "|".join(THOUGHT_KINDS).encode()
 _THOUGHT_MARK = re.compile(rb"<\|(start|end)_(" + _KINDS + rb")\|>")
 _THINK_TAG = re.compile(rb"<(/?)think(?:ing)?>", re.IGNORECASE)
+_MARKS = (
+    *(b"<%s%s>" % (slash, tag) for slash in (b"", b"/") for tag in (b"think", b"thinking")),
+    *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
+)
+_BEGINNINGS = {mark[:length] for mark in _MARKS for length in range(1, len(mark))}
+_LONGEST_BEGINNING = max(map(len, _BEGINNINGS))
 
 
 def thought_spans(body: Body) -> list[Span]:
@@ -29,6 +36,52 @@ def without_thoughts(body: Body) -> str:
         at = end
     kept.append(body.data[at:])
     return b"".join(kept).decode("utf-8", "replace")
+
+
+def without_thoughts_so_far(body: Body) -> str:
+    """The text of a message that still grows: without a mark that has only begun, and without what an opened block
+    may still reach. That a text was a thought up to a closing tag that none opened is not known before that tag."""
+    spans = _merged([*thought_spans(body), *_opened_think(body)])
+    end = len(body.data) - _begun(body.data)
+    kept = []
+    at = 0
+    for start, stop in spans:
+        kept.append(body.data[at : min(start, end)])
+        at = stop
+    kept.append(body.data[at:end])
+    certain = b"".join(kept)
+    return _decoded_so_far(certain) if certain.strip() else ""  # white space before a block goes with it
+
+
+def text_so_far(body: Body) -> str:
+    """All text of a message that still grows, without a character that has only begun."""
+    return _decoded_so_far(body.data)
+
+
+def _decoded_so_far(data: bytes) -> str:
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(data)
+
+
+def _begun(data: bytes) -> int:
+    """How many bytes at the end may be the beginning of a mark."""
+    tail = data[-_LONGEST_BEGINNING:].lower()
+    return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
+
+
+def _opened_think(body: Body) -> list[Span]:
+    """From the first of the blocks that begin the text and are still open to the end: a closing tag may yet come."""
+    leading = _leading_think(body)
+    if leading is None:
+        return []
+    opened: list[int] = []
+    for tag in _THINK_TAG.finditer(body.data, 0, leading[1]):
+        if not body.is_live(*tag.span()):
+            continue
+        if not tag[1]:
+            opened.append(tag.start())
+        elif opened:
+            opened.pop()
+    return [(opened[0], len(body.data))] if opened else []
 
 
 def _leading_think(body: Body) -> Span | None:

@@ -188,4 +188,4 @@ def _read(record: Record, options: Options) -> Reader:
     return EventReader(record, options)
 
 
-EVENTS = Dialect(name="events", title="Event stream", reader=_read)
+EVENTS = Dialect(name="events", title="Event stream", reader=_read, shares_spans=True)

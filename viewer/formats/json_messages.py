@@ -83,8 +83,7 @@ class JsonMessagesReader(JsonDocuments):
         unfinished = ended and not reading.faults[:-1] and _is_truncated(reading.fault)
         rest = line[reading.end - base :].strip(SPACE)
         if node is None or node.kind is not JsonKind.OBJECT or rest or (reading.faults and not unfinished):
-            fault = reading.fault or JsonFault("json-trailing", start, start + len(content))
-            self._not_a_message(fault.offset, fault.end, (start, start + len(content)))
+            self._not_a_message((start, start + len(content)))
             return
         if first_of(node, ("messages",)) is not None or not self.record.transcript:
             self._start(node, source)
@@ -128,11 +127,11 @@ class JsonMessagesReader(JsonDocuments):
         if item.kind is JsonKind.OBJECT and is_message(item):
             self._objects.add(item, source, notes.inside(item))
         else:
-            self._not_a_message(item.start, item.end, (item.start, item.end))
+            self._not_a_message((item.start, item.end))
 
-    def _not_a_message(self, start: int, end: int, text: Span) -> None:
+    def _not_a_message(self, text: Span) -> None:
         self.record.start_if_none(text[0])
-        self.record.report("E-PARSE-HEADER", "not-a-message", start, end)
+        self.record.report("E-PARSE-HEADER", "not-a-message", *text)
         self.record.stray(*text)
 
 
@@ -196,4 +195,4 @@ def _header_value(node: JsonNode, source: Source) -> object:
     return source.text(node)
 
 
-JSON = Dialect(name="json", title="JSON messages", reader=JsonMessagesReader)
+JSON = Dialect(name="json", title="JSON messages", reader=JsonMessagesReader, shares_spans=True)

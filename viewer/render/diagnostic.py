@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer.core.diagnostics import Diagnostic, Severity
-from viewer.render.lines import cells, cut, plain_line, wrap
+from viewer.render.lines import cells, cluster_cells, clusters_at, cut, wrap
 from viewer.render.safe_text import SafeText, safe
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.document import Finding
@@ -14,6 +14,8 @@ from viewer.sources.shown import ShownDiagnostic
 _LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
 _CONTEXT = 40
 """Cells that are kept before the place when a source line is cut."""
+_NEAR = 4
+"""Characters for each cell of the screen: no more of a source line is looked at after the place."""
 
 
 def note(diagnostic: ShownDiagnostic, width: int, style: Style) -> Iterator[Line]:
@@ -62,17 +64,16 @@ def compiler_lines(name: str, finding: Finding, width: int, style: Style) -> Ite
 def source_lines(finding: Finding, source: tuple[str, int, int], width: int, style: Style) -> Iterator[Line]:
     """The line of the transcript that a diagnostic is about, carets under the place; only where all is revealed."""
     text, first, last = source
-    before, marked, after = (
-        plain_line(_tabbed(style, text[a:b])) for a, b in ((0, first), (first, last), (last, None))
-    )
     number = str(finding.line)
     room = max(width - len(number) - 3, 20)
     dots = own(style.signs.ellipsis)
-    if cells(before) > room // 2:
-        before = SafeText(dots + _end_of(before, min(_CONTEXT, room // 2) - cells(dots)))
-    shown = cut(SafeText(before + marked + after), room, dots)
-    here = cells(before)
-    carets = max(1, min(cells(marked), room - here))
+    before, here = _before(text[max(0, first - room) : first], room, first > room, dots, style)
+    marked, length, fits = _beginning(text[first:last], room - here, style)
+    after, _, fits = _beginning(text[last:], room - here - length, style) if fits else ("", 0, False)
+    shown = SafeText(before + marked + after)
+    if not fits:
+        shown = SafeText(cut(shown, room - cells(dots), own("")) + dots)
+    carets = max(1, min(length, room - here))
     severity = finding.diagnostic.rule.severity.value
     bar = "|" if style.ascii else "│"
     yield Part(own(f"{number} {bar} "), Look.RULE), Part(shown)
@@ -107,12 +108,33 @@ def _tabbed(style: Style, text: str) -> SafeText:
     return style.spell(safe(text.translate({ord("\t"): " ", ord("\n"): None})))
 
 
-def _end_of(text: SafeText, width: int) -> SafeText:
-    """The last cells of a line."""
-    start = max(len(text) - width, 0)
-    while cells(text[start:]) > width:
-        start += 1
-    return SafeText(text[start:])
+def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) -> tuple[SafeText, int]:
+    """The end of what stands before the place, and how many cells it takes."""
+    clusters = [(cluster, cluster_cells(cluster)) for _, cluster in clusters_at(_tabbed(style, text))]
+    used = sum(size for _, size in clusters)
+    if not is_cut and used <= room // 2:
+        return SafeText("".join(cluster for cluster, _ in clusters)), used
+    left = min(_CONTEXT, room // 2) - cells(dots)
+    kept: list[str] = []
+    for cluster, size in reversed(clusters):
+        if size > left:
+            break
+        left -= size
+        kept.append(cluster)
+    return SafeText(dots + "".join(reversed(kept))), min(_CONTEXT, room // 2) - left
+
+
+def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]:
+    """As much of a text as fits, how many cells that takes, and whether it is all."""
+    kept: list[str] = []
+    used = 0
+    for _, cluster in clusters_at(_tabbed(style, text[: _NEAR * room])):
+        size = cluster_cells(cluster)
+        if used + size > room:
+            return SafeText("".join(kept)), used, False
+        kept.append(cluster)
+        used += size
+    return SafeText("".join(kept)), used, len(text) <= _NEAR * room
 
 
 def _plural(count: int, word: str) -> str:

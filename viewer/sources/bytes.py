@@ -6,16 +6,19 @@ import codecs
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import Protocol, cast
 
 from viewer.errors import ViewerError
+from viewer.sources.compressed import LONGEST_MAGIC, Expanded, compression_of
+from viewer.sources.spool import Spool
 
 CHUNK = 1024 * 1024
-SPOOLED_IN_MEMORY = 8 * 1024 * 1024
 STANDARD_INPUT = "-"
+FROM_A_PIPE = "spooled from a pipe"
+READ_AS_UTF_8 = "UTF-16 read as UTF-8"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -23,8 +26,14 @@ class Source(Protocol):
     """An input whose bytes stay readable."""
 
     name: str
-    converted: bool
-    """The text was UTF-16; offsets count its UTF-8 form."""
+
+    @property
+    def converted(self) -> bool:
+        """The text was UTF-16; offsets count its UTF-8 form."""
+
+    @property
+    def note(self) -> str:
+        """What the status line says of how it is read; empty where it is read in place."""
 
     @property
     def size(self) -> int:
@@ -38,6 +47,7 @@ class FileSource:
     """A regular file, read in place."""
 
     converted = False
+    note = ""
 
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
@@ -59,24 +69,24 @@ class FileSource:
 class SpooledSource:
     """What can be read only once, kept in memory and beyond that in an unnamed temporary file."""
 
-    def __init__(self, name: str, stream: Iterator[bytes], converted: bool) -> None:
+    def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "") -> None:
         self.name = name
         self.converted = converted
-        self._spool: IO[bytes] = tempfile.SpooledTemporaryFile(SPOOLED_IN_MEMORY)  # noqa: SIM115 (kept open for reading)
+        self.note = note
+        self._spool = Spool()
         for data in stream:
-            self._spool.write(data)
-        self.size = self._spool.tell()
+            self._spool.append(data)
+        self.size = self._spool.size
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
-        self._spool.seek(start)
-        return self._spool.read(max(0, end - start))
+        return self._spool.read(start, end)
 
 
 def open_source(path: str) -> Source:
     """The input that a person named; `-` is standard input."""
     if path == STANDARD_INPUT:
-        return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer))
+        return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer), FROM_A_PIPE)
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:
@@ -86,8 +96,9 @@ def open_source(path: str) -> Source:
         os.close(descriptor)
         raise ViewerError(f"{path} is a directory; name a transcript in it")
     if not stat.S_ISREG(mode):
-        return _spooled(path, os.fdopen(descriptor, "rb"))
-    if os.pread(descriptor, 2, 0) in _UTF_16:
+        return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE)
+    first = os.pread(descriptor, LONGEST_MAGIC, 0)
+    if first[:2] in _UTF_16 or compression_of(first):
         return _spooled(path, os.fdopen(descriptor, "rb"))
     return FileSource(path, descriptor)
 
@@ -107,21 +118,32 @@ class _Stream(Protocol):
         """Some bytes; none at the end."""
 
 
-def _spooled(name: str, stream: _Stream) -> SpooledSource:
-    first = stream.read1(CHUNK)
-    while len(first) == 1 and (more := stream.read1(CHUNK)):
-        first += more
-    parts = _parts(first, stream)
-    if first[:2] not in _UTF_16:
-        return SpooledSource(name, parts, converted=False)
-    return SpooledSource(name, _as_utf_8(parts), converted=True)
+def _spooled(name: str, stream: _Stream, origin: str = "") -> SpooledSource:
+    first, parts = _peek(_parts(stream), LONGEST_MAGIC)
+    compression = compression_of(first)
+    expanded = Expanded(compression, parts) if compression else None
+    if expanded:
+        first, parts = _peek(iter(expanded), len(_UTF_16[0]))
+    converted = first[:2] in _UTF_16
+    source = SpooledSource(name, _as_utf_8(parts) if converted else parts, converted)
+    notes = origin, expanded.note if expanded else "", READ_AS_UTF_8 if converted else ""
+    source.note = ", ".join(filter(None, notes))
+    return source
 
 
-def _parts(first: bytes, stream: _Stream) -> Iterator[bytes]:
-    data = first
-    while data:
+def _peek(parts: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
+    """The beginning of a stream, so many bytes if it has them, and all of the stream."""
+    first = b""
+    for data in parts:
+        first += data
+        if len(first) >= size:
+            break
+    return first, chain((first,), parts)
+
+
+def _parts(stream: _Stream) -> Iterator[bytes]:
+    while data := stream.read1(CHUNK):
         yield data
-        data = stream.read1(CHUNK)
 
 
 def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:

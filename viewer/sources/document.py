@@ -39,11 +39,16 @@ class Document:
 
     def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
         self.name = source.name
+        self._options = options
+        self._begin(source, _choose(source, dialect))
+
+    def _begin(self, source: Source, detection: Detection) -> None:
+        """Read this source from its first byte."""
         self._source = source
+        self.detection = detection
         self._places = Places(source.read)
         self._examiner = Examiner(source.read, DIALECTS, body_of_ids)
-        self.detection = _choose(source, dialect)
-        self._parser = Parser(DIALECTS[self.detection.dialect], options)
+        self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._read_to = 0
         self.is_complete = False
         """The input has been read to its end."""
@@ -62,13 +67,19 @@ class Document:
             return
         data = self._source.read(self._read_to, self._read_to + size)
         if data:
-            self._read_to += len(data)
-            self._places.feed(data)
-            self._examiner.take(self._parser.feed(data))
+            self._take(data)
         else:
-            self._examiner.take(self._parser.close())
-            self._examiner.close()
-            self.is_complete = True
+            self._end()
+
+    def _take(self, data: bytes) -> None:
+        self._read_to += len(data)
+        self._places.feed(data)
+        self._examiner.take(self._parser.feed(data))
+
+    def _end(self) -> None:
+        self._examiner.take(self._parser.close())
+        self._examiner.close()
+        self.is_complete = True
 
     @property
     def progress(self) -> float:
@@ -97,7 +108,7 @@ class Document:
 
     def project(self, audience: Audience) -> Projection:
         """The document as this audience may see it."""
-        return Projection(audience, self._examiner, self._places, Vault(self._source))
+        return Projection(audience, self._examiner, self._places, Vault(self._source, self._examiner.unsettled))
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from viewer.core.bodies import Body, read_body
 from viewer.core.meant import characters_of
 from viewer.core.messages import Message, Span
-from viewer.core.thoughts import without_thoughts
+from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
 from viewer.core.visibility import Audience, is_user_safe
 from viewer.formats.token_ids import body_of_ids
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
@@ -19,25 +19,27 @@ class HiddenError(Exception):
 
 
 class Vault:
-    """Reads bodies from a source, for an audience."""
+    """Reads bodies from a source, for an audience; of messages that still grow as much as is certain."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, unsettled: Container[int] = frozenset()) -> None:
         self._source = source
+        self._unsettled = unsettled
 
     def body_for(self, audience: Audience, message: Message) -> str:
         """The text of a message that this audience may see, without what is cut out for it."""
         if not audience.sees(message):
             raise HiddenError
         body = self._body(message)
+        grows = message.number in self._unsettled
         if _cuts_thoughts(audience, message):
-            return without_thoughts(body)
-        return body.text
+            return without_thoughts_so_far(body) if grows else without_thoughts(body)
+        return text_so_far(body) if grows else body.text
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
         """The same text in blocks of about a megabyte; see `body_blocks`."""
         if not audience.sees(message):
             raise HiddenError
-        if size_of(message) <= BLOCK:
+        if size_of(message) <= BLOCK or message.number in self._unsettled:
             return iter((self.body_for(audience, message),))
         cuts = _cuts_thoughts(audience, message)
         return body_blocks(message, self._source.read, lambda: self.body_for(audience, message), cuts)

@@ -1,0 +1,67 @@
+"""The index: what is put in comes out, changed or not, by number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from viewer.core.index import MessageIndex
+from viewer.core.messages import Channel, Coding, Ending, Header, Message, Piece
+
+USER = Header("user", channel=Channel.FINAL)
+CALL = Header("assistant", None, "functions.f", Channel.COMMENTARY, "commentary", None, "c1", "json", True)
+MESSAGES = [
+    Message(1, 1, USER, Ending.END, (0, 20), (Piece(10, 15, Coding.PLAIN),), stop=(15, 20)),
+    Message(2, 1, USER, Ending.OPEN, (20, 40), (Piece(30, 40, Coding.ESCAPED),)),
+    Message(3, 1, CALL, Ending.CALL, (40, 60), (Piece(50, 53, Coding.ESCAPED),), stop=(53, 60)),
+    Message(4, 1, replace(CALL, call_id="c2"), Ending.CALL, (60, 80), (Piece(70, 80, Coding.JSON_STRING),)),
+    Message(5, 1, CALL, Ending.CALL, (80, 99), (), stop=(90, 99)),
+    Message(6, 2, USER, Ending.IMPLIED, (99, 120), (Piece(99, 110, Coding.PLAIN),), broke_out=True, time_ms=7),
+    Message(
+        7, 2, USER, Ending.END, (120, 150), (Piece(120, 130, Coding.PLAIN), Piece(140, 150, Coding.PLAIN)),
+        cancelled=True,
+    ),
+]  # fmt: skip
+
+
+def filled() -> MessageIndex:
+    index = MessageIndex()
+    for message in MESSAGES:
+        index.put(message)
+    return index
+
+
+def test_what_was_put_in_comes_out() -> None:
+    index = filled()
+    assert list(index) == MESSAGES
+    assert len(index) == len(MESSAGES)
+    assert [index.role(number) for number in (1, 3)] == ["user", "assistant"]
+    assert [index.transcript(number) for number in (5, 6)] == [1, 2]
+    assert [index.turn(number) for number in range(1, 8)] == [1, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_a_message_that_changed_replaces_what_was_known(number: int) -> None:
+    for other in MESSAGES:
+        index = filled()
+        changed = replace(other, number=number, transcript=MESSAGES[number - 1].transcript)
+        index.put(changed)
+        expected = changed
+        was = MESSAGES[number - 1]
+        if changed.time_ms is None:
+            expected = replace(expected, time_ms=was.time_ms)
+        if changed.header.call_id is None and was.header.call_id is not None:
+            expected = replace(expected, header=replace(expected.header, call_id=was.header.call_id))
+        assert index[number] == expected
+
+
+def test_equal_headers_and_endings_have_equal_keys_whatever_their_call_ids() -> None:
+    index = filled()
+    regular = MessageIndex()
+    for number, call_id in enumerate(("c1", "c2", None), 1):
+        regular.put(replace(MESSAGES[2], number=number, header=replace(CALL, call_id=call_id)))
+    assert len({key for _, key in regular.look_keys(1, 3)}) == 1
+    assert [number for number, _ in index.look_keys(2, 4)] == [2, 3, 4]
+    assert [key for _, key in index.look_keys(1, 7)] == [index.look_key(number) for number in range(1, 8)]
+    assert index.look_key(1) != index.look_key(2)

@@ -1,0 +1,79 @@
+"""The rule for what an end user may see: its reasons in words, and what each audience sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from viewer.core.messages import Channel, Coding, Ending, Header, Message, Piece
+from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal, is_user_safe, kind_of, reason_of
+
+FINAL = Header("assistant", channel=Channel.FINAL, channel_given="final")
+ANALYSIS = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis")
+PREAMBLE = Header("assistant", channel=Channel.COMMENTARY, channel_given="commentary", intent="preamble")
+USER = Header("user", channel=Channel.FINAL)
+BARE = Header("assistant", channel=Channel.FINAL)
+
+
+def message(header: Header, ending: Ending = Ending.END, *, broke_out: bool = False) -> Message:
+    return Message(1, 1, header, ending, (0, 9), (Piece(5, 8, Coding.PLAIN),), broke_out=broke_out)
+
+
+SHOWN = "visible (2.2 sections 4, 5)"
+CASES = [
+    (message(FINAL), SHOWN, Reveal.UNCLEAR),
+    (message(FINAL, Ending.OPEN), SHOWN, Reveal.UNCLEAR),
+    (message(replace(FINAL, recipient="user")), SHOWN, Reveal.UNCLEAR),
+    (message(BARE), SHOWN, Reveal.UNCLEAR),
+    (message(USER), SHOWN, Reveal.UNCLEAR),
+    (message(replace(USER, recipient="assistant")), SHOWN, Reveal.UNCLEAR),
+    (message(PREAMBLE), "visible: flagged as a preamble (2.2 section 5)", Reveal.COMMENTARY),
+    (message(PREAMBLE, Ending.OPEN), "hidden: a preamble must be closed by end or return", Reveal.COMMENTARY),
+    (message(PREAMBLE, Ending.CALL), "hidden: a preamble must be closed by end or return", Reveal.COMMENTARY),
+    (message(replace(FINAL, complete=False)), "hidden: its header is unfinished", Reveal.UNCLEAR),
+    (message(replace(FINAL, malformed=True)), "hidden: its header is malformed", Reveal.UNCLEAR),
+    (message(FINAL, broke_out=True), "hidden: it began inside an unclosed hidden message", Reveal.UNCLEAR),
+    (message(replace(FINAL, intent="debug")), "hidden: its intent is not for display (2.2 section 6)", Reveal.UNCLEAR),
+    (message(replace(USER, intent="status")), "hidden: its intent is not for display (2.2 section 6)", Reveal.UNCLEAR),
+    (message(Header("system", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.SYSTEM),
+    (message(Header("system:example_user", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.SYSTEM),
+    (message(Header("developer", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.DEVELOPER),
+    (message(Header("tool", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.TOOL),
+    (message(Header("User", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.UNCLEAR),
+    (message(ANALYSIS), "hidden: its channel (2.2 section 5)", Reveal.ANALYSIS),
+    (message(replace(ANALYSIS, intent="preamble")), "hidden: its channel (2.2 section 5)", Reveal.ANALYSIS),
+    (message(replace(PREAMBLE, intent=None)), "hidden: its channel (2.2 section 5)", Reveal.COMMENTARY),
+    (message(replace(PREAMBLE, recipient="functions.f")), "hidden: its channel (2.2 section 5)", Reveal.COMMENTARY),
+    (message(replace(FINAL, channel=None)), "hidden: its channel (2.2 section 5)", Reveal.UNCLEAR),
+    (message(replace(FINAL, recipient="functions.f")), "hidden: its recipient", Reveal.UNCLEAR),
+    (message(replace(BARE, recipient="user")), "hidden: its recipient", Reveal.UNCLEAR),
+    (message(replace(USER, recipient="tool")), "hidden: its recipient", Reveal.UNCLEAR),
+]
+
+
+@pytest.mark.parametrize(("case", "reason", "kind"), CASES)
+def test_the_reason_says_what_the_rule_says(case: Message, reason: str, kind: Reveal) -> None:
+    assert reason_of(case) == reason
+    assert is_user_safe(case) == reason.startswith("visible")
+    assert kind_of(case) is kind
+
+
+@pytest.mark.parametrize(("case", "reason", "kind"), CASES)
+def test_an_audience_sees_what_is_shown_and_what_it_asked_for(case: Message, reason: str, kind: Reveal) -> None:
+    shown = reason.startswith("visible")
+    assert END_USER.sees(case) == shown
+    assert EVERYTHING.sees(case)
+    for asked in Reveal:
+        assert Audience(frozenset({asked})).sees(case) == (shown or asked in (kind, Reveal.ALL))
+
+
+def test_text_outside_messages_and_thoughts_must_be_asked_for() -> None:
+    assert END_USER.is_safe
+    assert not END_USER.sees_stray
+    assert not END_USER.sees_thoughts
+    assert Audience(frozenset({Reveal.STRAY})).sees_stray
+    assert Audience(frozenset({Reveal.ANALYSIS})).sees_thoughts
+    assert EVERYTHING.sees_stray
+    assert EVERYTHING.sees_thoughts
+    assert not EVERYTHING.is_safe

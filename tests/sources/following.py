@@ -1,0 +1,79 @@
+"""A source that is followed, and remembers what it told since the last reset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.sources.changes import Change, Condition, Grew, Reason, Reset
+from viewer.sources.follow import FollowSource
+
+
+@dataclass
+class Clock:
+    """Time that passes when a test says so."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Recorded(FollowSource):
+    """Keeps the text of this generation, those of the ones before, and every word about the file."""
+
+    def __init__(self, path: object, clock: Clock) -> None:
+        super().__init__(str(path), clock=clock)
+        self.text = b""
+        self.before: list[bytes] = []
+        self.resets: list[Reason] = []
+        self.conditions: list[Condition] = []
+
+    def poll(self) -> list[Change]:
+        changes = super().poll()
+        for at, change in enumerate(changes):
+            if isinstance(change, Grew):
+                self.text += change.data
+            elif isinstance(change, Reset):
+                assert not any(isinstance(earlier, Grew) for earlier in changes[:at])
+                self.before.append(self.text)
+                self.text = b""
+                self.resets.append(change.reason)
+            else:
+                self.conditions.append(change.condition)
+        return changes
+
+
+@dataclass
+class Reader:
+    """Polls a source."""
+
+    source: Recorded
+    clock: Clock
+
+    @property
+    def text(self) -> bytes:
+        return self.source.text
+
+    @property
+    def resets(self) -> list[Reason]:
+        return self.source.resets
+
+    @property
+    def conditions(self) -> list[Condition]:
+        return self.source.conditions
+
+    def settle(self) -> bytes:
+        """Poll until nothing comes any more, time enough between for every retry; returns the text."""
+        quiet = 0
+        while quiet < 2:
+            self.clock.now += 5
+            quiet = 0 if self.source.poll() else quiet + 1
+        assert self.source.read(0, len(self.text) + 10) == self.text
+        assert self.source.size == len(self.text)
+        return self.text
+
+
+def reader_of(path: object) -> Reader:
+    """A reader of a file that is polled."""
+    clock = Clock()
+    return Reader(Recorded(path, clock), clock)

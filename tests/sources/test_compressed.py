@@ -1,0 +1,179 @@
+"""Compressed files: what is in them, how it is told, and what is wrong with some."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import lzma
+import os
+import random
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from viewer.errors import ViewerError
+from viewer.sources import bytes as sources
+from viewer.sources import compressed
+from viewer.sources.bytes import open_source
+from viewer.sources.document import open_document
+
+TEXT = b"version: 2.2\n<|start|>user<|message|>Hi<|end|>\n" * 200
+
+
+def zstd(data: bytes) -> bytes:
+    module = pytest.importorskip("zstandard")
+    return bytes(module.ZstdCompressor(write_content_size=False, write_checksum=True).compress(data))
+
+
+WAYS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "xz": lzma.compress, "zstd": zstd}
+EVERY_WAY = pytest.mark.parametrize("name", WAYS)
+
+
+def read(path: Path) -> tuple[bytes, str]:
+    source = open_source(str(path))
+    return source.read(0, source.size), source.note
+
+
+@EVERY_WAY
+def test_what_is_in_it_and_the_ratio(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(WAYS[name](TEXT))
+    data, note = read(path)
+    assert data == TEXT
+    assert note == f"{name}, 1:{len(TEXT) / path.stat().st_size:.1f}"
+    assert not open_source(str(path)).converted
+    assert open_document(str(path)).message_count == 200
+
+
+@EVERY_WAY
+def test_members_one_after_another(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    parts = [b"one\n", b"", b"two\n" * 3000, b"three\n"] * 50
+    path.write_bytes(b"".join(map(WAYS[name], parts)))
+    data, note = read(path)
+    assert data == b"".join(parts)
+    assert note.startswith(f"{name}, 1:")
+    assert "," not in note.removeprefix(f"{name}, ")
+
+
+@EVERY_WAY
+def test_one_that_breaks_off_gives_what_it_had(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    text = random.Random(4).randbytes(300_000)
+    whole = WAYS[name](text)
+    path.write_bytes(whole[: len(whole) // 2])
+    data, note = read(path)
+    assert text.startswith(data)
+    assert (len(data) > 20_000) == (name != "xz" or len(data) > 0)
+    assert note.endswith("compressed data ends early")
+
+
+@EVERY_WAY
+def test_every_beginning_is_read_without_raising(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    whole = WAYS[name](b"some text\n" * 9)
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        data, _ = read(path)
+        assert (b"some text\n" * 9).startswith(data) or data == whole[:length]
+
+
+@EVERY_WAY
+def test_damage_is_told(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    whole = bytearray(WAYS[name](random.Random(4).randbytes(100_000)))
+    whole[30_000:30_010] = bytes(10)
+    whole[-8:] = bytes(8)
+    path.write_bytes(whole)
+    assert read(path)[1].endswith(("compressed data is damaged", "compressed data ends early"))
+
+
+@EVERY_WAY
+def test_what_follows_is_left_out(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(WAYS[name](TEXT) + b"something else")
+    assert read(path)[0] == TEXT
+    assert read(path)[1].endswith("what follows the compressed data is left out")
+
+
+def test_zeros_that_fill_a_block_are_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(gzip.compress(TEXT) + bytes(10_000) + gzip.compress(TEXT) + bytes(100))
+    data, note = read(path)
+    assert data == 2 * TEXT
+    assert "left out" not in note
+
+
+@EVERY_WAY
+def test_a_bomb_is_cut_off(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compressed, "MOST", 4 * 1024 * 1024)
+    path = tmp_path / "sample"
+    path.write_bytes(WAYS[name](bytes(40 * 1024 * 1024)))
+    data, note = read(path)
+    assert len(data) == 4 * 1024 * 1024
+    assert note.endswith("cut off at 4 MB")
+
+
+def test_utf_16_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(gzip.compress("Grüße".encode("utf-16")))
+    source = open_source(str(path))
+    assert source.read(0, 100).decode() == "Grüße"
+    assert source.converted
+    assert source.note.endswith(", UTF-16 read as UTF-8")
+
+
+def test_a_pipe_of_it(tmp_path: Path) -> None:
+    program = (
+        "from viewer.sources.bytes import open_source\ns = open_source('-')\nprint(s.note, s.read(0, 99).decode())"
+    )
+    run = subprocess.run([sys.executable, "-c", program], input=gzip.compress(b"text"), capture_output=True, check=True)
+    assert run.stdout.decode() == "spooled from a pipe, gzip, 1:0.2 text\n"
+
+
+def test_notes_of_other_sources(tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(b"text")
+    assert read(path) == (b"text", "")
+    path.write_bytes("text".encode("utf-16"))
+    assert read(path) == (b"text", "UTF-16 read as UTF-8")
+
+
+def test_zstd_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ImportError):
+        importlib.import_module("zstandard")
+    path = tmp_path / "sample"
+    path.write_bytes(b"\x28\xb5\x2f\xfd" + bytes(20))
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(ViewerError, match=r"ocmlview\[zstd\]"):
+        open_source(str(path))
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+def test_what_only_looks_like_it_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(b"\x1f\x8b\x08 and then some text")
+    data, note = read(path)
+    assert data == b""
+    assert "compressed data" in note
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 6, 7])
+def test_the_first_bytes_may_come_one_by_one(size: int) -> None:
+    class Slow:
+        def __init__(self, data: bytes) -> None:
+            self.data = data
+
+        def read1(self, _: int, /) -> bytes:
+            data, self.data = self.data[:size], self.data[size:]
+            return data
+
+    source = sources._spooled("slow", Slow(gzip.compress(b"text")))
+    assert source.read(0, 10) == b"text"
+    assert sources._spooled("slow", Slow(os.urandom(0))).size == 0
+    assert zlib.crc32(source.read(0, 10)) == zlib.crc32(b"text")

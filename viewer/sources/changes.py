@@ -1,0 +1,75 @@
+"""What a source that is followed tells of: bytes that came, a reading that begins anew, and how the file is doing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Reason(Enum):
+    """Why reading begins anew."""
+
+    TRUNCATED = "truncated"
+    REWRITTEN = "rewritten"
+    REPLACED = "replaced"
+    DETECTED = "detected"
+    """The file is in another format than its beginning seemed to be."""
+
+    @property
+    def sentence(self) -> str:
+        """In fixed words."""
+        return _REASONS[self]
+
+
+_REASONS = {
+    Reason.TRUNCATED: "the file became shorter; reading begins anew",
+    Reason.REWRITTEN: "the file was rewritten; reading begins anew",
+    Reason.REPLACED: "another file took its place; reading begins anew",
+    Reason.DETECTED: "the format became clear; reading begins anew",
+}
+
+
+class Condition(Enum):
+    """How the file is doing."""
+
+    OK = "ok"
+    WAITING = "waiting"
+    DENIED = "denied"
+    DIRECTORY = "directory"
+    ERROR = "error"
+    ENDED = "ended"
+    """A pipe was closed by its writers; nothing more comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grew:
+    """These bytes came next."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """What follows begins at byte 0 of a new generation."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How the file is doing, in a fixed sentence."""
+
+    condition: Condition
+    sentence: str
+
+
+Change = Grew | Reset | State
+
+FOLLOWING = State(Condition.OK, "following")
+ENDED = State(Condition.ENDED, "the pipe has ended")
+WAITING = State(Condition.WAITING, "waiting for the file")
+GONE = State(Condition.WAITING, "the file is gone; waiting for it to come back")
+DENIED = State(Condition.DENIED, "permission denied; trying again")
+DIRECTORY = State(Condition.DIRECTORY, "this is a directory; waiting for a file")
+STALE = State(Condition.ERROR, "the file handle is stale; trying again")
+FAILED = State(Condition.ERROR, "the file cannot be read; trying again")

@@ -1,0 +1,202 @@
+"""A file that grows: polls it, notices every way in which it can change, and gives its bytes as they come."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+
+from viewer.sources.bytes import STANDARD_INPUT
+from viewer.sources.changes import (
+    DENIED,
+    DIRECTORY,
+    ENDED,
+    FAILED,
+    FOLLOWING,
+    GONE,
+    STALE,
+    WAITING,
+    Change,
+    Grew,
+    Reason,
+    Reset,
+    State,
+)
+from viewer.sources.generation import Generation
+from viewer.sources.held_file import Clock, HeldFile, Identity, identity_of
+from viewer.sources.held_stream import HeldStream
+from viewer.sources.wake import Polling, Wake
+
+TURN = 8 * 1024 * 1024
+"""So many bytes are read in one turn at most."""
+_FIRST_DELAY = 0.05
+_LONGEST_DELAY = 1.0
+_PIPES = ("/dev/fd/", "/proc/")
+
+Held = HeldFile | HeldStream
+
+
+class FollowSource:
+    """The bytes of a file as it is now and as it will be. Nothing that happens to the file raises."""
+
+    def __init__(self, path: str, *, wake: Wake | None = None, clock: Clock = time.monotonic) -> None:
+        self.name = "<stdin>" if path == STANDARD_INPUT else path
+        self.state = FOLLOWING
+        self.generation = Generation(self.name, None)
+        """What has been read since the last reset; readable for as long as somebody keeps it."""
+        self._path = path
+        self._wake = wake or Polling()
+        self._clock = clock
+        self._held: Held | None = None
+        self._is_lost = False
+        """The file that is held cannot be read any more, and is to be opened again."""
+        self._delay = 0.0
+        self._retry_at = clock()
+
+    @property
+    def size(self) -> int:
+        """How much of the current generation has been read."""
+        return self.generation.size
+
+    @property
+    def converted(self) -> bool:
+        """The text was UTF-16; offsets count its UTF-8 form."""
+        return self.generation.converted
+
+    @property
+    def note(self) -> str:
+        """What the status line says of the source."""
+        return self.generation.note
+
+    @property
+    def has_ended(self) -> bool:
+        """It is a pipe, and nothing more comes."""
+        return self.state is ENDED
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets of the current generation."""
+        return self.generation.read(start, end)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until something may have changed, or so many seconds; whether it was woken."""
+        return self._woken(self._wake.wait(timeout))
+
+    async def wait_async(self, timeout: float) -> bool:
+        """The same in an event loop."""
+        return self._woken(await self._wake.wait_async(timeout))
+
+    def _woken(self, woken: bool) -> bool:
+        if woken:
+            self._retry_at = self._clock()
+        return woken
+
+    def close(self) -> None:
+        """Stop watching; what has been read stays readable."""
+        self._wake.close()
+
+    def poll(self) -> list[Change]:
+        """What has changed since the last time. A reset comes first, or after nothing but states."""
+        if self.has_ended:
+            return []
+        seen = self._look()  # before the file is read, so that it is read to where it was left
+        changes = self._read_on()
+        if changes or seen is None:
+            return changes
+        if isinstance(seen, State):
+            return self._fail(seen)
+        if self._held and self._held.identity == seen and not self._is_lost:
+            self._delay = 0.0
+            return self._tell(FOLLOWING)
+        return self._open()
+
+    def _look(self) -> Identity | State | None:
+        """What is to be found under the name; None while there is nothing to look for."""
+        if self._path == STANDARD_INPUT and self._held:
+            return self._held.identity
+        if self._clock() < self._retry_at:
+            return None
+        try:
+            status = os.fstat(0) if self._path == STANDARD_INPUT else os.stat(self._path)  # noqa: PTH116
+        except OSError as error:
+            return self._state_of(error)
+        return DIRECTORY if stat.S_ISDIR(status.st_mode) else identity_of(status)
+
+    def _read_on(self) -> list[Change]:
+        if not self._held or self._is_lost:
+            return []
+        try:
+            return self._taken(self._held)
+        except OSError as error:
+            self._is_lost = True
+            return self._fail(self._state_of(error))
+
+    def _taken(self, held: Held) -> list[Change]:
+        data = held.take(TURN)
+        if isinstance(data, Reason):
+            assert isinstance(held, HeldFile)
+            return self._begin(held.begun_again(), data)
+        text = self.generation.add(data, ends=held.has_ended)
+        changes: list[Change] = [Grew(text)] if text else []
+        return [*changes, *self._tell(ENDED)] if held.has_ended else changes
+
+    def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
+        """A new generation, and its first bytes."""
+        self._held, self._is_lost, self._delay = held, False, 0.0
+        self.generation = Generation(self.name, held)
+        changes: list[Change] = [Reset(reason)] if reason else []
+        return [*changes, *self._read_on()]
+
+    def _open(self) -> list[Change]:
+        """Open what is under the name now: the file that was lost, or another one."""
+        try:
+            descriptor = self._descriptor()
+            if isinstance(self._held, HeldFile) and self._held.goes_on_in(descriptor):
+                self._is_lost, self._delay = False, 0.0
+                return [*self._tell(FOLLOWING), *self._read_on()]
+            held = self._holding(descriptor)
+        except OSError as error:
+            return self._fail(self._state_of(error))
+        if held is None:
+            return self._fail(DIRECTORY)
+        told = self._tell(FOLLOWING)
+        return [*told, *self._begin(held, Reason.REPLACED if self._held else None)]
+
+    def _descriptor(self) -> int:
+        if self._path == STANDARD_INPUT:
+            return os.dup(0)
+        return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def _holding(self, descriptor: int) -> Held | None:
+        """What was opened; None for a directory."""
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            os.close(descriptor)
+            return None
+        if stat.S_ISREG(mode):
+            return HeldFile(descriptor, self._clock)
+        return HeldStream(descriptor, ends=_is_pipe(self._path))
+
+    def _state_of(self, error: OSError) -> State:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return GONE if self._held else WAITING
+        if error.errno in (errno.EACCES, errno.EPERM):
+            return DENIED
+        return STALE if error.errno == errno.ESTALE else FAILED
+
+    def _fail(self, state: State) -> list[Change]:
+        """Say so, and try again after a while, each time a longer one."""
+        self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
+        self._retry_at = self._clock() + self._delay
+        return self._tell(state)
+
+    def _tell(self, state: State) -> list[Change]:
+        if state is self.state:
+            return []
+        self.state = state
+        return [state]
+
+
+def _is_pipe(path: str) -> bool:
+    """Whether the end of its writers is the end of it; a FIFO with a name may be opened by others."""
+    return path == STANDARD_INPUT or os.path.realpath(path).startswith(_PIPES)

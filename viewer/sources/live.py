@@ -1,0 +1,183 @@
+"""A document that grows: a file that is followed, read through a dialect, and begun anew when the file changes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from viewer.core.dialect import Options
+from viewer.formats import Detection, detect
+from viewer.formats.detect import HEAD
+from viewer.sources.bytes import CHUNK, Source
+from viewer.sources.changes import Change, Condition, Grew, Reason, Reset, State
+from viewer.sources.deadlines import Deadlines
+from viewer.sources.document import Document
+from viewer.sources.follow import FollowSource
+from viewer.sources.generation import Generation
+from viewer.sources.held_file import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class LiveChange:
+    """What one step brought. Where `anew` is set, projections made before are those of the reading before."""
+
+    grew: bool = False
+    """Rows may have grown, messages may have been settled, calls may have another state."""
+    anew: bool = False
+    """A new reading began, in which numbers begin at 1."""
+    reset: Reason | None = None
+    """Why, where something had been read before."""
+    ended: bool = False
+    """The reading is over and all that was open is settled; what comes after it begins anew."""
+    state: State | None = None
+    """How the file is doing, where that has changed."""
+    more: bool = False
+    """There is more to be read at once."""
+
+
+class LiveDocument(Document):
+    """A document of what a file holds now; `step` reads on. The source says when that is worth while."""
+
+    def __init__(
+        self,
+        source: FollowSource,
+        dialect: str | None = None,
+        options: Options | None = None,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.following = source
+        self._clock = clock
+        self._is_asked_for = dialect is not None
+        self._queue: deque[Change] = deque()
+        self._head = b""
+        """The beginning of the input, while its format is not settled."""
+        self._is_over = False
+        """The file has been read to its end for good, and another one follows."""
+        self._grew_at = clock()
+        super().__init__(source.generation, dialect, options)
+
+    def _begin(self, source: Source, detection: Detection) -> None:
+        super()._begin(source, detection)
+        self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
+        self._is_over = False
+
+    @property
+    def state(self) -> State:
+        """How the file is doing."""
+        return self.following.state
+
+    @property
+    def progress(self) -> float:
+        """How much of what is there has been read."""
+        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self._source.size))
+
+    @property
+    def has_open_message(self) -> bool:
+        """Whether a message has begun and is not settled."""
+        return bool(self._examiner.unsettled)
+
+    @property
+    def stalled_for(self) -> float:
+        """For how many seconds an open message has not gone on; 0 where none is open."""
+        return self._clock() - self._grew_at if self.has_open_message else 0.0
+
+    def load(self) -> LiveDocument:
+        """Read all that is there now."""
+        while self.step().more:
+            pass
+        return self
+
+    def read_some(self, size: int) -> None:
+        """Read on by so many bytes, if they are there."""
+        self.step(size)
+
+    def close(self) -> None:
+        """The input ends here: what is open is unfinished."""
+        if self.is_complete:
+            return
+        if not self._is_over:
+            self._finish()
+        self.is_complete = True
+        self.following.close()
+
+    def step(self, size: int = CHUNK) -> LiveChange:
+        """Look at the file, and read on by so many bytes at most."""
+        if self.is_complete:
+            return LiveChange()
+        if not self._queue:
+            self._queue.extend(self.following.poll())
+        change = LiveChange(state=self._take_states())
+        if self._queue:
+            return self._changed(size, change.state)
+        if change.state and change.state.condition is Condition.ENDED:
+            self.close()
+            return LiveChange(grew=True, ended=True, state=change.state)
+        return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
+
+    def _take_states(self) -> State | None:
+        """The newest of the states that come next."""
+        state = None
+        while self._queue and isinstance(self._queue[0], State):
+            state = self._queue.popleft()
+        return state if isinstance(state, State) else None
+
+    def _changed(self, size: int, state: State | None) -> LiveChange:
+        """Take a reset and the bytes after it, or one of the two."""
+        reason, anew = None, False
+        if isinstance(self._queue[0], Reset):
+            reason = self._queue[0].reason
+            if reason is Reason.REPLACED and self._read_to and not self._is_over:
+                self._finish()  # the reset stays in the queue
+                return LiveChange(grew=True, ended=True, state=state, more=True)
+            self._queue.popleft()
+            reason, anew = reason if self._read_to else None, True
+            self._begin(self.following.generation, self._detection_of(b""))
+        if self._queue and isinstance(self._queue[0], Grew):
+            was_empty = not self._read_to
+            if self._grow(self._next(size)):
+                anew, reason = True, reason or (None if was_empty else Reason.DETECTED)
+        return LiveChange(True, anew, reason, state=state, more=True)
+
+    def _next(self, size: int) -> bytes:
+        """So many of the bytes that come next; the rest stays in the queue."""
+        change = self._queue.popleft()
+        assert isinstance(change, Grew)
+        if len(change.data) > size:
+            self._queue.appendleft(Grew(change.data[size:]))
+        return change.data[:size]
+
+    def _grow(self, data: bytes) -> bool:
+        """Read on; whether the reading began anew, since it is the first or the format is another one."""
+        before = self._head if self._read_to else b""
+        began = self._settle(before, data)
+        self._take(before + data if began else data)
+        self._deadlines.look(self._clock())
+        self._grew_at = self._clock()
+        return began
+
+    def _settle(self, before: bytes, data: bytes) -> bool:
+        """Judge the format by all that is there, up to a size; whether the reading begins anew."""
+        if self._read_to >= HEAD:
+            return False
+        self._head = before + data[: HEAD - len(before)]
+        detection = self._detection_of(self._head)
+        if self._read_to and detection.dialect == self.detection.dialect:
+            self.detection = detection
+            return False
+        self._begin(self.following.generation, detection)
+        return True
+
+    def _detection_of(self, head: bytes) -> Detection:
+        return self.detection if self._is_asked_for else detect(head)
+
+    def _finish(self) -> None:
+        """Nothing more comes in this reading: what is open is unfinished."""
+        assert isinstance(self._source, Generation)
+        rest = self._source.add(b"", ends=True)
+        if rest:
+            self._take(rest)
+        self._end()
+        self.is_complete = False
+        self._is_over = True

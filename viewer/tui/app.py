@@ -110,6 +110,8 @@ class ViewerApp(App[int], inherit_bindings=False):
             return
         shown = self._screens.get(self.paths[self._place]) if self._screens else None
         self._screens[path], self._place = screen, place
+        if not self.is_screen_installed(screen):
+            self.install_screen(screen, f"file {path}")
         if shown is not None and self.screen is shown:
             self.switch_screen(screen)
         else:
@@ -130,6 +132,9 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.exit()
             return
         self.pop_screen()
+        for screen in self._screens.values():
+            self.uninstall_screen(screen)
+            screen.remove()
         self._screens.clear()
         self._list_folder(self._folder)
 

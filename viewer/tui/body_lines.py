@@ -78,7 +78,7 @@ def body_lines(
     drawn: BodyText, width: int, lead: Part, look: Look, overlays: Sequence[Styled], trim: bool
 ) -> list[BlockLine]:
     """All lines of a body behind its lead."""
-    over = Overlays(drawn.spans, sorted(drawn.moved(span) for span in overlays))
+    over = Overlays(drawn.spans, sorted((drawn.moved(span) for span in overlays), key=lambda span: span[:2]))
     lines = []
     for row in trimmed(lay_out(drawn.text, width), trim):
         parts = (lead, *styled_row(row, look, over.over(row)))

@@ -24,7 +24,8 @@ def between(left: Sequence[Part], right: Sequence[Part], width: int, signs: Sign
     room = width - sum(cells(part.text) for part in right) - (1 if right else 0)
     kept: list[Part] = []
     for part in left:
-        text = cut(part.text, max(room, 0), own(signs.ellipsis)) if cells(part.text) > room else part.text
+        mark = own(signs.ellipsis[: max(room, 0)])
+        text = cut(part.text, max(room, 0), mark) if cells(part.text) > room else part.text
         if room > 0:
             kept.append(Part(text, part.look))
         room -= cells(text)

@@ -127,10 +127,22 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
     def on_resize(self, event: events.Resize) -> None:
         """Other widths: other layouts, and blocks made anew."""
         was_roomy = self.has_class("-roomy")
+        if self._anchor is None:
+            self._anchor = self.transcript.line_of_focus()
         self._resized()
         if was_roomy != self.is_roomy:
             self.lay_out()
-        self.call_after_refresh(self.fit)
+        self.call_after_refresh(self._fit_anew)
+
+    def _fit_anew(self) -> None:
+        """Blocks for the new size; a focused message that was on the screen stays on it."""
+        above, self._anchor = self._anchor, None
+        self.fit()
+        if above is not None:
+            self.focus_message(self.transcript.focus_number, above=min(above, self.transcript.viewport // 2))
+
+    _anchor: int | None = None
+    """Where the focused message stood before the size changed."""
 
     def _resized(self) -> None:
         self.set_class(self.is_roomy, "-roomy")

@@ -78,7 +78,9 @@ class Searching(Parts):
 
     def show_hit(self, number: int, offset: int) -> None:
         """Bring the line of a hit on the screen, also inside a long or folded body."""
-        row = self.view.rows.row_of(number)
+        row = self.transcript.row_showing(number)
+        if row is None:
+            return
         block = self.transcript.block(row)
         at = [index for index, line in enumerate(block.lines) if line.row and line.row.start <= offset]
         last = at[-1] if at else block.first

@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Look, Part, own
+from viewer.sources.rows import RowKind
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.blocks import BlockMaker
 from viewer.tui.minimap import Minimap
@@ -65,6 +66,14 @@ class TranscriptLines(Widget, can_focus=True):
             if len(self._blocks) > KEPT_BLOCKS:
                 self._blocks.popitem(last=False)
         return known
+
+    def row_showing(self, number: int) -> int | None:
+        """The row of a message; None where this pane does not show it."""
+        if self._maker is None or not self._count():
+            return None
+        rows = self._maker.rows
+        row = rows.row_of(number)
+        return row if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number else None
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Find out once what stands on the screen, then draw it line by line."""

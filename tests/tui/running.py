@@ -1,0 +1,90 @@
+"""The whole app for the tests: run on files, driven by keys, and read as text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.events import Key
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+
+from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.key_names import character
+from viewer.tui.screens.main import MainScreen
+
+TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
+ROOMY, SMALL = (120, 40), (80, 24)
+
+
+@asynccontextmanager
+async def running(
+    *paths: str | Path, size: tuple[int, int] = ROOMY, keys: Sequence[str] = (), options: ViewOptions | None = None
+) -> AsyncIterator[Pilot[int]]:
+    """The app on these files, or on the tour, when all has been read and the keys have been pressed."""
+    app = ViewerApp([str(path) for path in paths] or [TOUR], options)
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        if keys:
+            await press(pilot, *keys)
+        yield pilot
+
+
+async def settled(pilot: Pilot[int]) -> None:
+    """All has been read, searched and drawn."""
+    await _handled(pilot)
+    for _ in range(0 if pilot.app._exit else 500):
+        shown = pilot.app.screen
+        reading = isinstance(shown, MainScreen) and not shown.document.is_complete
+        drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
+        if not (reading or drawing or any(worker.is_running for worker in pilot.app.workers)):
+            break
+        await asyncio.sleep(0.005)
+        await _handled(pilot)
+
+
+async def _handled(pilot: Pilot[int]) -> None:
+    """Every widget has done what it was told, and what follows from it."""
+    for _ in range(3):
+        await pilot._wait_for_screen()
+        await asyncio.sleep(0)
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    """Keys, one after the other, without the rests that a person needs."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for key in keys:
+        name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        event = Key(name, character(name))
+        event.set_sender(pilot.app)
+        driver.send_message(event)
+        await _handled(pilot)
+    await settled(pilot)
+
+
+async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:
+    """A prefix key, a text, and enter."""
+    names = {" ": "space", "/": "slash", ":": "colon", "-": "minus"}
+    await press(pilot, prefix, *(names.get(character, character) for character in text), "enter")
+
+
+def view(pilot: Pilot[int]) -> MainScreen:
+    """The main screen."""
+    main = next(each for each in reversed(pilot.app.screen_stack) if isinstance(each, MainScreen))
+    assert isinstance(main, MainScreen)
+    return main
+
+
+def drawn(pilot: Pilot[int]) -> str:
+    """Everything on the screen, as text; lines without spaces at their ends."""
+    app = pilot.app
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
+
+
+def said(pilot: Pilot[int]) -> str:
+    """What the person was told last."""
+    return str(view(pilot).status.notice)

@@ -52,7 +52,8 @@ def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
         ending = "call"
         fields["tool_call"] = _tool_call(message)
     else:
-        ending = "call" if message.role == "assistant" and is_tool(message.recipient) else "end"
+        is_call = message.role == "assistant" and is_tool(message.recipient) and not _is_thought(message)
+        ending = "call" if is_call else "end"
         fields |= _routing(message)
         fields["thinking" if _is_thought(message) else "content"] = message.body
     if message.intent is not None:

@@ -6,6 +6,11 @@ import asyncio
 import inspect
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same", derandomize=True)
+"""The same examples in every run; the long campaigns choose others."""
+settings.load_profile("same")
 
 
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:

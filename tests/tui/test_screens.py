@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,8 +87,10 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
     for file, written in FILES.items():
         (folder / file).write_text(written, "utf-8")
     async with running(look.file, size=look.size, options=look.options) as pilot:
-        await press(pilot, *look.keys)
-        await settled(pilot)
+        for key in look.keys:
+            await press(pilot, key)
+            await asyncio.sleep(0.1)
+            await settled(pilot)
         return drawn(pilot)
 
 

@@ -99,12 +99,13 @@ class BlockMaker:
     def _stray(self, row: int, stray: ShownStray) -> Block:
         lead = Part(own(f"{self.signs.open_gutter}   "), Look.WARNING)
         lines = [BlockLine((lead, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)))]
-        text = safe(normalize_newlines(stray.body))
+        given = normalize_newlines(stray.body)
+        text = safe(given)
         lines += [
             BlockLine((lead, Part(line.text, Look.QUIET)), line, len(lead.text))
             for line in lay_out(text, self.width - len(lead.text))
         ]
-        return Block(0, [*folded(lines, True, None, lead, self._more), *self._space()], text)
+        return Block(0, [*folded(lines, True, None, lead, self._more), *self._space()], given)
 
     @property
     def _more(self) -> str:
@@ -139,7 +140,7 @@ class BlockMaker:
             drawn, overlays = raw_text(self.projection.raw(number)), []
         lines = body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
         quiet = self.debug and not message.visible
-        return drawn.text, folded(lines, quiet, self.facts.folds.get(number), lead, self._more)
+        return drawn.given, folded(lines, quiet, self.facts.folds.get(number), lead, self._more)
 
     def rows_number(self, message: ShownMessage) -> int:
         """The number in the input of a shown message, whose label may count shown messages alone."""

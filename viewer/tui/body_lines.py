@@ -32,6 +32,8 @@ class BodyText:
     spans: list[Styled]
     origins: list[int] | None = None
     """Where each drawn character stands in the given text; None where they are the same."""
+    given: str = ""
+    """The same text before it was made safe, character by character: what a copy is made of."""
 
     def moved(self, span: Styled) -> Styled:
         """A span of the given text as a span of the drawn one."""
@@ -50,15 +52,25 @@ def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool)
     if json:
         laid = laid_out(text) if cells(text) > width else None
         if laid is not None and moved is None:
-            return BodyText(laid, json_spans(laid), origins(laid, text))
-        return BodyText(text, json_spans(text), moved)
-    return BodyText(text, markdown_spans(text) if markdown else [], moved)
+            places = origins(laid, text)
+            return BodyText(laid, json_spans(laid), places, _given(laid, places, text, normal))
+        return BodyText(text, json_spans(text), moved, normal)
+    return BodyText(text, markdown_spans(text) if markdown else [], moved, normal)
+
+
+def _given(laid: str, places: list[int], text: str, normal: str) -> str:
+    """What was laid out, with the characters that stood there before they were made safe."""
+    if normal == text:
+        return laid
+    pairs = zip(laid, places, strict=False)
+    return "".join(normal[place] if text[place : place + 1] == drawn else drawn for drawn, place in pairs)
 
 
 def raw_text(data: bytes) -> BodyText:
     """The bytes of a message as text, control tokens marked."""
-    text = safe(data.decode("utf-8", "replace"))
-    return BodyText(text, [Styled(*match.span(), Look.MARKER) for match in _MARKER.finditer(text)])
+    given = data.decode("utf-8", "replace")
+    text = safe(given)
+    return BodyText(text, [Styled(*match.span(), Look.MARKER) for match in _MARKER.finditer(text)], None, given)
 
 
 def _after_newlines(body: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Measures show, check and stats on generated transcripts beside `wc -l`: medians, in megabytes a second."""
+"""Measures show, check and stats on generated transcripts beside `wc -l`, in megabytes a second; then the viewer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+
+from tests.benchmarks.app import main as measure_app
 
 SIZES = (1_000_000, 4_000_000, 16_000_000)
 ROUNDS = 3
@@ -30,6 +32,7 @@ def main() -> None:
             print("  ".join(cells))
     for label, command in (("python -c pass", ["-c", "pass"]), ("--help", ["-m", "viewer", "--help"])):
         print(f"{label:<16}{seconds([sys.executable, *command]) * 1000:6.0f} ms")
+    measure_app()
 
 
 def chat(size: int) -> str:

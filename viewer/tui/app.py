@@ -24,6 +24,7 @@ from viewer.sources.bytes import Source, is_directory, open_source
 from viewer.sources.document import Document
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
+from viewer.tui.endings import fault_of, report_crash, take_signals
 from viewer.tui.file_table import FileTable, Reading
 from viewer.tui.paint import Painter
 from viewer.tui.screens.files import Choice, FilesScreen
@@ -79,6 +80,8 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Open the first file, or the list of a folder."""
+        if self.tunes_memory:
+            take_signals(self)
         if is_directory(self.paths[0]):
             self._list_folder(self.paths[0])
         else:
@@ -174,7 +177,7 @@ class ViewerApp(App[int], inherit_bindings=False):
     def _fatal_error(self) -> None:
         """Where the program broke, without a word of what it was showing."""
         self.bell()
-        self._crash = sys.exc_info()
+        self._remember(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
@@ -183,8 +186,14 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self._exception is None:
             self._exception = error
             self._exception_event.set()
-        self._crash = (type(error), error, error.__traceback__)
+        self._remember(error)
         self._close_messages_no_wait()
+
+    def _remember(self, error: BaseException | None) -> None:
+        """The first fault: later ones come of it."""
+        if error is not None and self._crash[0] is None:
+            fault = fault_of(error)
+            self._crash = (type(fault), fault, fault.__traceback__)
 
     _crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
 
@@ -208,19 +217,11 @@ def run_app(paths: Sequence[str], options: ViewOptions) -> int:
     app.tunes_memory = True
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    code = app.run()
+    try:
+        code = app.run()
+    except Exception as error:  # noqa: BLE001 - whatever it is, its message is not for the screen
+        return report_crash(type(error), error.__traceback__)
     kind, _, trace = app.crash
     if kind is not None:
         return report_crash(kind, trace)
     return code or app.return_code or 0
-
-
-def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
-    """The kind of exception and the places in the code; never its message, which may quote a transcript."""
-    lines = [f"ocmlview: this is a bug: {kind.__name__}"]
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        lines.append(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
-        trace = trace.tb_next
-    sys.stderr.write("\n".join(lines) + "\n")
-    return 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -36,6 +37,7 @@ class LineList(ScrollView, can_focus=False):
         self._count = 0
         self._line: Callable[[int, int], Line] = lambda row, width: ()
         self.cursor = -1
+        self._base = Style()
 
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
         """Show so many rows; `line` gives the parts of a row for a width."""
@@ -59,11 +61,16 @@ class LineList(ScrollView, can_focus=False):
         if self.cursor >= 0:
             self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True, x_axis=False)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The style of all lines is found out once: it is slow to find."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One row of the screen."""
         row = self.scroll_offset.y + y
         width = self.size.width
-        base = self.rich_style
+        base = self._base
         if row >= self._count:
             return Strip.blank(width, base)
         if row == self.cursor:

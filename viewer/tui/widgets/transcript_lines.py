@@ -38,6 +38,8 @@ class TranscriptLines(Widget, can_focus=True):
         """What is said where there is no message to show."""
         self._maker: BlockMaker | None = None
         self._frame: list[tuple[int, int, Block]] = []
+        self._seen = 1.0
+        self._base = Style()
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self.scroller = Scroller(self._count, self._height)
 
@@ -78,6 +80,8 @@ class TranscriptLines(Widget, can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Find out once what stands on the screen, then draw it line by line."""
         self._frame = self._lines_on_screen()
+        self._seen = len({row for row, _, _ in self._frame}) / max(1, self._count())
+        self._base = self.rich_style
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -86,10 +90,9 @@ class TranscriptLines(Widget, can_focus=True):
         if y < len(self._frame):
             strip = self._strip(*self._frame[y], width)
         else:
-            strip = self.painter.strip(self._note_line(y - len(self._frame)), width, self.rich_style)
-        seen = len({row for row, _, _ in self._frame}) / max(1, self._count())
-        thumb = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), seen)
-        return Strip.join([strip, self.painter.strip((thumb,), 1, self.rich_style)])
+            strip = self.painter.strip(self._note_line(y - len(self._frame)), width, self._base)
+        thumb = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), self._seen)
+        return Strip.join([strip, self.painter.strip((thumb,), 1, self._base)])
 
     def _lines_on_screen(self) -> list[tuple[int, int, Block]]:
         lines: list[tuple[int, int, Block]] = []
@@ -110,7 +113,7 @@ class TranscriptLines(Widget, can_focus=True):
 
     def _strip(self, row: int, line: int, block: Block, width: int) -> Strip:
         content = block.lines[line]
-        strip = self.painter.strip(self._with_focus(content, block, line), width, self.rich_style)
+        strip = self.painter.strip(self._with_focus(content, block, line), width, self._base)
         strip = self._with_selection(strip, row, line)
         return strip.apply_offsets(0, row * LINES_A_ROW + line)
 

@@ -1,0 +1,171 @@
+"""The real program in a pseudo terminal: keys in, every byte out, and a screen that obeys them."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyte
+
+QUIET = 0.15
+LONGEST = 20.0
+KEYS = {"enter": "\r", "escape": "\x1b", "tab": "\t", "ctrl+c": "\x03", "end": "\x1b[F", "space": " ", "ctrl+p": "\x10"}
+
+_SEQUENCE = re.compile(
+    rb"\x1b\[([<-?]?)([0-9;:]*)([ -/]*)([@-~])"  # CSI
+    rb"|\x1b\](.*?)(?:\x07|\x1b\\)"  # OSC
+    rb"|\x1b([PX^_].*?)\x1b\\"  # DCS and its like
+    rb"|\x1b([^\[\]PX^_])",  # two bytes
+    re.DOTALL,
+)
+MODES = {b"25", b"1000", b"1002", b"1003", b"1004", b"1006", b"1015", b"1016", b"1049", b"2004", b"2026", b"2048", b"7"}
+CURSOR = b"HABCDGJKdsu"
+UNWANTED = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\ufff9-\ufffc\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+class Terminal:
+    """One run of the program."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str | Path],
+        size: tuple[int, int] = (120, 40),
+        script: str = "",
+        folder: Path | None = None,
+    ) -> None:
+        self.written = bytearray()
+        self.screen = pyte.Screen(*size)
+        self._stream = pyte.ByteStream(self.screen)
+        command = [sys.executable, *(["-c", script] if script else ["-m", "viewer"]), *map(str, arguments)]
+        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "en_US.UTF-8"}
+        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        environment.pop("NO_COLOR", None)
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+            os.chdir(folder or Path(__file__).parents[2])
+            os.execve(sys.executable, command, environment)
+        self.code: int | None = None
+
+    def wait_for(self, text: str) -> None:
+        """Until this is on the screen."""
+        end = time.monotonic() + LONGEST
+        while text not in self.text() and time.monotonic() < end and self.code is None:
+            self._read(0.05)
+        assert text in self.text(), self.text()
+        self.rest()
+
+    def press(self, *keys: str) -> None:
+        """Type, and wait until nothing more is drawn."""
+        for key in keys:
+            os.write(self.master, KEYS.get(key, key).encode())
+            self.rest()
+
+    def rest(self) -> None:
+        """Until nothing has been written for a moment."""
+        end = time.monotonic() + LONGEST
+        while self._read(QUIET) and time.monotonic() < end:
+            pass
+
+    def end(self, number: signal.Signals | None = None) -> int:
+        """Wait for the end, after a signal if one is given; the exit code, as a shell tells it."""
+        if number is not None:
+            os.kill(self.pid, number)
+        end = time.monotonic() + LONGEST
+        while self.code is None and time.monotonic() < end:
+            self._read(0.02)
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            if done:
+                self.code = os.waitstatus_to_exitcode(status)
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            raise AssertionError("it did not end\n" + self.text())
+        while self._read(0.05):
+            pass
+        os.close(self.master)
+        return self.code
+
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.master, 1 << 16)
+        except OSError:
+            return False
+        self.written += data
+        self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p", b"", data))
+        return bool(data)
+
+    def text(self) -> str:
+        """What stands on the screen."""
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+
+def foreign(written: bytes) -> list[str]:
+    """What a terminal was sent that the program has no business to send."""
+    found: list[str] = []
+    at = 0
+    for match in _SEQUENCE.finditer(written):
+        found += _controls(written[at : match.start()])
+        found += [] if _is_known(match) else [repr(match[0][:80])]
+        at = match.end()
+    return found + list(_controls(written[at:]))
+
+
+def _controls(plain: bytes) -> Iterator[str]:
+    text = plain.decode("utf-8", "surrogateescape")
+    yield from (f"U+{ord(match[0]):04X} in {text[max(0, match.start() - 20) : match.end() + 20]!r}"
+                for match in UNWANTED.finditer(text))  # fmt: skip
+    if "\x1b" in text:
+        yield f"a lone ESC in {text[:80]!r}"
+
+
+def _is_known(match: re.Match[bytes]) -> bool:
+    private, numbers, between, final, osc, _, two = match.groups()
+    if osc is not None or match[6] is not None:
+        return osc is not None and (re.fullmatch(rb"22;[a-z]*", osc) is not None or _is_copy(osc))
+    if two is not None:
+        return two in (b"7", b"8", b"=", b">")
+    if final == b"m":
+        return not private and not between
+    if private == b"?":
+        return (final in b"hl" and not between and set(numbers.split(b";")) <= MODES) or (between, final) == (
+            b"$",
+            b"p",
+        )
+    if private in (b">", b"<", b"="):
+        return final == b"u"
+    return not private and not between and final in CURSOR + b"tcn"
+
+
+def _is_copy(osc: bytes) -> bool:
+    """A copy that the person asked for, in which nothing is left that a terminal obeys."""
+    if not osc.startswith(b"52;c;"):
+        return False
+    return not UNWANTED.search(base64.b64decode(osc[5:]).decode("utf-8"))
+
+
+def left_behind(written: bytes) -> list[str]:
+    """What was left in a state of the program's own; empty where all was put back."""
+    left = []
+    for mode, off, on in ((b"1049", b"l", b"h"), (b"1000", b"l", b"h"), (b"1003", b"l", b"h"), (b"25", b"h", b"l"),
+                          (b"1006", b"l", b"h"), (b"2004", b"l", b"h"), (b"1004", b"l", b"h")):  # fmt: skip
+        last = max(written.rfind(b"\x1b[?" + mode + off), 0)
+        if written.rfind(b"\x1b[?" + mode + on) > last:
+            left.append(mode.decode())
+    return left

@@ -22,6 +22,7 @@ LAYERS = [
         "viewer.sources.live",
         "viewer.sources.projection",
         "viewer.sources.shown",
+        "viewer.sources.shown_lists",
         "viewer.sources.stats",
         "viewer.sources.vault",
     ],

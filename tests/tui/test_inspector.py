@@ -25,6 +25,7 @@ from tests.tui.panes import (
 from viewer.render.lines import cells
 from viewer.render.style import Look
 from viewer.sources.projection import Projection
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.raw_lines import LONGEST_RAW, raw_lines, token_lines
 from viewer.tui.widgets.inspector import Inspector
@@ -32,7 +33,7 @@ from viewer.tui.widgets.inspector import Inspector
 
 def inspected(projection: Projection, number: int) -> Inspected:
     problems = projection.diagnostics_of(number)
-    return Inspected(projection, number, projection.message(number), projection.calls(), problems)
+    return Inspected(projection, number, projection.message(number), ShownCalls(projection.calls()), problems)
 
 
 def tab_of(number: int, tab: Tab, width: int = 34, *, sheet: bool = False) -> list[str]:

@@ -89,6 +89,7 @@ sys.exit(code)
 """
 BREAKS = """
 import sys
+from viewer.cli.exits import ended
 from viewer.tui.app import ViewOptions, run_app
 from viewer.tui.screens.main import MainScreen
 from viewer.tui.widgets.transcript import Transcript
@@ -112,7 +113,7 @@ elif sys.argv[1] == "unmount":
     MainScreen.on_unmount = breaks
 else:
     MainScreen.action_follow = breaks
-sys.exit(run_app(sys.argv[2:], ViewOptions()))
+sys.exit(ended(lambda: run_app(sys.argv[2:], ViewOptions())))
 """
 
 

@@ -86,6 +86,15 @@ class MessageIndex:
         """The transcript of a message."""
         return self._transcript[number - 1]
 
+    def turn_starts(self, first: int) -> Iterator[tuple[int, int, int]]:
+        """The messages from `first` on with which a turn begins: number, turn, transcript."""
+        last = (0, 0) if first < 2 else (self._turn[first - 2], self._transcript[first - 2])
+        places = zip(self._turn[first - 1 :], self._transcript[first - 1 :], strict=True)
+        for number, place in enumerate(places, first):
+            if place != last:
+                last = place
+                yield number, *place
+
     def __iter__(self) -> Iterator[Message]:
         return (self[number] for number in range(1, len(self) + 1))
 

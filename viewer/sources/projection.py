@@ -40,6 +40,10 @@ class Projection:
     _places: Places
     _vault: Vault
 
+    def is_of_same_reading(self, other: Projection) -> bool:
+        """Whether both look at one reading of one input; a file that changed is read anew."""
+        return self._examiner is other._examiner
+
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user is told only harmless values of their headers."""
         shown = []
@@ -128,6 +132,11 @@ class Projection:
     def message_count(self) -> int:
         """How many messages have been read, for an audience that may know it."""
         return len(self._examiner.index)
+
+    def turn_starts(self, first: int) -> Iterator[tuple[int, int, int]]:
+        """The messages from `first` on with which a turn begins, shown or not: number, turn, transcript; only for a
+        developer."""
+        return iter(()) if self.audience.is_safe else self._examiner.index.turn_starts(first)
 
     def headline(self, number: int) -> Headline:
         """What a list of messages tells of one. Only a developer is told anything of what is hidden."""

@@ -217,10 +217,7 @@ def run_app(paths: Sequence[str], options: ViewOptions) -> int:
     app.tunes_memory = True
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    try:
-        code = app.run()
-    except Exception as error:  # noqa: BLE001 - whatever it is, its message is not for the screen
-        return report_crash(type(error), error.__traceback__)
+    code = app.run()
     kind, _, trace = app.crash
     if kind is not None:
         return report_crash(kind, trace)

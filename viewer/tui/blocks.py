@@ -12,7 +12,8 @@ from viewer.render.safe_text import normalize_newlines, safe
 from viewer.render.style import UNICODE, Line, Look, Part, Signs, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.sources.shown import HiddenRun, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.body_lines import body_lines, drawn_text, folded, raw_text
 from viewer.tui.head_lines import between, debug_head, details, link, rule, safe_head, short_head
@@ -26,7 +27,7 @@ MOST_NOTES = 3
 class BlockFacts:
     """What blocks need beside the projection, made once for a view."""
 
-    calls: dict[int, list[ShownCall]] = field(default_factory=dict)
+    calls: ShownCalls = field(default_factory=ShownCalls)
     diagnostics: dict[int, list[ShownDiagnostic]] = field(default_factory=dict)
     """By row."""
     hits: Callable[[int], Sequence[Styled]] = lambda number: ()
@@ -152,7 +153,7 @@ class BlockMaker:
     def _debug_head(self, message: ShownMessage, body: list[BlockLine], lead: Part) -> list[BlockLine]:
         digits = max(2, len(str(self.projection.message_count)))
         gutter = Part(own(self.signs.gutter), lead.look)
-        links = [link(message.number, call, self.signs) for call in self.facts.calls.get(message.number, ())]
+        links = [link(message.number, call, self.signs) for call in self.facts.calls.of(message.number)]
         right = [part for said, _ in links for part in (Part(own("  ")), said)]
         target = links[0][1] if links else 0
         if not self.wide:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.sources.shown import ShownCall
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.columns import counted, duration, fitted, length
 from viewer.tui.link_lines import arrow, deadline_words, is_late, state_part
 
@@ -20,7 +18,7 @@ _BAD = frozenset({"failed", "timeout", "orphan", "duplicate", "unanswered"})
 class CallLines:
     """One row a call, in the order of the input."""
 
-    def __init__(self, calls: Sequence[ShownCall], style: Style) -> None:
+    def __init__(self, calls: ShownCalls, style: Style) -> None:
         self.calls = calls
         self._style = style
         self._ids = min(_WIDEST_ID, max((len(call.call_id or "") for call in calls), default=0))
@@ -39,12 +37,11 @@ class CallLines:
 
     def row_of(self, number: int) -> int:
         """The row that a message is an end of; -1 where there is none."""
-        return next((row for row, call in enumerate(self.calls) if number in (call.call, call.reply)), -1)
+        return self.calls.row_of(number)
 
     def head(self, width: int) -> list[Line]:
         """The counts, and the names of the columns."""
-        waiting = sum(call.state == "pending" for call in self.calls)
-        bad = sum(call.state in _BAD for call in self.calls)
+        waiting, bad = self.calls.open, sum(self.calls.states[state] for state in _BAD)
         said = [counted(len(self.calls), "call"), f"{waiting:,} open"] + ([f"{bad:,} went wrong"] if bad else [])
         title = (
             Part(own(" CALLS  "), Look.TITLE),

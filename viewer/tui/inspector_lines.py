@@ -13,6 +13,7 @@ from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownCall, ShownDiagnostic, ShownMessage
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.columns import counted, duration, length
 from viewer.tui.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
 from viewer.tui.raw_lines import raw_lines, token_lines
@@ -49,7 +50,7 @@ class Inspected:
     number: int
     message: ShownMessage | None
     """None where the toggles hide it."""
-    calls: Sequence[ShownCall]
+    calls: ShownCalls
     problems: Sequence[ShownDiagnostic]
     """Those of this message alone."""
     faulty: Set[int] = frozenset()
@@ -155,7 +156,7 @@ def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
 
 def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
     """What the header says and what follows from it; only what there is."""
-    link = next((call for call in inspected.calls if message.number in (call.call, call.reply)), None)
+    link = next(iter(inspected.calls.of(message.number)), None)
     yield "role", style.name(message.role or "(none)"), Look.PLAIN, None
     yield from _given("name", message.name, style)
     yield from _id_field(message, link, style)

@@ -11,6 +11,7 @@ from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownCall
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.columns import duration, fitted, length
 
 MOST_LINKS = 200
@@ -47,10 +48,10 @@ def state_part(call: ShownCall, style: Style) -> Part:
 
 
 def link_entries(
-    projection: Projection, number: int, calls: Sequence[ShownCall], faulty: Set[int], width: int, style: Style
+    projection: Projection, number: int, calls: ShownCalls, faulty: Set[int], width: int, style: Style
 ) -> Iterator[Entry]:
     """The calls that a message is an end of, then all calls around it."""
-    mine = [call for call in calls if number in (call.call, call.reply)]
+    mine = calls.of(number)
     for call in mine:
         yield from _call_entries(call, number, width, style)
         yield from _provenance(projection, call, width, style)

@@ -11,14 +11,13 @@ from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
 from viewer.sources.shown import Headline, ShownCall, ShownDiagnostic
+from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.brackets import Brackets
 from viewer.tui.columns import byte_size, duration, fitted, one_line, spread
 from viewer.tui.letters import is_call, letter_of, look_of
-from viewer.tui.outline_table import OutlineKind, OutlineRow, OutlineTable
+from viewer.tui.outline_table import OutlineKind, OutlineRow, OutlineTable, ShownTable, WholeTable
 
 _MARKS = {"error": Look.ERROR, "warning": Look.WARNING}
-_LOOKED_AT = 6
-"""How many messages at either end of a turn are asked for a time."""
 _WIDEST_ASIDE = 12
 
 
@@ -31,15 +30,15 @@ class OutlineLines:
         rows: Rows,
         style: Style,
         *,
-        calls: Sequence[ShownCall] | None = None,
-        problems: Sequence[ShownDiagnostic] | None = None,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
         live: bool = False,
     ) -> None:
-        self.table = OutlineTable()
+        self.table: OutlineTable = ShownTable() if projection.audience.is_safe else WholeTable()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
-        self._calls: Sequence[ShownCall] | None = None
-        self._problems: Sequence[ShownDiagnostic] | None = None
+        self._calls: ShownCalls | None = None
+        self._problems: ShownDiagnostics | None = None
         self.table.extend(projection, rows)
         self._know(calls, problems, live)
 
@@ -47,8 +46,8 @@ class OutlineLines:
         self,
         changed: int,
         *,
-        calls: Sequence[ShownCall] | None = None,
-        problems: Sequence[ShownDiagnostic] | None = None,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
         live: bool = False,
     ) -> None:
         """The rows were extended; those from `changed` on may be other ones. The same list of calls or problems
@@ -56,15 +55,24 @@ class OutlineLines:
         self.table.extend(self._projection, self._rows, changed)
         self._know(calls, problems, live)
 
-    def _know(self, calls: Sequence[ShownCall] | None, problems: Sequence[ShownDiagnostic] | None, live: bool) -> None:
-        safe = self._projection.audience.is_safe
-        calls = self._projection.calls() if calls is None and not safe else calls or ()
-        problems = self._projection.diagnostics() if problems is None else problems
+    def look_again(self, projection: Projection, rows: Rows) -> bool:
+        """Take another projection, where the lines stay the same but for what is switched off; else say no."""
+        if projection.audience.is_safe or self._projection.audience.is_safe:
+            return False
+        if not projection.is_of_same_reading(self._projection):
+            return False
+        self._projection, self._rows = projection, rows
+        return True
+
+    def _know(self, calls: ShownCalls | None, problems: ShownDiagnostics | None, live: bool) -> None:
+        if calls is None:
+            calls = ShownCalls(self._projection.calls())
+        if problems is None:
+            problems = ShownDiagnostics(self._projection.diagnostics())
         self._live = live
         if calls is not self._calls:
             self._calls = calls
             self._brackets = Brackets(calls)
-            self._links = {number: call for call in calls for number in (call.call, call.reply) if number is not None}
         if problems is not self._problems:
             self._problems = problems
             self._marks = _marks(problems)
@@ -80,9 +88,11 @@ class OutlineLines:
         return self._message_line(found.number, width)
 
     def _turn_line(self, group: int, width: int) -> Line:
-        folded = group in self.table.folded
+        folded = group in self.table.folds
         sign = ("> " if folded else "v ") if self._style.ascii else ("▸ " if folded else "▾ ")
-        title = own(f"{sign}turn {self.table.turn(group)}")
+        transcript = self.table.begins_transcript(group)
+        words = f"turn {self.table.turn(group)}" if transcript is None else f"transcript {transcript}, turn 1"
+        title = own(sign + words)
         mark = self._mark(*map(self._label, self.table.span(group))) if folded else Part(own(" "))
         left: Line = (mark, Part(title, Look.HEADING))
         if folded:
@@ -93,8 +103,7 @@ class OutlineLines:
         if self._live and group == self.table.groups - 1:
             return "live"
         numbers = self.table.numbers(group)
-        begun = self._first_time(numbers[:_LOOKED_AT])
-        ended = self._first_time(numbers[: -_LOOKED_AT - 1 : -1])
+        begun, ended = self._first_time(numbers), self._first_time(numbers[::-1])
         return duration(ended - begun) if begun is not None and ended is not None and ended > begun else ""
 
     def _first_time(self, numbers: list[int]) -> int | None:
@@ -130,7 +139,7 @@ class OutlineLines:
         if not headline.seen or headline.role not in ("user", "assistant", "tool"):
             return name(headline.role or "(no role)")
         if headline.role == "tool":
-            link = self._links.get(headline.number)
+            link = self._link(headline.number)
             return name((headline.name or (link.tool if link else "tool")).removeprefix("functions."))
         if is_call(headline):
             return name((headline.recipient or "").removeprefix("functions."))
@@ -153,7 +162,7 @@ class OutlineLines:
         return own(byte_size(headline.body_bytes))
 
     def _call_aside(self, headline: Headline) -> SafeText:
-        link = self._links.get(headline.number)
+        link = self._link(headline.number)
         if link and link.inferred and headline.role == "tool":
             return own("inferred")
         text = self._style.name(headline.call_id) if headline.call_id else own("no id")
@@ -173,8 +182,12 @@ class OutlineLines:
 
     def _is_partner(self, number: int) -> bool:
         """Whether the focus is on the other end of this call."""
-        link = self._links.get(self.focus)
+        link = self._link(self.focus)
         return link is not None and number != self.focus and number in (link.call, link.reply)
+
+    def _link(self, number: int) -> ShownCall | None:
+        """The last call that a message is an end of."""
+        return next(reversed(self._calls.of(number)), None) if self._calls else None
 
     def _label(self, number: int) -> int:
         """The number that this audience knows the message by."""

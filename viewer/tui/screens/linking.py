@@ -27,7 +27,7 @@ class Linking(Parts):
             self.say(DEBUG_ONLY)
             return
         number = self.focused_number
-        ends = sorted({end for call in self.facts.calls.get(number, ()) for end in (call.call, call.reply) if end})
+        ends = sorted({end for call in self.facts.calls.of(number) for end in (call.call, call.reply) if end})
         others = [end for end in ends if end != number]
         beyond = [end for end in others if (end - number) * step > 0]
         if not (others if wrap else beyond):

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from viewer.sources.document import Document
+from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.actions import bindings, by_id
 from viewer.tui.paint import Painter
 from viewer.tui.screens.exporting import Exporting
@@ -118,7 +119,8 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
         view = self.view
         changed = view.rows.extend()
         if full:
-            view.calls, view.diagnostics = view.projection.calls(), view.projection.diagnostics()
+            view.calls = ShownCalls(view.projection.calls())
+            view.diagnostics = ShownDiagnostics(view.projection.diagnostics())
             self.show_view(changed=changed)
         else:
             self.transcript.changed_from(changed)
@@ -211,7 +213,7 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         """The panes beside follow the conversation."""
         if event.transcript is self.transcript:
-            self.moved()
+            self.moved_again()
         elif event.transcript.focus_number:
             self.focus_message(event.transcript.focus_number)
 

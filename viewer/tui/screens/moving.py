@@ -140,12 +140,9 @@ class Moving(Linking):
         here = self._problem_row()
         beyond = [row for row in rows if (row - here) * step > 0]
         row = (beyond or rows)[0 if step > 0 else -1]
+        self.pointed = next(one for one in found[row] if one.severity == severity)
+        self.problems.point_at(self.pointed)
         self._show_row(row)
-        for one in found[row]:
-            if one.severity == severity:
-                self.problems.point_at(one)
-                self.pointed = one
-                break
 
     def _problem_row(self) -> int:
         """The row that the last jump went to, or that of the focus."""

@@ -11,7 +11,8 @@ from viewer.render.style import ASCII, UNICODE, Look, Signs, Style
 from viewer.sources.document import Document
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
-from viewer.sources.shown import ShownCall, ShownDiagnostic
+from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.blocks import BlockFacts
 from viewer.tui.hits import Hit
 from viewer.tui.paint import Painter
@@ -39,8 +40,8 @@ class View:
 
     projection: Projection
     rows: Rows
-    calls: list[ShownCall]
-    diagnostics: list[ShownDiagnostic]
+    calls: ShownCalls
+    diagnostics: ShownDiagnostics
 
 
 class DocumentRead(Message):
@@ -75,7 +76,8 @@ class Parts(Screen[None]):
     def look(self) -> View:
         """The document under the present audience."""
         projection = self.document.project(self.state.audience)
-        return View(projection, projection.rows(), projection.calls(), projection.diagnostics())
+        calls, diagnostics = ShownCalls(projection.calls()), ShownDiagnostics(projection.diagnostics())
+        return View(projection, projection.rows(), calls, diagnostics)
 
     # The widgets, by name.
 

@@ -74,7 +74,6 @@ class Showing(Titling):
         self.show_transcripts()
         view, focus = self.view, self.focused_number
         if changed is None:
-            self.outline.clear()
             self.show_outline()
         else:
             self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics)
@@ -91,16 +90,15 @@ class Showing(Titling):
         if self.outline.display:
             focus = self.focused_number
             self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
+        else:
+            self.outline.clear()
 
     def make_facts(self, rows: Rows) -> BlockFacts:
         """Calls and diagnostics by the rows that tell of them."""
-        facts = BlockFacts(hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
+        facts = BlockFacts(self.view.calls, hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
         facts.trims = any(
             DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
         )
-        for call in self.view.calls:
-            for end in {call.call, call.reply} - {None}:
-                facts.calls.setdefault(end or 0, []).append(call)
         strict = self.state.audience.strict
         for found in self.view.diagnostics:
             if found.message is not None:
@@ -171,6 +169,7 @@ class Showing(Titling):
     def moved(self) -> None:
         """The focus or the place changed: the panes beside follow."""
         number = self.focused_number
+        self._stood = self._standing
         self.transcript.partners = self._partners(number)
         self.outline.focus_on(number)
         self.strip.focus_on(number)
@@ -182,6 +181,19 @@ class Showing(Titling):
                 pane.stand_beside(number, self.transcript.line_of_focus())
         self.show_title()
 
+    def moved_again(self) -> None:
+        """The same, where it has not been done by the action that moved."""
+        if self._stood != self._standing:
+            self.moved()
+
+    _stood = (0, 0, 0)
+
+    @property
+    def _standing(self) -> tuple[int, int, int]:
+        """The focus, and the place of the first line on the screen."""
+        scroller = self.transcript.scroller
+        return self.focused_number, scroller.row, scroller.line
+
     def _partners(self, number: int) -> frozenset[int]:
-        ends = {end for call in self.facts.calls.get(number, ()) for end in (call.call, call.reply)}
+        ends = {end for call in self.facts.calls.of(number) for end in (call.call, call.reply)}
         return frozenset(end for end in ends if end is not None and end != number)

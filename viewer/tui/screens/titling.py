@@ -37,7 +37,7 @@ class Titling(Parts):
         rows, number = self.view.rows, self.focused_number
         transcripts = self.view.projection.transcripts()
         first = transcripts[0] if transcripts else None
-        severities = [found.severity for found in self.view.diagnostics]
+        severities = self.view.diagnostics.severities
         row = rows.row_of(number) if number and len(rows) else 0
         dialect = DIALECTS[first.dialect].title if first else ""
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
@@ -49,15 +49,14 @@ class Titling(Parts):
                 turns=last_turn or None,
                 debug=self.state.debug,
                 follow=FollowState.FROZEN if self.state.frozen else FollowState.STILL,
-                errors=severities.count("error"),
-                warnings=severities.count("warning"),
+                errors=severities["error"],
+                warnings=severities["warning"],
                 message=(rows.label(row) or number) if number else None,
                 messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
                 percent=100 * (row + 1) // len(rows) if len(rows) else None,
                 busy="" if self.document.is_complete else f"reading {self.document.progress:.0%}",
             )
         )
-        opened = sum(call.state == "pending" for call in self.view.calls)
         beside = letters_around(self.view.projection, rows, number, self.size.width // 2 - 4, self.printing)
         self.query_one(ProblemLine).show(self.problems.one_line(self.size.width))
         on = self.state.channels | ({Reveal.DEVELOPER} if Reveal.SYSTEM in self.state.channels else set())
@@ -66,7 +65,7 @@ class Titling(Parts):
                 channels=frozenset(on),
                 shown=rows.shown_count,
                 calls=len(self.view.calls),
-                open=opened,
+                open=self.view.calls.open,
                 beside=strip_line(beside, number, titled=False),
             )
         )

@@ -10,6 +10,7 @@ from textual.message import Message
 
 from viewer.render.style import Line, Style
 from viewer.sources.shown import ShownCall
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.call_lines import CallLines
 from viewer.tui.paint import Painter
 from viewer.tui.widgets.head_line import HeadLine
@@ -43,7 +44,7 @@ class Calls(Vertical):
 
     def show(self, calls: Sequence[ShownCall], focus: int = 0) -> None:
         """Show these calls, the cursor on the one that the message is an end of."""
-        lines = self._lines = CallLines(calls, self.drawn_style)
+        lines = self._lines = CallLines(calls if isinstance(calls, ShownCalls) else ShownCalls(calls), self.drawn_style)
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         self.list.show(len(calls), self._line, self._lines.row_of(focus))
 

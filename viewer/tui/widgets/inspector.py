@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,7 +9,7 @@ from textual.message import Message
 
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
-from viewer.sources.shown import ShownCall, ShownDiagnostic
+from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.link_lines import Entry
 from viewer.tui.paint import Painter
@@ -53,19 +51,19 @@ class Inspector(Vertical):
         projection: Projection,
         number: int | None,
         *,
-        calls: Sequence[ShownCall] | None = None,
-        problems: Sequence[ShownDiagnostic] | None = None,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
     ) -> None:
         """Show a message; calls and problems are asked for where they are not given."""
         if number is None or projection.audience.is_safe:
             self.clear()
             return
-        calls = projection.calls() if calls is None else calls
-        problems = projection.diagnostics() if problems is None else problems
-        mine = [problem for problem in problems if problem.message == number]
-        faulty = frozenset(found.message for found in problems if found.severity == "error" and found.message)
+        calls = ShownCalls(projection.calls()) if calls is None else calls
+        problems = ShownDiagnostics(projection.diagnostics()) if problems is None else problems
         same = self._inspected is not None and self._inspected.number == number
-        self._inspected = Inspected(projection, number, projection.message(number), calls, mine, faulty)
+        self._inspected = Inspected(
+            projection, number, projection.message(number), calls, problems.of(number), problems.faulty
+        )
         self._draw(keep_place=same)
 
     def next_tab(self, step: int = 1) -> None:

@@ -42,9 +42,17 @@ class LineList(ScrollView, can_focus=False):
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
         """Show so many rows; `line` gives the parts of a row for a width."""
         self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
-        self.virtual_size = Size(0, count)
+        self._measure()
         self.refresh()
         self.follow_cursor()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """What fitted may not fit any more."""
+        self._measure()
+
+    def _measure(self) -> None:
+        """Every other size lays the screen out anew: a list that fits has none."""
+        self.virtual_size = Size(0, self._count if self._count > self.size.height else 0)
 
     def clear(self) -> None:
         """Forget every row and the text behind it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -11,7 +9,7 @@ from textual.message import Message
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
-from viewer.sources.shown import ShownCall, ShownDiagnostic
+from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.outline_lines import OutlineLines
 from viewer.tui.outline_table import OutlineKind
 from viewer.tui.paint import Painter
@@ -48,12 +46,15 @@ class Outline(Vertical):
         rows: Rows,
         focus: int,
         *,
-        calls: Sequence[ShownCall] | None = None,
-        problems: Sequence[ShownDiagnostic] | None = None,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
         live: bool = False,
     ) -> None:
         """Show a projection anew. Calls and problems are asked for where they are not given."""
-        self._lines = OutlineLines(projection, rows, self.drawn_style, calls=calls, problems=problems, live=live)
+        if self._lines is not None and self._lines.look_again(projection, rows):
+            self._lines.grew(0, calls=calls, problems=problems, live=live)
+        else:
+            self._lines = OutlineLines(projection, rows, self.drawn_style, calls=calls, problems=problems, live=live)
         self._lines.focus = focus
         self._draw(focus)
 
@@ -62,8 +63,8 @@ class Outline(Vertical):
         changed: int,
         focus: int,
         *,
-        calls: Sequence[ShownCall] | None = None,
-        problems: Sequence[ShownDiagnostic] | None = None,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
         live: bool = False,
     ) -> None:
         """The rows that were given to `show` have been extended; `changed` is what `Rows.extend` returned."""

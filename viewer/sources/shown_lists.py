@@ -1,0 +1,97 @@
+"""The calls and the diagnostics of a projection as lists in which those of one message are found at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import overload
+
+from viewer.sources.shown import ShownCall, ShownDiagnostic
+
+
+class ShownCalls(Sequence[ShownCall]):
+    """All calls of a projection, in the order of the input."""
+
+    def __init__(self, calls: Sequence[ShownCall] = ()) -> None:
+        self._calls = calls
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    @overload
+    def __getitem__(self, row: int) -> ShownCall: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[ShownCall]: ...
+
+    def __getitem__(self, row: int | slice) -> ShownCall | Sequence[ShownCall]:
+        return self._calls[row]
+
+    def of(self, number: int) -> list[ShownCall]:
+        """The calls that a message is an end of."""
+        return [self._calls[row] for row in self._rows.get(number, ())]
+
+    def row_of(self, number: int) -> int:
+        """The row of the first call that a message is an end of; -1 where there is none."""
+        return next(iter(self._rows.get(number, ())), -1)
+
+    @property
+    def open(self) -> int:
+        """How many are waiting for a reply."""
+        return self.states["pending"]
+
+    @cached_property
+    def states(self) -> Mapping[str, int]:
+        """How many calls are in each state."""
+        return Counter(call.state for call in self._calls)
+
+    @cached_property
+    def _rows(self) -> Mapping[int, Sequence[int]]:
+        rows: dict[int, list[int]] = {}
+        for row, call in enumerate(self._calls):
+            for number in {call.call, call.reply}:
+                if number is not None:
+                    rows.setdefault(number, []).append(row)
+        return rows
+
+
+class ShownDiagnostics(Sequence[ShownDiagnostic]):
+    """All that a projection says is wrong."""
+
+    def __init__(self, diagnostics: Sequence[ShownDiagnostic] = ()) -> None:
+        self._diagnostics = diagnostics
+
+    def __len__(self) -> int:
+        return len(self._diagnostics)
+
+    @overload
+    def __getitem__(self, row: int) -> ShownDiagnostic: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[ShownDiagnostic]: ...
+
+    def __getitem__(self, row: int | slice) -> ShownDiagnostic | Sequence[ShownDiagnostic]:
+        return self._diagnostics[row]
+
+    def of(self, number: int) -> list[ShownDiagnostic]:
+        """What is wrong with one message."""
+        return self._by_message.get(number, [])
+
+    @cached_property
+    def severities(self) -> Mapping[str, int]:
+        """How many there are of each severity."""
+        return Counter(found.severity for found in self._diagnostics)
+
+    @cached_property
+    def faulty(self) -> frozenset[int]:
+        """The numbers of the messages that have an error."""
+        return frozenset(found.message for found in self._diagnostics if found.severity == "error" and found.message)
+
+    @cached_property
+    def _by_message(self) -> Mapping[int, list[ShownDiagnostic]]:
+        found: dict[int, list[ShownDiagnostic]] = {}
+        for diagnostic in self._diagnostics:
+            if diagnostic.message is not None:
+                found.setdefault(diagnostic.message, []).append(diagnostic)
+        return found

@@ -53,6 +53,7 @@ LOOKS = {
     "debug-120x40-ascii": Look(keys=PROBLEM, options=ViewOptions(ascii_only=True)),
     "debug-80x24": Look(size=(80, 24), keys=PROBLEM),
     "debug-80x24-inspector": Look(size=(80, 24), keys=(*PROBLEM, "i")),
+    "debug-80x24-problems": Look(size=(80, 24), keys=(*PROBLEM, "p")),
     "debug-40x12": Look(size=(40, 12), keys=PROBLEM),
     "help-120x40": Look(keys=("question_mark",)),
     "help-80x24": Look(size=(80, 24), keys=("question_mark",)),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from textual.widget import Widget
+
 from viewer.core.diagnostics import RULES
 from viewer.core.visibility import Reveal
 from viewer.sources.shown import ShownDiagnostic
@@ -77,33 +79,37 @@ class Acting(Copying):
         self.show_outline()
         self.call_after_refresh(self.fit)
 
-    def fit(self) -> None:
-        """Make blocks for the present width."""
+    def fit(self, keep: int = 0) -> None:
+        """Make blocks for the present width; a message to keep stays on the screen."""
         self.show_transcripts()
+        if keep:
+            self.focus_message(keep)
         self.moved()
 
+    def _switch(self, pane: Widget) -> None:
+        """Open a pane, or close it; a focused message that was on the screen stays on it."""
+        keep = 0 if self.transcript.line_of_focus() is None else self.transcript.focus_number
+        pane.display = not pane.display
+        self.call_after_refresh(self.fit, keep)
+
     def action_outline(self) -> None:
-        self.outline.display = not self.outline.display
+        self._switch(self.outline)
         self.show_outline()
-        self.call_after_refresh(self.fit)
 
     def action_inspector(self) -> None:
         if self.only_in_debug():
-            self.inspector.display = not self.inspector.display
-            self.call_after_refresh(self.fit)
+            self._switch(self.inspector)
 
     def action_next_tab(self) -> None:
         if self.only_in_debug():
             self.inspector.next_tab()
 
     def action_problems(self) -> None:
-        self.problems.display = not self.problems.display
-        self.call_after_refresh(self.fit)
+        self._switch(self.problems)
 
     def action_calls(self) -> None:
         if self.only_in_debug():
-            self.calls.display = not self.calls.display
-            self.call_after_refresh(self.fit)
+            self._switch(self.calls)
 
     def action_open(self) -> None:
         """Explain the problem that was just gone to, else unfold or fold the focused message."""

@@ -8,6 +8,7 @@ from textual.selection import Selection
 
 from viewer.render.safe_text import copied
 from viewer.sources.rows import RowKind
+from viewer.tui.block import Block
 from viewer.tui.blocks import BlockMaker
 from viewer.tui.selecting import selected_text
 from viewer.tui.widgets.transcript_lines import LINES_A_ROW, TranscriptLines
@@ -74,16 +75,27 @@ class Transcript(TranscriptLines):
         self._moved()
 
     def focus_on(self, number: int, *, above: int | None = None) -> None:
-        """Give a message the focus and bring it on the screen; `above` lines stay before it where it must move."""
+        """Give a message the focus and bring it on the screen, all of it where it fits; with `above`, so many lines
+        stay before it."""
         self.focus_number = number
         if self._maker is None or not self._count():
             return
-        row = self._maker.rows.row_of(number)
-        first = self.block(row).first
-        seen = self.scroller.screen_line(row, first, self.viewport)
-        if above is not None or seen is None or seen > self.viewport - 3:
-            self.scroller.place(row, first, self.viewport // 4 if above is None else above, self.viewport)
+        row, viewport = self._maker.rows.row_of(number), self.viewport
+        block = self.block(row)
+        place = self._fitting(row, block) if above is None else above
+        if place is not None:
+            self.scroller.place(row, block.first, place, viewport)
         self._moved()
+
+    def _fitting(self, row: int, block: Block) -> int | None:
+        """Where the head of a block should stand; None where it stands well."""
+        viewport, height = self.viewport, block.height - block.first
+        seen = self.scroller.screen_line(row, block.first, viewport)
+        if seen is None:
+            return max(0, min(viewport // 4, viewport - height))
+        if seen + height <= viewport:
+            return None
+        return viewport - height if height < viewport else min(seen, viewport // 4)
 
     def stand_beside(self, number: int, above: int | None) -> None:
         """Show what stands next to a message of another pane, without a word to anyone."""

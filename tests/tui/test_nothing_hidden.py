@@ -90,7 +90,7 @@ class Looked:
         found = [piece for piece in self.pieces if piece in text]
         assert not found, f"{where}: {found[:5]}"
 
-    async def everywhere(self) -> None:
+    async def drawn_and_held(self) -> None:
         pilot, main = self.pilot, view(self.pilot)
         await press(pilot, "g")
         for page in range(200):
@@ -102,6 +102,12 @@ class Looked:
         self.at(pilot.app.export_screenshot(), "a screenshot")
         self.at(main.title_bar.render_line(0).text, "the title")
         self.at(pilot.app.title + pilot.app.sub_title + pilot.app.clipboard, "the app")
+        main.text_select_all()
+        self.at(main.get_selected_text() or "", "select all")
+        main.clear_selection()
+
+    async def everywhere(self) -> None:
+        await self.drawn_and_held()
         await self._panes()
         await self._copies()
 
@@ -160,8 +166,35 @@ async def test_no_widget_holds_what_is_hidden(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 
 
+async def glance(sample: Sample) -> None:
+    """The shorter look: what is drawn and held, before debug and after it, and what a select-all copies."""
+    pieces = hidden_pieces(sample)
+    if not pieces:
+        return
+    async with running(sample.path, size=ROOMY, options=ViewOptions(dialect=sample.asked)) as pilot:
+        looked = Looked(pilot, pieces)
+        await looked.drawn_and_held()
+        await press(pilot, "d", "s", "G", "d")
+        await looked.drawn_and_held()
+
+
+OTHERS = [sample.name for sample in samples() if sample.name not in QUICK]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [sample.name for sample in samples() if sample.name not in QUICK])
+@pytest.mark.parametrize("name", OTHERS)
+async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
+    await glance(next(sample for sample in samples() if sample.name == name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS[::12])
+async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
+    await proof(next(sample for sample in samples() if sample.name == name))
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", OTHERS)
 async def test_no_widget_holds_what_is_hidden_in_any_sample(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 

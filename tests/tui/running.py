@@ -37,9 +37,9 @@ async def settled(pilot: Pilot[int]) -> None:
     await _handled(pilot)
     for _ in range(0 if pilot.app._exit else 500):
         shown = pilot.app.screen
-        reading = isinstance(shown, MainScreen) and not shown.document.is_complete
+        reading = isinstance(shown, MainScreen) and shown.is_reading
         drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
-        if not (reading or drawing or any(worker.is_running for worker in pilot.app.workers)):
+        if not (reading or drawing or any(worker.is_running for worker in pilot.app.workers if worker.group != "tail")):
             break
         await asyncio.sleep(0.005)
         await _handled(pilot)

@@ -53,7 +53,7 @@ class TestTitle:
     def test_in_120_columns(self) -> None:
         assert title(FACTS, 120) == (
             " weather.ocm   OpenChatML 2.2 · gpt-oss-120b · 3 turns             "
-            "[SAFE]  ▶ follow             ✖ 1 ⚠ 2  msg 17/17  98% "
+            "[SAFE]  ▶ LIVE               ✖ 1 ⚠ 2  msg 17/17  98% "
         )
         assert title(DEBUG_FACTS, 120) == (
             " weather.ocm   OpenChatML 2.2 · gpt-oss-120b · 3 turns            "
@@ -61,7 +61,7 @@ class TestTitle:
         )
 
     def test_in_80_columns(self) -> None:
-        assert title(FACTS, 80) == " weather.ocm  OCM 2.2                         [SAFE] ▶ follow       ✖1 ⚠2 17/17 "
+        assert title(FACTS, 80) == " weather.ocm  OCM 2.2                         [SAFE] ▶ LIVE         ✖1 ⚠2 17/17 "
         assert (
             title(DEBUG_FACTS, 80) == " weather.ocm  OCM 2.2                        [DEBUG] ❚❚ +1          ✖1 ⚠2 11/17 "
         )
@@ -100,7 +100,7 @@ class TestTitle:
     def test_work_in_progress_stands_where_the_follow_state_stands(self) -> None:
         line = title(replace(FACTS, busy="indexing 41 %"), 120)
         assert "indexing 41 %" in line
-        assert "follow" not in line
+        assert "LIVE" not in line
 
 
 class TestToggles:

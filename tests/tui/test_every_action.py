@@ -337,7 +337,11 @@ async def test_files(tmp_path: Path) -> None:
 @proves("follow", "freeze")
 async def test_follow_and_freeze() -> None:
     async with running(keys=["F"]) as pilot:
-        assert said(pilot) != ""
+        assert "❚❚ paused" in drawn(pilot)
+        await press(pilot, "F")
+        assert "▶ LIVE" in drawn(pilot)
+        await press(pilot, "F")
+        assert said(pilot) == "no longer followed; F follows again"
         await press(pilot, "=")
         assert "frozen" in drawn(pilot)
         await press(pilot, "=")

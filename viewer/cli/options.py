@@ -61,6 +61,22 @@ def printing(command: Command) -> Command:
     return command
 
 
+def following(command: Command) -> Command:
+    """How the viewer follows: --follow, --from-start, --stall-after."""
+    for option in (
+        click.option(
+            "--stall-after",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Say of an open message that it has stalled when nothing came for so long.",
+        ),
+        click.option("--from-start", is_flag=True, help="With --follow: begin at the top, not at the end."),
+        click.option("-f", "--follow", is_flag=True, help="Wait for the file, and show what comes as it comes."),
+    ):
+        command = option(command)
+    return command
+
+
 def reveal_option(command: Command) -> Command:
     """--reveal A,B with the names of `Reveal`."""
     names = ", ".join(_NAMES)

@@ -21,6 +21,7 @@ from viewer.sources.folder import list_transcripts
 @options.reading
 @options.audience
 @options.printing
+@options.following
 @click.option("--theme", metavar="NAME", default="", help="The colours of the viewer.")
 @click.option("--goto", "go_to", metavar="PLACE", default="", help="Open there: 12, t3, 50%, with -d L120 or B4096.")
 def command(
@@ -32,6 +33,9 @@ def command(
     strict_safe: bool,
     color: str,
     ascii_only: bool,
+    follow: bool,
+    from_start: bool,
+    stall_after: float | None,
     theme: str,
     go_to: str,
 ) -> int:
@@ -55,6 +59,9 @@ def command(
             theme=theme or ("plain" if color == "never" else ""),
             ascii_only=output.style.ascii,
             go_to=go_to,
+            follow=follow,
+            from_start=from_start,
+            stall_after=stall_after,
         ),
     )
 

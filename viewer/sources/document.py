@@ -87,6 +87,11 @@ class Document:
         return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self._source.size))
 
     @property
+    def note(self) -> str:
+        """What the status line says of how the input is read; empty where it is read in place."""
+        return self._source.note
+
+    @property
     def transcript_count(self) -> int:
         """How many transcripts the input holds."""
         return len(self._examiner.transcripts)

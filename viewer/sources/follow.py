@@ -40,12 +40,16 @@ Held = HeldFile | HeldStream
 class FollowSource:
     """The bytes of a file as it is now and as it will be. Nothing that happens to the file raises."""
 
-    def __init__(self, path: str, *, wake: Wake | None = None, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, path: str, *, wake: Wake | None = None, clock: Clock = time.monotonic, descriptor: int = 0
+    ) -> None:
+        """`descriptor` is where standard input is read from: 0 may be the keyboard."""
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING
         self.generation = Generation(self.name, None)
         """What has been read since the last reset; readable for as long as somebody keeps it."""
         self._path = path
+        self._standard_input = descriptor
         self._wake = wake or Polling()
         self._clock = clock
         self._held: Held | None = None
@@ -60,6 +64,11 @@ class FollowSource:
         return self.generation.size
 
     @property
+    def length(self) -> int:
+        """How many bytes there are now, as far as that can be known before they are read."""
+        return max(self.size, self._held.length if self._held and not self._is_lost else 0)
+
+    @property
     def converted(self) -> bool:
         """The text was UTF-16; offsets count its UTF-8 form."""
         return self.generation.converted
@@ -68,6 +77,11 @@ class FollowSource:
     def note(self) -> str:
         """What the status line says of the source."""
         return self.generation.note
+
+    @property
+    def is_stream(self) -> bool:
+        """It is a pipe or a FIFO, whose writers wait when nobody reads."""
+        return isinstance(self._held, HeldStream)
 
     @property
     def has_ended(self) -> bool:
@@ -117,7 +131,7 @@ class FollowSource:
         if self._clock() < self._retry_at:
             return None
         try:
-            status = os.fstat(0) if self._path == STANDARD_INPUT else os.stat(self._path)  # noqa: PTH116
+            status = os.fstat(self._standard_input) if self._path == STANDARD_INPUT else os.stat(self._path)  # noqa: PTH116
         except OSError as error:
             return self._state_of(error)
         return DIRECTORY if stat.S_ISDIR(status.st_mode) else identity_of(status)
@@ -164,7 +178,7 @@ class FollowSource:
 
     def _descriptor(self) -> int:
         if self._path == STANDARD_INPUT:
-            return os.dup(0)
+            return os.dup(self._standard_input)
         return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def _holding(self, descriptor: int) -> Held | None:

@@ -39,6 +39,11 @@ class HeldFile:
     has_ended = False
     """More may always come."""
 
+    @property
+    def length(self) -> int:
+        """How many bytes it has now."""
+        return os.fstat(self._descriptor).st_size
+
     def take(self, limit: int) -> bytes | Reason:
         """The next bytes, none where there are none yet; or why nothing that was read counts any more."""
         data = os.pread(self._descriptor, limit, self.offset)

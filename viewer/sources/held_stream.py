@@ -21,6 +21,9 @@ class HeldStream:
         self._ready = select.poll()
         self._ready.register(descriptor, select.POLLIN)
 
+    length = 0
+    """What is still to come is not known."""
+
     def take(self, limit: int) -> bytes:
         """What has come, at most so much."""
         parts: list[bytes] = []

@@ -51,6 +51,8 @@ class LiveDocument(Document):
         self._clock = clock
         self._is_asked_for = dialect is not None
         self._queue: deque[Change] = deque()
+        self._taken = 0
+        """So many of the bytes that come next in the queue have been read."""
         self._head = b""
         """The beginning of the input, while its format is not settled."""
         self._is_over = False
@@ -71,7 +73,13 @@ class LiveDocument(Document):
     @property
     def progress(self) -> float:
         """How much of what is there has been read."""
-        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self._source.size))
+        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))
+
+    @property
+    def pulse(self) -> tuple[int, ...]:
+        """Other than before whenever more has happened than that the text of an open message has grown."""
+        examiner = self._examiner
+        return len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
 
     @property
     def has_open_message(self) -> bool:
@@ -79,9 +87,19 @@ class LiveDocument(Document):
         return bool(self._examiner.unsettled)
 
     @property
+    def open_numbers(self) -> list[int]:
+        """The messages that have begun and are not settled."""
+        return sorted(self._examiner.unsettled)
+
+    @property
+    def quiet_for(self) -> float:
+        """How many seconds ago the last byte came."""
+        return self._clock() - self._grew_at
+
+    @property
     def stalled_for(self) -> float:
         """For how many seconds an open message has not gone on; 0 where none is open."""
-        return self._clock() - self._grew_at if self.has_open_message else 0.0
+        return self.quiet_for if self.has_open_message else 0.0
 
     def load(self) -> LiveDocument:
         """Read all that is there now."""
@@ -142,11 +160,14 @@ class LiveDocument(Document):
 
     def _next(self, size: int) -> bytes:
         """So many of the bytes that come next; the rest stays in the queue."""
-        change = self._queue.popleft()
+        change = self._queue[0]
         assert isinstance(change, Grew)
-        if len(change.data) > size:
-            self._queue.appendleft(Grew(change.data[size:]))
-        return change.data[:size]
+        data = change.data[self._taken : self._taken + size]
+        self._taken += len(data)
+        if self._taken == len(change.data):
+            self._queue.popleft()
+            self._taken = 0
+        return data
 
     def _grow(self, data: bytes) -> bool:
         """Read on; whether the reading began anew, since it is the first or the format is another one."""

@@ -20,14 +20,15 @@ from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
 from viewer.render.style import Style, own
 from viewer.resources import bundled
-from viewer.sources.bytes import Source, is_directory, open_source
-from viewer.sources.document import Document
+from viewer.sources.bytes import Source, is_directory
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
 from viewer.tui.endings import fault_of, report_crash, take_signals
 from viewer.tui.file_table import FileTable, Reading
+from viewer.tui.opening import Opener
 from viewer.tui.paint import Painter
 from viewer.tui.screens.files import Choice, FilesScreen
+from viewer.tui.screens.following import STALLED_AFTER, Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
 from viewer.tui.screens.parts import DocumentRead, LeaveWanted
 from viewer.tui.themes import load_theme
@@ -45,6 +46,11 @@ class ViewOptions:
     theme: str = ""
     ascii_only: bool = False
     go_to: str = ""
+    follow: bool = False
+    """Wait for what is not there yet, and stay at the end of what grows."""
+    from_start: bool = False
+    stall_after: float | None = None
+    """Seconds after which an open message that does not go on has stalled."""
 
 
 COLLECTOR = (2000, 20, 100_000)
@@ -67,6 +73,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._first = first
         self.options = options or ViewOptions()
         self.paths = list(paths)
+        self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow)
         self._place = 0
         self._folder: str | None = None
         self._barrier = Barrier()
@@ -143,8 +150,8 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def _make_screen(self, path: str) -> MainScreen:
         options = self.options
-        source, self._first = self._first or open_source(path), None
-        document = Document(source, options.dialect, options.reading)
+        source, self._first = self._first, None
+        document = self._opener.document(path, source)
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         debug = bool(options.revealed)
         state = ViewState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
@@ -153,8 +160,14 @@ class ViewerApp(App[int], inherit_bindings=False):
             state,
             self._painter,
             ascii_only=options.ascii_only,
-            go_to=options.go_to,
+            start_at=options.go_to,
             files=self.paths,
+            watching=Watching(
+                options.follow,
+                options.from_start,
+                options.stall_after or STALLED_AFTER,
+                lambda: self._opener.live_again(path),
+            ),
         )
 
     def on_file_wanted(self, event: FileWanted) -> None:
@@ -212,7 +225,7 @@ def run_app(paths: Sequence[str], options: ViewOptions) -> int:
     """Run the app; its exit code."""
     for name in ("TEXTUAL_LOG", "TEXTUAL", "TEXTUAL_DEBUG", "TEXTUAL_DEVTOOLS_HOST", "TEXTUAL_DEVTOOLS_PORT"):
         os.environ.pop(name, None)
-    first = None if is_directory(paths[0]) else open_source(paths[0])
+    first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
     app = ViewerApp(paths, options, first)
     app.tunes_memory = True
     gc.freeze()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from viewer.render.layout import lay_out
 from viewer.render.lines import cells
@@ -37,6 +37,8 @@ class BlockFacts:
     folds: dict[int, bool] = field(default_factory=dict)
     """Messages that the person unfolded (True) or folded (False)."""
     trims: bool = False
+    growing: frozenset[int] = frozenset()
+    """Messages to which more may come while one watches."""
 
 
 @dataclass(slots=True)
@@ -119,8 +121,14 @@ class BlockMaker:
         head = self._debug_head(message, body, lead) if self.debug else self._safe_head(message, lead)
         notes = [BlockLine(line) for line in self._notes(row)]
         lines = [*before, *head, *(notes if self.debug else []), *body, *([] if self.debug else notes)]
+        grows = self.rows.value(row) in self.facts.growing
         if self.debug and message.ending == "open":
             lines.append(BlockLine((lead, Part(own(f"{self.signs.ellipsis} pending"), Look.PENDING))))
+        elif grows and lines[-1].row is not None and cells(lines[-1].row.text) < self.width - cells(lead.text):
+            last = lines[-1]
+            lines[-1] = replace(last, parts=(*last.parts, Part(own(self.signs.gutter), Look.PENDING)))
+        elif grows:
+            lines.append(BlockLine((lead, Part(own(self.signs.gutter), Look.PENDING))))
         return Block(self.rows.value(row), [*lines, *self._space()], drawn, len(before))
 
     def _lead(self, message: ShownMessage) -> Part:
@@ -141,7 +149,8 @@ class BlockMaker:
             drawn, overlays = raw_text(self.projection.raw(number)), []
         lines = body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
         quiet = self.debug and not message.visible
-        return drawn.given, folded(lines, quiet, self.facts.folds.get(number), lead, self._more)
+        unfolded = self.facts.folds.get(number, number in self.facts.growing or None)
+        return drawn.given, folded(lines, quiet, unfolded, lead, self._more)
 
     def rows_number(self, message: ShownMessage) -> int:
         """The number in the input of a shown message, whose label may count shown messages alone."""

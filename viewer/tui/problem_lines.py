@@ -40,6 +40,10 @@ class ProblemLines:
         self._numbers = max((len(_number(found.message)) for found in self.problems), default=0)
         self._places = max((len(_place(found)) for found in self.problems), default=0)
 
+    def pend(self, pending: Pending | None) -> None:
+        """Say this of the open message."""
+        self._pending = pending
+
     def __len__(self) -> int:
         return len(self.problems) + (self._pending is not None)
 

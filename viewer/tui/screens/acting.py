@@ -163,15 +163,6 @@ class Acting(Copying):
             if problem:
                 self.say(problem, Notice.WARNING)
 
-    def action_follow(self) -> None:
-        """Nothing grows here: the whole input has been read."""
-        self.say("this input is read to its end; it is not being followed")
-
-    def action_freeze(self) -> None:
-        """Draw nothing new until pressed again."""
-        self.state = replace(self.state, frozen=not self.state.frozen)
-        self.show_title()
-
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(self.painter, self.printing))
 

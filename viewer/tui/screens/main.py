@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -16,9 +15,8 @@ from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.actions import bindings, by_id
 from viewer.tui.paint import Painter
 from viewer.tui.screens.exporting import Exporting
+from viewer.tui.screens.following import Following, Watching
 from viewer.tui.screens.moving import Moving
-from viewer.tui.screens.parts import DocumentRead
-from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.sizing import Sizing
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.bar import ActionChosen
@@ -35,16 +33,10 @@ from viewer.tui.widgets.title_bar import TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
 
-READ_AT_ONCE = 16 * 1024
-"""Bytes between two looks at the keyboard."""
-LOOK_AGAIN_SECONDS = 0.5
-DRAW_AGAIN_SECONDS = 0.05
-
-
 _PREFIXES = {key: id for id in ("goto", "search", "filter", "yank") for key in by_id(id).keys}
 
 
-class MainScreen(Moving, Searching, Sizing, Exporting):
+class MainScreen(Moving, Following, Sizing, Exporting):
     """One document on the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
@@ -57,13 +49,14 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
         painter: Painter,
         *,
         ascii_only: bool = False,
-        go_to: str = "",
+        start_at: str = "",
         files: Sequence[str] = (),
+        watching: Watching | None = None,
     ) -> None:
         super().__init__(document, state, painter, ascii_only)
-        self._go_to = go_to
+        self.start_at = start_at
         self.files = tuple(files)
-        self._only: frozenset[int] | None = None
+        self.watching = watching or Watching()
 
     def compose(self) -> ComposeResult:
         """The parts, from top to bottom."""
@@ -91,40 +84,7 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
         self._resized()
         self.lay_out()
         self.show_view()
-        self.run_worker(self._read(), group="read")
-
-    async def _read(self) -> None:
-        """Read the input in small steps, so that no key ever waits."""
-        looked = drawn = 0.0
-        loop = asyncio.get_running_loop()
-        while not self.document.is_complete:
-            self.document.read_some(READ_AT_ONCE)
-            now = loop.time()
-            if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
-                looked = drawn = now
-                self._grew(full=True)
-            elif now - drawn > DRAW_AGAIN_SECONDS:
-                drawn = now
-                self._grew(full=False)
-            await asyncio.sleep(0)
-        self._grew(full=True)
-        self.post_message(DocumentRead())
-        if self._go_to:
-            self.go_to(self._go_to)
-
-    def _grew(self, *, full: bool) -> None:
-        """More has been read: new rows at once, calls and diagnostics from time to time."""
-        if self.state.frozen:
-            return
-        view = self.view
-        changed = view.rows.extend()
-        if full:
-            view.calls = ShownCalls(view.projection.calls())
-            view.diagnostics = ShownDiagnostics(view.projection.diagnostics())
-            self.show_view(changed=changed)
-        else:
-            self.transcript.changed_from(changed)
-            self.show_title()
+        self.begin()
 
     def on_resize(self, event: events.Resize) -> None:
         """Other widths: other layouts, and blocks made anew."""
@@ -180,35 +140,6 @@ class MainScreen(Moving, Searching, Sizing, Exporting):
         else:
             self.unfilter()
             self.search_for(event.text, event.kind)
-
-    def search_settled(self, kind: PromptKind, typed: str) -> None:
-        """All has been searched: marks on the scrollbar, and the filter."""
-        if kind is PromptKind.FILTER and self.searcher and self._only is None:
-            self._only = frozenset(self.searcher.messages())
-            if self._only:
-                self.view.rows = self.view.projection.rows(only=self._only)
-                self.show_view()
-                self.search_for(typed, kind)
-            else:
-                self._only = None
-                self.say("no message matches")
-        self.show_minimap()
-
-    def view_is_filtered(self) -> bool:
-        """Whether only matching messages are shown."""
-        return self._only is not None
-
-    def unfilter(self) -> None:
-        """Show all messages again."""
-        if self._only is not None:
-            self._only = None
-            self.view.rows = self.view.projection.rows()
-            self.show_view()
-
-    def change(self, state: ViewState) -> None:
-        """Another view: no filter in it."""
-        self._only = None
-        super().change(state)
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         """The panes beside follow the conversation."""

@@ -35,6 +35,8 @@ class Moving(Linking):
         viewport = self.transcript.viewport
         self.transcript.move(int(share * (viewport - (1 if abs(share) == 1 else 0))))
         self.transcript.focus_number = self.transcript.first_seen()
+        if share > 0 and self.transcript.scroller.at_end(viewport):
+            self.reached_end()
         self.moved()
 
     def action_top(self) -> None:

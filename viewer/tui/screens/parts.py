@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.message import Message
 from textual.screen import Screen
@@ -16,6 +17,7 @@ from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.blocks import BlockFacts
 from viewer.tui.hits import Hit
 from viewer.tui.paint import Painter
+from viewer.tui.problem_lines import Pending
 from viewer.tui.search import Searcher
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.calls import Calls
@@ -26,12 +28,24 @@ from viewer.tui.widgets.outline import Outline
 from viewer.tui.widgets.problems import Problems
 from viewer.tui.widgets.prompt import Prompt
 from viewer.tui.widgets.status_line import Notice, StatusLine
-from viewer.tui.widgets.title_bar import TitleBar
+from viewer.tui.widgets.title_bar import FollowState, TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
 
 ROOMY = 100
 """From so many columns on panes stand beside one another."""
+
+
+class Going(NamedTuple):
+    """How a growing document and the view of it go along."""
+
+    state: FollowState
+    words: str = ""
+    """Said in place of the name of the state."""
+    behind: int = 0
+    """Messages that came since the person went elsewhere."""
+    busy: str = ""
+    """Work in progress, in our own words."""
 
 
 @dataclass(slots=True)
@@ -172,6 +186,27 @@ class Parts(Screen[None]):
     def focused_number(self) -> int:
         """The message that has the focus, or the first one on the screen; 0 where there is none."""
         return self.transcript.focus_number or self.transcript.first_seen()
+
+    # What `Following` knows, where it is one of the parts.
+
+    def going(self) -> Going:
+        """How the document and the view of it go along."""
+        busy = "" if self.document.is_complete else f"reading {self.document.progress:.0%}"
+        return Going(FollowState.FROZEN if self.state.frozen else FollowState.STILL, busy=busy)
+
+    def pending(self) -> Pending | None:
+        """The message that is open while the input grows, as far as this audience may know of it."""
+        return None
+
+    def growing(self) -> frozenset[int]:
+        """The messages to which more may come."""
+        return frozenset()
+
+    def stay_at_end(self) -> None:
+        """Show the end, where the view follows it."""
+
+    def reached_end(self) -> None:
+        """The person has come to the end."""
 
     def severity_look(self, severity: str) -> Look:
         """The colour of a severity."""

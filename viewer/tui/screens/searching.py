@@ -53,6 +53,35 @@ class Searching(Parts):
         self.search_settled(kind, typed)
         self._note()
 
+    def search_on(self, changed: int) -> None:
+        """The rows from this one on are new, or may have changed: search them too."""
+        if self.searcher is None:
+            return
+        rests = self.searcher.is_done
+        self.searcher.resume(changed)
+        if rests:
+            self.run_worker(self._search_quietly(self.searcher, changed), group="search", exclusive=True)
+
+    def search_anew(self) -> None:
+        """The same search over other rows; the view stays where it is."""
+        if self.searcher is None:
+            return
+        query, self.hit = self.searcher.query, None
+        self.searcher.close()
+        rows = self.view.rows
+        start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
+        self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
+        self.run_worker(self._search_quietly(self.searcher, 0), group="search", exclusive=True)
+
+    async def _search_quietly(self, searcher: Searcher, changed: int) -> None:
+        """Search what is left, and mark what is found, without going there."""
+        while searcher.step(STEP_SECONDS):
+            await asyncio.sleep(0.001)
+        if searcher is self.searcher:
+            self.show_minimap()
+            self.transcript.changed_from(changed)
+            self._note()
+
     def search_settled(self, kind: PromptKind, typed: str) -> None:
         """All has been searched: marks on the scrollbar, and the filter."""
         raise NotImplementedError

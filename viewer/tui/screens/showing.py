@@ -76,12 +76,14 @@ class Showing(Titling):
         if changed is None:
             self.show_outline()
         else:
-            self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics)
-        self.problems.show(view.diagnostics, safe=not self.state.debug)
+            live = bool(self.growing())
+            self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics, live=live)
+        self.problems.show(view.diagnostics, safe=not self.state.debug, pending=self.pending())
         self.calls.show(view.calls, focus)
         self.strip.show(view.projection, view.rows, focus)
-        self.status.show(self.state.debug, self.state.strict)
+        self.status.show(self.state.debug, self.state.strict, self.document.note)
         self.footer.show(self.state.debug)
+        self.stay_at_end()
         self.moved()
 
     def show_outline(self) -> None:
@@ -89,13 +91,15 @@ class Showing(Titling):
         view = self.view
         if self.outline.display:
             focus = self.focused_number
-            self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics)
+            live = bool(self.growing())
+            self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics, live=live)
         else:
             self.outline.clear()
 
     def make_facts(self, rows: Rows) -> BlockFacts:
         """Calls and diagnostics by the rows that tell of them."""
         facts = BlockFacts(self.view.calls, hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
+        facts.growing = self.growing()
         facts.trims = any(
             DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
         )
@@ -113,9 +117,9 @@ class Showing(Titling):
         lane = Lane.CONVERSATION if beside else None
         rows = self.view.projection.rows(lane) if beside else self.view.rows
         self.transcript.notes = [] if rows.shown_count else self.nothing_shown()
-        self.transcript.show(self._maker(self.transcript.text_width, rows))
         self.transcript.marks = self.state.marks
         self.show_minimap()
+        self.transcript.show(self._maker(self.transcript.text_width, rows))
         for pane, side in zip(self.sides, _LANES, strict=True):
             pane.display = beside
             if beside:
@@ -170,7 +174,10 @@ class Showing(Titling):
         """The focus or the place changed: the panes beside follow."""
         number = self.focused_number
         self._stood = self._standing
-        self.transcript.partners = self._partners(number)
+        partners = self._partners(number)
+        if partners != self.transcript.partners:
+            self.transcript.partners = partners
+            self.transcript.refresh()
         self.outline.focus_on(number)
         self.strip.focus_on(number)
         self.calls.focus_on(number)

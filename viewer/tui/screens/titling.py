@@ -10,7 +10,7 @@ from viewer.sources.rows import RowKind
 from viewer.tui.screens.parts import Parts
 from viewer.tui.strip_cells import letters_around, strip_line
 from viewer.tui.widgets.problem_line import ProblemLine
-from viewer.tui.widgets.title_bar import FollowState, TitleFacts
+from viewer.tui.widgets.title_bar import TitleFacts
 from viewer.tui.widgets.toggles import ToggleFacts
 
 
@@ -20,7 +20,7 @@ class Titling(Parts):
     def nothing_shown(self) -> list[SafeText]:
         """What is said where no message is shown: why, and how to look behind."""
         if not self.document.is_complete:
-            return [own("  reading")]
+            return [own(f"  {self.going().words or 'reading'}")]
         if not self.document.message_count:
             empty = not self.document.transcript_count
             said = "This file is empty." if empty else "There is no message here, only a document header or plain text."
@@ -34,7 +34,7 @@ class Titling(Parts):
 
     def show_title(self) -> None:
         """The first line, and the line of channels."""
-        rows, number = self.view.rows, self.focused_number
+        rows, number, going = self.view.rows, self.focused_number, self.going()
         transcripts = self.view.projection.transcripts()
         first = transcripts[0] if transcripts else None
         severities = self.view.diagnostics.severities
@@ -48,13 +48,15 @@ class Titling(Parts):
                 model=(first.model or "") if first else "",
                 turns=last_turn or None,
                 debug=self.state.debug,
-                follow=FollowState.FROZEN if self.state.frozen else FollowState.STILL,
                 errors=severities["error"],
                 warnings=severities["warning"],
+                follow=going.state,
+                words=going.words,
+                behind=going.behind,
                 message=(rows.label(row) or number) if number else None,
                 messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
                 percent=100 * (row + 1) // len(rows) if len(rows) else None,
-                busy="" if self.document.is_complete else f"reading {self.document.progress:.0%}",
+                busy=going.busy,
             )
         )
         beside = letters_around(self.view.projection, rows, number, self.size.width // 2 - 4, self.printing)

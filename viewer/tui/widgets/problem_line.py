@@ -13,8 +13,9 @@ class ProblemLine(Bar):
 
     def show(self, line: Line) -> None:
         """Say something else."""
-        self.shown = line
-        self.refresh()
+        if line != self.shown:
+            self.shown = line
+            self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
         """The parts of the line, each of which opens the list."""

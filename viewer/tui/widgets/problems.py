@@ -50,6 +50,12 @@ class Problems(Vertical):
         self.list.show(len(lines), self._line, row)
         self.list.scroll_to(y=offset, animate=False)
 
+    def pend(self, pending: Pending | None) -> None:
+        """Say how long the open message has not gone on; that there is one is told by `show`."""
+        if self._lines is not None:
+            self._lines.pend(pending)
+            self.list.refresh()
+
     def point_at(self, diagnostic: ShownDiagnostic) -> None:
         """Put the cursor on a diagnostic."""
         if self._lines is not None and diagnostic in self._lines.problems:

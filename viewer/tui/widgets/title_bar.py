@@ -20,22 +20,24 @@ class FollowState(Enum):
     """How the view and a growing file go along."""
 
     STILL = "still"
-    FOLLOWING = "follow"
+    FOLLOWING = "LIVE"
     PAUSED = "paused"
     FROZEN = "frozen"
     WAITING = "waiting"
     """The file is not there yet, or cannot be read now."""
     STALLED = "stalled"
     """It ends in the middle of a message and has not grown for long."""
+    ENDED = "ended"
+    """It was a pipe, and nothing more comes."""
 
 
 _UNICODE_STATES = {
     FollowState.FOLLOWING: "▶", FollowState.PAUSED: "❚❚", FollowState.FROZEN: "■",
-    FollowState.WAITING: "◌", FollowState.STALLED: "◌",
+    FollowState.WAITING: "◌", FollowState.STALLED: "◌", FollowState.ENDED: "■",
 }  # fmt: skip
 _ASCII_STATES = {
     FollowState.FOLLOWING: ">", FollowState.PAUSED: "||", FollowState.FROZEN: "=",
-    FollowState.WAITING: "~", FollowState.STALLED: "~",
+    FollowState.WAITING: "~", FollowState.STALLED: "~", FollowState.ENDED: "=",
 }  # fmt: skip
 
 
@@ -60,6 +62,8 @@ class TitleFacts:
     percent: int | None = None
     busy: str = ""
     """Work in progress, in our own words: `indexing 41 %`. It stands where the follow state stands."""
+    words: str = ""
+    """Said of the follow state in our own words, where there is room: `stalled 12 s`."""
 
 
 class TitleBar(Bar):
@@ -117,24 +121,26 @@ class TitleBar(Bar):
         """The follow state beside the badge, the rest at the right end; without room, percent goes first."""
         gap = "  " if roomy else " "
         blocks = [self._follow(roomy), self._counts(roomy), self._place(roomy), self._percent(roomy)]
-        for index in (3, 0, 2, 1):
+        shorter = [(3, []), (0, self._follow(False, short=True)), (0, []), (2, []), (1, [])]
+        for index, block in shorter:
             shown = [block for block in blocks if block]
             if sum(map(width_of, shown)) + len(gap) * len(shown) <= room:
                 break
-            blocks[index] = []
+            blocks[index] = block
         beside, *others = ([spot(gap), *block] if block else [] for block in blocks)
         return apart(beside, [each for other in others for each in other], room)
 
-    def _follow(self, roomy: bool) -> list[Spot]:
+    def _follow(self, roomy: bool, *, short: bool = False) -> list[Spot]:
         facts = self.facts
         if facts.busy:
             return [spot(self.printing.words(facts.busy), Look.PENDING)]
         if facts.follow is FollowState.STILL:
             return []
         mark = (_ASCII_STATES if self.printing.ascii else _UNICODE_STATES)[facts.follow]
-        word = "" if facts.follow is FollowState.PAUSED and not roomy else f" {facts.follow.value}"
-        behind = f" +{facts.behind}" if facts.behind else ""
-        return [spot(f"{mark}{word}{behind}", _LOOKS[facts.follow], "follow")]
+        behind = f" +{facts.behind:,}" if facts.behind else ""
+        is_clear = facts.follow is FollowState.PAUSED and behind and not roomy
+        word = "" if is_clear else f" {facts.follow.value if short else facts.words or facts.follow.value}"
+        return [spot(self.printing.words(f"{mark}{word}{behind}"), _LOOKS[facts.follow], "follow")]
 
     def _counts(self, roomy: bool) -> list[Spot]:
         signs, between = self.printing.signs, " " if roomy else ""
@@ -161,6 +167,7 @@ _LOOKS = {
     FollowState.FROZEN: Look.WARNING,
     FollowState.WAITING: Look.PENDING,
     FollowState.STALLED: Look.WARNING,
+    FollowState.ENDED: Look.QUIET,
 }
 
 

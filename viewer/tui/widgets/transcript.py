@@ -40,11 +40,11 @@ class Transcript(TranscriptLines):
         self._maker = maker
         self._blocks.clear()
         self.scroller.settle(self.viewport)
-        self.refresh()
+        self.redraw_changed()
 
     def clear(self) -> None:
         """Forget every text."""
-        self._frame = []
+        self._frame, self._drawn = [], []
         self.show(None)
         self.scroller.row = self.scroller.line = 0
 
@@ -52,7 +52,7 @@ class Transcript(TranscriptLines):
         """Rows from this one on are new or others."""
         for known in [known for known in self._blocks if known >= row]:
             del self._blocks[known]
-        self.refresh()
+        self.redraw_changed()
 
     def redraw(self) -> None:
         """Blocks must be made anew: hits, folds or links have changed."""
@@ -103,6 +103,15 @@ class Transcript(TranscriptLines):
             row = self._maker.rows.row_of(number)
             self.scroller.place(row, self.block(row).first, above or 0, self.viewport)
             self.refresh()
+
+    def go_back(self) -> None:
+        """To the beginning, without a focus and without a word to anyone: what comes is something else."""
+        self.scroller.row = self.scroller.line = self.focus_number = 0
+
+    def stick(self) -> None:
+        """Show the last line, without a word to anyone."""
+        self.scroller.row, self.scroller.line = self.scroller.last(self.viewport)
+        self.redraw_changed()
 
     def line_of_focus(self) -> int | None:
         """Where the head of the focused message stands on the screen."""

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from viewer.render.safe_text import SafeText
-from viewer.render.style import Look, Part, own
+from viewer.render.style import Line, Look, Part, own
 from viewer.sources.rows import RowKind
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.blocks import BlockMaker
@@ -40,6 +40,8 @@ class TranscriptLines(Widget, can_focus=True):
         self._frame: list[tuple[int, int, Block]] = []
         self._seen = 1.0
         self._base = Style()
+        self._drawn: list[tuple[Line, Part]] = []
+        """What each line of the screen was drawn from."""
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self.scroller = Scroller(self._count, self._height)
 
@@ -79,10 +81,33 @@ class TranscriptLines(Widget, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Find out once what stands on the screen, then draw it line by line."""
+        self._look()
+        self._base = self.rich_style
+        self._drawn = [self._content(y) for y in range(self.size.height)]
+        return super().render_lines(crop)
+
+    def redraw_changed(self) -> None:
+        """Draw the lines that are others than before; where nothing changed, nothing is sent to the terminal."""
+        self._look()
+        drawn, height = self._drawn, self.size.height
+        if len(drawn) != height:
+            self.refresh()
+            return
+        changed = [y for y in range(height) if self._content(y) != drawn[y]]
+        if changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def _look(self) -> None:
         self._frame = self._lines_on_screen()
         self._seen = len({row for row, _, _ in self._frame}) / max(1, self._count())
-        self._base = self.rich_style
-        return super().render_lines(crop)
+
+    def _content(self, y: int) -> tuple[Line, Part]:
+        """What a line of the screen is drawn from, and its piece of the minimap."""
+        piece = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), self._seen)
+        if y >= len(self._frame):
+            return self._note_line(y - len(self._frame)), piece
+        _, line, block = self._frame[y]
+        return self._with_focus(block.lines[line], block, line), piece
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the block line there, and its piece of the minimap."""
@@ -91,7 +116,7 @@ class TranscriptLines(Widget, can_focus=True):
             strip = self._strip(*self._frame[y], width)
         else:
             strip = self.painter.strip(self._note_line(y - len(self._frame)), width, self._base)
-        thumb = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), self._seen)
+        _, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
         return Strip.join([strip, self.painter.strip((thumb,), 1, self._base)])
 
     def _lines_on_screen(self) -> list[tuple[int, int, Block]]:

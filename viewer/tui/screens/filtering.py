@@ -1,0 +1,85 @@
+"""Showing only the messages that match, also those that are still to come."""
+
+from __future__ import annotations
+
+from viewer.sources.rows import Rows
+from viewer.tui.screens.reading import Reading
+from viewer.tui.search import Searcher
+from viewer.tui.view_state import ViewState
+from viewer.tui.widgets.prompt import PromptKind
+
+
+class Filtering(Reading):
+    """The filter of the view: what was typed after `&`, and the messages that have it in them."""
+
+    _only: frozenset[int] | None = None
+    _filter = ""
+    """What was typed."""
+    _all: Rows | None = None
+    """All rows, while the view has only those that match."""
+    _sieve: Searcher | None = None
+    """The search over all rows that says which match."""
+
+    def search_settled(self, kind: PromptKind, typed: str) -> None:
+        """All has been searched: marks on the scrollbar, and the filter."""
+        if kind is PromptKind.FILTER and self.searcher and self._only is None:
+            if self.searcher.messages():
+                self._begin_filter(self.searcher, typed)
+            else:
+                self.say("no message matches")
+        self.show_minimap()
+
+    def _begin_filter(self, sieve: Searcher, typed: str) -> None:
+        self._sieve, self._all, self._filter = sieve, self.view.rows, typed
+        self.searcher = None
+        self._only = frozenset(sieve.messages())
+        self.view.rows = self.view.projection.rows(only=self._only)
+        self.show_view()
+        self.search_for(typed, PromptKind.FILTER)
+
+    def view_is_filtered(self) -> bool:
+        """Whether only matching messages are shown."""
+        return self._only is not None
+
+    def unfilter(self) -> None:
+        """Show all messages again."""
+        if self._only is not None:
+            self._forget_filter()
+            self.view.rows = self.view.projection.rows()
+            self.show_view()
+
+    def _forget_filter(self) -> None:
+        if self._sieve:
+            self._sieve.close()
+        self._only = self._all = self._sieve = None
+
+    def change(self, state: ViewState) -> None:
+        """Another view: no filter in it."""
+        self._forget_filter()
+        super().change(state)
+
+    def extend(self) -> int:
+        """More rows; with a filter the new ones that match."""
+        changed = self._sift() if self._only is not None else super().extend()
+        self.search_on(changed)
+        return changed
+
+    def _sift(self) -> int:
+        """Let more messages through; what a search has not come to yet waits for the next time."""
+        assert self._all is not None and self._sieve is not None
+        self._sieve.resume(self._all.extend())
+        self._sieve.step(0.01)
+        only = frozenset(self._sieve.messages())
+        if only == self._only:
+            return self.view.rows.extend()
+        self._only = only
+        self.view.rows = self.view.projection.rows(only=only)
+        self.search_anew()
+        self.show_view()
+        return 0
+
+    def filter_anew(self) -> None:
+        """The document is another one: find again what matches."""
+        if self._only is not None:
+            self._forget_filter()
+            self.search_for(self._filter, PromptKind.FILTER)

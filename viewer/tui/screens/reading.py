@@ -1,0 +1,70 @@
+"""Reading an input that does not grow: in small steps, so that no key ever waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.tui.screens.parts import DocumentRead
+from viewer.tui.screens.searching import Searching
+from viewer.tui.screens.showing import Showing
+
+READ_AT_ONCE = 16 * 1024
+"""Bytes between two looks at the keyboard."""
+LOOK_AGAIN_SECONDS = 0.5
+DRAW_AGAIN_SECONDS = 0.05
+
+
+class Reading(Searching, Showing):
+    """Draws what has been read so far, again and again, until all has been read."""
+
+    start_at = ""
+    """Where the person wants to begin, as typed after `:`."""
+
+    async def read(self) -> None:
+        """Read the input to its end."""
+        looked = drawn = 0.0
+        loop = asyncio.get_running_loop()
+        while not self.document.is_complete:
+            self.document.read_some(READ_AT_ONCE)
+            now = loop.time()
+            if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
+                looked = drawn = now
+                self.draw_all()
+            elif now - drawn > DRAW_AGAIN_SECONDS:
+                drawn = now
+                self.draw_growth()
+            await asyncio.sleep(0)
+        self.draw_all()
+        self.has_been_read()
+
+    def has_been_read(self) -> None:
+        """All that there was has been read and drawn."""
+        self.post_message(DocumentRead())
+        if self.start_at:
+            self.go_to(self.start_at)
+
+    def draw_growth(self) -> None:
+        """The rows that are new, or have grown."""
+        if self.state.frozen:
+            return
+        self.transcript.changed_from(self.extend())
+        self.show_title()
+
+    def draw_all(self) -> None:
+        """The rows, and what is known of all of them: calls, diagnostics, lists."""
+        if self.state.frozen:
+            return
+        view = self.view
+        changed = self.extend()
+        view.calls = ShownCalls(view.projection.calls())
+        view.diagnostics = ShownDiagnostics(view.projection.diagnostics())
+        self.show_view(changed=changed)
+
+    def extend(self) -> int:
+        """Take what has been read into the view; the first row that may have changed."""
+        return self.view.rows.extend()
+
+    def go_to(self, typed: str) -> None:
+        """Go to what was typed after `:`."""
+        raise NotImplementedError

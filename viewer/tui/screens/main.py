@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from viewer.sources.document import Document
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.actions import bindings, by_id
 from viewer.tui.paint import Painter
 from viewer.tui.screens.exporting import Exporting

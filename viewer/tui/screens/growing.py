@@ -1,0 +1,121 @@
+"""Drawing what grows: by frames, with the place and the search of the person kept, also when it all begins anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+
+from viewer.sources.changes import Reason
+from viewer.sources.live import LiveDocument
+from viewer.tui.pace import Pace
+from viewer.tui.pin import Pin
+from viewer.tui.screens.filtering import Filtering
+from viewer.tui.widgets.status_line import Notice
+
+MOST_UNFOLDED = 128 * 1024
+"""A message of fewer bytes stays unfolded when it has been seen growing."""
+
+
+class Growing(Filtering):
+    """What a worker that reads on has drawn."""
+
+    tailed: LiveDocument | None = None
+    """The document that is being read on; it is not shown before it has been read up to the end once."""
+    is_catching_up = False
+    grew = False
+    """Text came that is not drawn yet."""
+    is_other = False
+    """The document begins anew, and what is shown is of the reading before."""
+    why: Reason | None = None
+    """It begins anew for this reason."""
+    drawn: tuple[int, ...] = ()
+    """The pulse of the document when everything was drawn."""
+
+    @cached_property
+    def pin(self) -> Pin:
+        """Whether the view stays at the end."""
+        return Pin(self.transcript)
+
+    @cached_property
+    def pace(self) -> Pace:
+        """When there is drawn."""
+        return Pace()
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether what is shown grows."""
+        return self.tailed is not None and self.tailed is self.document and not self.is_catching_up
+
+    def draw_growth(self) -> None:
+        """The rows that are new or have grown."""
+        if not self.is_followed or self.state.frozen:
+            super().draw_growth()
+            return
+        with self.pace.frame():
+            self.notice()
+            self.grew = False
+            self.facts.growing = self.growing()
+            self._keep_unfolded()
+            self.transcript.changed_from(self.extend())
+            self.stay_at_end()
+            self.show_title()
+
+    def draw_all(self) -> None:
+        """The rows, and what is known of all of them."""
+        if not isinstance(self.document, LiveDocument) or self.state.frozen:
+            super().draw_all()
+            return
+        with self.pace.look():
+            self.notice()
+            self.grew, self.drawn = False, self.document.pulse
+            self._keep_unfolded()
+            super().draw_all()
+
+    def look_again(self) -> None:
+        """The view of a document that is another one, or has been read another time."""
+        assert isinstance(self.document, LiveDocument)
+        with self.pace.look():
+            self.grew, self.drawn = False, self.document.pulse
+            self.view = self.look()
+            self.search_anew()
+            self.filter_anew()
+            self.show_view()
+
+    def begin_anew(self) -> None:
+        """A new reading: the person's search and layout stay, and one line says why."""
+        reason, self.why, self.is_other = self.why, None, False
+        at_end = self.pin.holds
+        self.facts.folds.clear()
+        self.state = replace(self.state, marks=frozenset())
+        if reason is not None and not at_end:
+            self.transcript.go_back()
+        self.look_again()
+        if at_end:
+            self.pin.put(self.view.rows)
+        else:
+            self.pin.judge(self.view.rows)
+        self.moved()
+        if reason is not None:
+            self.say(reason.sentence, Notice.WARNING)
+
+    def _keep_unfolded(self) -> None:
+        """What was seen growing does not fold when it ends, but for what is very long."""
+        for number in self.growing():
+            headline = self.view.projection.headline(number)
+            if headline.seen and headline.body_bytes < MOST_UNFOLDED:
+                self.facts.folds.setdefault(number, True)
+
+    @contextmanager
+    def kept_at_end(self) -> Iterator[None]:
+        """Whatever is done inside, a view that stays at the end does so after it."""
+        holds = self.is_followed and self.pin.holds
+        yield
+        if holds:
+            self.pin.put(self.view.rows)
+            self.moved()
+
+    def notice(self) -> None:
+        """Yield to the person."""
+        raise NotImplementedError

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.app import main as measure_app
+from tests.benchmarks.following import main as measure_following
 
 SIZES = (1_000_000, 4_000_000, 16_000_000)
 ROUNDS = 3
@@ -33,6 +34,7 @@ def main() -> None:
     for label, command in (("python -c pass", ["-c", "pass"]), ("--help", ["-m", "viewer", "--help"])):
         print(f"{label:<16}{seconds([sys.executable, *command]) * 1000:6.0f} ms")
     measure_app()
+    measure_following()
 
 
 def chat(size: int) -> str:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.tui.following import Live
 from tests.tui.running import drawn, press, running, settled
+from viewer.core.visibility import Reveal
 from viewer.render.lines import cells
 from viewer.render.safe_text import SafeText
 from viewer.tui.app import ViewOptions
@@ -17,7 +19,18 @@ from viewer.tui.app import ViewOptions
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "screens"
 HIDDEN_ONLY = "version: 2.2\n<|start|>assistant<|channel|>analysis<|message|>All of this is a thought.<|end|>\n"
+TALK = (
+    "version: 2.2\nmodel: some-model\n<|start|>user<|message|>Where is the nearest umbrella shop?<|end|>\n"
+    "<|start|>assistant<|channel|>analysis<|message|>They want a shop: look at the market first.<|end|>\n"
+)
+CALLED = (
+    '<|start|>assistant to=functions.find call_id=c1<|channel|>commentary<|message|>{"q":"shop"}<|call|>\n'
+    '<|start|>tool name=functions.find call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
+)
+SAID = "<|start|>assistant<|channel|>final<|message|>There are three. The nearest is at the corner of the market"
 FILES = {
+    "live.ocml": TALK + CALLED + SAID,
+    "paused.ocml": (TALK + CALLED + SAID + "<|return|>\n") * 4,
     "empty.ocml": "",
     "header.ocml": "version: 2.2\nmodel: some-model\n",
     "hidden.ocml": HIDDEN_ONLY,
@@ -33,8 +46,12 @@ class Look:
     size: tuple[int, int] = (120, 40)
     keys: tuple[str, ...] = ()
     options: ViewOptions = field(default_factory=ViewOptions)
+    then: str = ""
+    """What is written to the file after the keys."""
 
 
+FOLLOW = ViewOptions(follow=True)
+DEBUG = ViewOptions(follow=True, revealed=frozenset({Reveal.ALL}))
 PROBLEM = ("d", "e", "e")
 LOOKS = {
     "safe-120x40": Look(),
@@ -55,6 +72,14 @@ LOOKS = {
     "debug-80x24-inspector": Look(size=(80, 24), keys=(*PROBLEM, "i")),
     "debug-80x24-problems": Look(size=(80, 24), keys=(*PROBLEM, "p")),
     "debug-40x12": Look(size=(40, 12), keys=PROBLEM),
+    "live-120x40": Look("live.ocml", options=FOLLOW),
+    "live-80x24": Look("live.ocml", (80, 24), options=FOLLOW),
+    "live-waiting-120x40": Look("missing.ocml", options=FOLLOW),
+    "live-waiting-80x24": Look("missing.ocml", (80, 24), options=FOLLOW),
+    "paused-120x40": Look("paused.ocml", keys=("ctrl+u",), options=FOLLOW, then=TALK + CALLED),
+    "paused-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=FOLLOW, then=TALK + CALLED),
+    "paused-debug-120x40": Look("paused.ocml", keys=("ctrl+u",), options=DEBUG, then=TALK + CALLED),
+    "paused-debug-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=DEBUG, then=TALK + CALLED),
     "help-120x40": Look(keys=("question_mark",)),
     "help-80x24": Look(size=(80, 24), keys=("question_mark",)),
     "palette-80x24": Look(size=(80, 24), keys=("ctrl+p",)),
@@ -91,6 +116,10 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
         for key in look.keys:
             await press(pilot, key)
             await asyncio.sleep(0.1)
+            await settled(pilot)
+        if look.then:
+            await Live(pilot, folder / look.file).write(look.then.removeprefix("version: 2.2\nmodel: some-model\n"))
+            await asyncio.sleep(0.3)
             await settled(pilot)
         return drawn(pilot)
 

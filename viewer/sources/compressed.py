@@ -88,16 +88,20 @@ def compression_of(first: bytes) -> Compression | None:
     return next((row for row in COMPRESSIONS if first.startswith(row.magic)), None)
 
 
-class Expanded:
-    """Iterate to get what is in a compressed file; `note` then tells how it went."""
+def may_be_compressed(first: bytes) -> bool:
+    """Whether too little is there to tell."""
+    return any(len(first) < len(row.magic) and row.magic.startswith(first) for row in COMPRESSIONS)
 
-    def __init__(self, compression: Compression, parts: Iterator[bytes]) -> None:
+
+class Expander:
+    """Takes compressed data as it comes, and gives what is in it; `note` tells how it went."""
+
+    def __init__(self, compression: Compression) -> None:
         self.taken = 0
         self.given = 0
         self.trouble = FINE
-        """Why it is not all that was compressed."""
+        """Why it is not all that was compressed; what comes after that is left out."""
         self._compression = compression
-        self._parts = parts
         self._error = compression.error()
         self._member: _Member | None = None
         self._rest = b""
@@ -108,8 +112,9 @@ class Expanded:
         ratio = f"{self._compression.name}, 1:{self.given / max(1, self.taken):.1f}"
         return f"{ratio}, {self.trouble}" if self.trouble else ratio
 
-    def __iter__(self) -> Iterator[bytes]:
-        for data in self._expanded():
+    def feed(self, part: bytes) -> Iterator[bytes]:
+        """What the next data brings; it is worked on while one iterates."""
+        for data in self._expanded(part):
             room = MOST - self.given
             self.given += min(len(data), room)
             yield data[:room]
@@ -117,8 +122,20 @@ class Expanded:
                 self.trouble = CAPPED.format(MOST // (1024 * 1024))
                 return
 
-    def _expanded(self) -> Iterator[bytes]:
-        for data in self._slices():
+    def end(self) -> None:
+        """Nothing more comes."""
+        if self._member:
+            self.trouble = self.trouble or EARLY
+        elif self._rest:
+            self.trouble = self.trouble or LEFT_OUT
+
+    def _expanded(self, part: bytes) -> Iterator[bytes]:
+        size = self._compression.slice
+        for at in range(0, len(part), size):
+            if self.trouble:
+                return
+            data = part[at : at + size]
+            self.taken += len(data)
             self._rest += data
             while self._rest and self._is_inside():
                 try:
@@ -126,12 +143,6 @@ class Expanded:
                 except self._error:
                     self.trouble = DAMAGED
                     return
-            if self.trouble:
-                return
-        if self._member:
-            self.trouble = EARLY
-        elif self._rest:
-            self.trouble = LEFT_OUT
 
     def _is_inside(self) -> bool:
         """Whether a member goes on, or the next one begins."""
@@ -159,10 +170,27 @@ class Expanded:
         magic = self._compression.magic
         return len(rest) < len(magic) and magic.startswith(rest)
 
-    def _slices(self) -> Iterator[bytes]:
-        size = self._compression.slice
+
+class Expanded:
+    """Iterate to get what is in a compressed file; `note` then tells how it went."""
+
+    def __init__(self, compression: Compression, parts: Iterator[bytes]) -> None:
+        self._expander = Expander(compression)
+        self._parts = parts
+
+    @property
+    def note(self) -> str:
+        """What the status line says."""
+        return self._expander.note
+
+    @property
+    def trouble(self) -> str:
+        """Why it is not all that was compressed."""
+        return self._expander.trouble
+
+    def __iter__(self) -> Iterator[bytes]:
         for part in self._parts:
-            for at in range(0, len(part), size):
-                data = part[at : at + size]
-                self.taken += len(data)
-                yield data
+            yield from self._expander.feed(part)
+            if self._expander.trouble:
+                return
+        self._expander.end()

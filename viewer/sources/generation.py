@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from viewer.sources.bytes import FROM_A_PIPE, READ_AS_UTF_8
+from viewer.sources.bytes import READ_AS_UTF_8
 from viewer.sources.held_file import HeldFile
 from viewer.sources.held_stream import HeldStream
 from viewer.sources.spool import Spool
@@ -32,7 +32,7 @@ class Generation:
     @property
     def note(self) -> str:
         """What the status line says of it."""
-        origin = FROM_A_PIPE if isinstance(self._held, HeldStream) else ""
+        origin = self._held.note if isinstance(self._held, HeldStream) else ""
         return ", ".join(filter(None, (origin, READ_AS_UTF_8 if self.converted else "")))
 
     def read(self, start: int, end: int) -> bytes:

@@ -1,10 +1,14 @@
-"""A FIFO or a pipe while it is followed: what can be read once, without ever waiting for it."""
+"""A FIFO or a pipe while it is followed: what can be read once, without ever waiting for it, expanded if compressed."""
 
 from __future__ import annotations
 
 import os
 import select
+from collections.abc import Iterator
 
+from viewer.errors import ViewerError
+from viewer.sources.bytes import FROM_A_PIPE
+from viewer.sources.compressed import Expander, compression_of, may_be_compressed
 from viewer.sources.held_file import identity_of
 
 PART = 256 * 1024
@@ -13,6 +17,9 @@ PART = 256 * 1024
 class HeldStream:
     """What the writers of a FIFO or a pipe have sent. One writer's end is the end of a pipe, not of a FIFO."""
 
+    length = 0
+    """What is still to come is not known."""
+
     def __init__(self, descriptor: int, ends: bool) -> None:
         self._descriptor = descriptor
         self.identity = identity_of(os.fstat(descriptor))
@@ -20,29 +27,63 @@ class HeldStream:
         self._ends = ends
         self._ready = select.poll()
         self._ready.register(descriptor, select.POLLIN)
+        self._first: bytes | None = b""
+        """The first bytes, while they do not tell whether it is compressed; None when that is known."""
+        self._expander: Expander | None = None
+        self._expanding: Iterator[bytes] = iter(())
+        self._trouble = ""
 
-    length = 0
-    """What is still to come is not known."""
+    @property
+    def note(self) -> str:
+        """What the status line says of it."""
+        return ", ".join(filter(None, (FROM_A_PIPE, self._expander.note if self._expander else "", self._trouble)))
 
     def take(self, limit: int) -> bytes:
-        """What has come, at most so much."""
+        """What has come, at most about so much."""
         parts: list[bytes] = []
         size = 0
-        while size < limit and not self.has_ended and self._ready.poll(0):
-            part = self._part(limit - size)
-            if not part:
+        while size < limit:
+            part = next(self._expanding, None)
+            if part is None and not self._read(limit - size):
                 break
-            parts.append(part)
-            size += len(part)
+            parts.append(part or b"")
+            size += len(part or b"")
         return b"".join(parts)
 
-    def _part(self, limit: int) -> bytes:
+    def _read(self, limit: int) -> bool:
+        """Read some more if it is there."""
+        if self.has_ended or not self._ready.poll(0):
+            return False
         try:
             data = os.read(self._descriptor, min(limit, PART))
         except BlockingIOError:
-            return b""
+            return False
         self.has_ended = self._ends and not data
-        return data
+        self._expanding = self._expanded(data)
+        if self.has_ended and self._expander:
+            self._expander.end()
+        return bool(data) or self.has_ended
+
+    def _expanded(self, data: bytes) -> Iterator[bytes]:
+        """The text of these bytes, as soon as it is known how it is to be read."""
+        if self._first is not None:
+            data, self._first = self._first + data, None
+            if data and may_be_compressed(data) and not self.has_ended:
+                self._first = data
+                return iter(())
+            self._begin(data)
+        if self._trouble or not data:
+            return iter(())
+        return self._expander.feed(data) if self._expander else iter((data,))
+
+    def _begin(self, first: bytes) -> None:
+        compression = compression_of(first)
+        if compression is None:
+            return
+        try:
+            self._expander = Expander(compression)
+        except ViewerError as error:  # what reads it is not installed
+            self._trouble = str(error)
 
     def __del__(self) -> None:
         os.close(self._descriptor)

@@ -25,6 +25,7 @@ from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
 from viewer.tui.endings import fault_of, report_crash, take_signals
 from viewer.tui.file_table import FileTable, Reading
+from viewer.tui.folder_watch import FolderWatch
 from viewer.tui.opening import Opener
 from viewer.tui.paint import Painter
 from viewer.tui.screens.files import Choice, FilesScreen
@@ -53,6 +54,8 @@ class ViewOptions:
     """Seconds after which an open message that does not go on has stalled."""
 
 
+LOOK_SECONDS = 0.5
+"""Between two looks at a folder of which one file is on the screen."""
 COLLECTOR = (2000, 20, 100_000)
 """The oldest generation is as good as off: looking through all that a document is costs several frames."""
 
@@ -76,6 +79,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow)
         self._place = 0
         self._folder: str | None = None
+        self._watch: FolderWatch | None = None
         self._barrier = Barrier()
         self._screens: dict[str, MainScreen] = {}
         theme = load_theme(self.options.theme or default_theme())
@@ -89,12 +93,13 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         if self.tunes_memory:
             take_signals(self)
+        self.set_interval(LOOK_SECONDS, self._look_for_files)
         if is_directory(self.paths[0]):
-            self._list_folder(self.paths[0])
+            self._list_folder(self.paths[0], opens_newest=self.options.follow)
         else:
             self._open(0)
 
-    def _list_folder(self, folder: str) -> None:
+    def _list_folder(self, folder: str, *, opens_newest: bool = False) -> None:
         """What is in the folder; leaving the list leaves the program."""
         audience = ViewState(strict=self.options.strict).audience
         table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))
@@ -105,10 +110,29 @@ class ViewerApp(App[int], inherit_bindings=False):
                 self.exit()
                 return
             self.paths = list(choice.order)
+            self._watch = FolderWatch(FileTable(folder), choice.order)
             self._open(self.paths.index(choice.path))
 
-        self._folder = folder
-        self.push_screen(FilesScreen(self._painter, table, folder, style), chosen)
+        self._folder, self._watch = folder, None
+        self.push_screen(FilesScreen(self._painter, table, folder, style, opens_newest=opens_newest), chosen)
+
+    def _look_for_files(self) -> None:
+        """New files of the folder join the others; one that is followed gives way to a newer one."""
+        new = self._watch.step() if self._watch else []
+        shown = self.screen
+        if not new or self._watch is None or not isinstance(shown, MainScreen):
+            return
+        here = self.paths[self._place]
+        self.paths = list(dict.fromkeys([*(file.path for file in self._watch.files), *self.paths]))
+        self._place = self.paths.index(here)
+        for screen in self._screens.values():
+            screen.files = tuple(self.paths)
+        newest = new[-1]
+        if self.options.follow and shown.stays_at_end and not shown.state.debug:
+            self._open(self.paths.index(newest.path))
+            self.call_after_refresh(lambda: self._tell(f"a newer transcript: {newest.name}"))
+        else:
+            shown.say(f"a new transcript: {newest.name}; [ and ] go to it")
 
     def _open(self, place: int) -> None:
         """Show this one of the files; one that cannot be opened is told on the screen that is open, or ends the app."""

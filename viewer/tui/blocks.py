@@ -37,6 +37,8 @@ class BlockFacts:
     folds: dict[int, bool] = field(default_factory=dict)
     """Messages that the person unfolded (True) or folded (False)."""
     trims: bool = False
+    live: bool = False
+    """More may come while one watches."""
     growing: frozenset[int] = frozenset()
     """Messages to which more may come while one watches."""
 
@@ -180,6 +182,11 @@ class BlockMaker:
         head = short_head(message, self.signs, digits, gutter)
         return [BlockLine(between(head, right, self.width, self.signs), link=target)]
 
+    def _is_last_turn(self, message: ShownMessage) -> bool:
+        messages = (row for row in range(len(self.rows) - 1, -1, -1) if self.rows.kind(row) is RowKind.MESSAGE)
+        last = next(messages, 0)
+        return (message.transcript, message.turn) == (self.rows.transcript(last), self.rows.turn(last))
+
     def _turn_rule(self, row: int, message: ShownMessage) -> list[BlockLine]:
         """The rule between turns, before the first message of each."""
         before = row - 1
@@ -189,5 +196,6 @@ class BlockMaker:
             return []
         space = self._space() if before >= 0 else []
         lead = Part(own(" ")) if self.wide else Part(own(""))
-        line = rule(message.turn, message.time, self.width - len(lead.text), self.signs)
+        note = "live" if self.facts.live and self._is_last_turn(message) else ""
+        line = rule(message.turn, message.time, self.width - len(lead.text), self.signs, note)
         return [BlockLine((lead, *line)), *(space if self.wide else [])]

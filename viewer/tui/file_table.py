@@ -66,6 +66,20 @@ class FileTable:
                 return True
         return False
 
+    def list_some(self, budget_seconds: float) -> bool:
+        """Look for files for about so long, without counting anything; returns whether there is more to look at."""
+        deadline = time.monotonic() + budget_seconds
+        while self._list_one():
+            if time.monotonic() >= deadline:
+                return True
+        return False
+
+    @property
+    def newest(self) -> Found | None:
+        """The file that was written to last."""
+        readable = (file for file in self.files if not file.reason)
+        return max(readable, key=lambda file: file.modified, default=None)
+
     def look_again(self) -> None:
         """Look for new files; meanwhile the list stays as it is."""
         if self._looking is None:

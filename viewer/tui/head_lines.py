@@ -111,7 +111,7 @@ def details(message: ShownMessage, signs: Signs) -> SafeText:
     if message.intent:
         said.append(f"intent {message.intent}")
     said += [f"{key}={value}" for key, value in message.extra.items()]
-    if said or is_call(message) or message.ending not in ("end",):
+    if said or is_call(message) or message.cancelled or message.ending not in ("end",):
         said.append("cancelled" if message.cancelled else STOPS.get(message.ending, f"({message.ending})"))
     return safe_line(f" {signs.dot} ".join(said), 400)
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 FRAME = 1 / 30
 LOOK = 0.1
 """Seconds between two drawings of everything: calls, problems, lists."""
+OLD = 0.9
+"""So much longer everything is left as it is where only the text of a message grows."""
 _FRAME_SHARE, _LOOK_SHARE = 4, 12
 """A drawing that takes long waits so many times as long before it is done again."""
 
@@ -29,6 +31,11 @@ class Pace:
     def look_is_due(self) -> bool:
         """Whether everything may be drawn now."""
         return self._clock() >= self._look_at
+
+    @property
+    def look_is_old(self) -> bool:
+        """Whether everything may be drawn, although nothing but text has grown."""
+        return self._clock() >= self._look_at + OLD
 
     @contextmanager
     def frame(self) -> Iterator[None]:

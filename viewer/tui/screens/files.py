@@ -52,8 +52,18 @@ class FilesScreen(Screen[Choice | None]):
         Binding("escape", "back", show=False),
     ]
 
-    def __init__(self, painter: Painter, table: FileTable, where: str, printing: Style | None = None) -> None:
+    def __init__(
+        self,
+        painter: Painter,
+        table: FileTable,
+        where: str,
+        printing: Style | None = None,
+        *,
+        opens_newest: bool = False,
+    ) -> None:
+        """`opens_newest` chooses the newest file as soon as there is one."""
         super().__init__()
+        self._opens_newest = opens_newest
         self._painter = painter
         self._table = table
         self._where = where
@@ -118,6 +128,7 @@ class FilesScreen(Screen[Choice | None]):
     def _choose(self, row: int) -> None:
         if not 0 <= row < len(self._shown):
             return
+        self._opens_newest = False
         file = self._shown[row]
         if file.reason:
             self.notify(f"{self._printing.name(file.name)}: {self._printing.name(file.reason)}", markup=False)
@@ -137,6 +148,10 @@ class FilesScreen(Screen[Choice | None]):
         elif busy or self._was_busy:
             self._list.refresh()
         self._was_busy = busy
+        newest = self._table.newest if self._opens_newest and self._table.is_listed else None
+        if newest is not None:
+            self._opens_newest = False
+            self._choose(next(row for row, file in enumerate(self._shown) if file == newest))
 
     _was_busy = True
 

@@ -41,6 +41,7 @@ class Following(Tailing, Acting):
 
     def begin(self) -> None:
         """Read the input; what grows is followed."""
+        self.parts = len(self.children)
         if isinstance(self.document, LiveDocument):
             self.tail(self.document, at_end=self.watching.follow and not self.watching.from_start)
         else:
@@ -64,7 +65,7 @@ class Following(Tailing, Acting):
             self.pin.put(self.view.rows)
             self.moved()
         elif self.tailed and self.tailed.following.is_stream:
-            self._yield()
+            self.stay_here()
             self.say("the end is not shown as it grows; F or G goes there again")
         else:
             self.stop_tailing()
@@ -98,6 +99,11 @@ class Following(Tailing, Acting):
         if self.is_followed and self.pin.holds:
             self.pin.put(self.view.rows)
 
+    @property
+    def stays_at_end(self) -> bool:
+        """Whether what comes is shown as it comes."""
+        return self.is_followed and self.pin.holds and not self.state.frozen
+
     def reached_end(self) -> None:
         """Paging to the end is going there."""
         if self.is_followed:
@@ -126,7 +132,13 @@ class Following(Tailing, Acting):
         if self.is_followed and self.pin.look(self.view.rows) and not self.pin.holds:
             self._paused_at = self.message_total
 
-    def _yield(self) -> None:
+    def judge_place(self) -> None:
+        """Stay at the end if that is what the person sees."""
+        self.pin.judge(self.view.rows)
+        self._paused_at = self.message_total
+
+    def stay_here(self) -> None:
+        """Stay at this place, until the person goes elsewhere."""
         self._paused_at = self.message_total
         self.pin.release()
         self.show_title()
@@ -157,6 +169,10 @@ class Following(Tailing, Acting):
         if not isinstance(self.document, LiveDocument):
             return super().going()
         return Going(FollowState.ENDED if self.document.is_complete else FollowState.STILL)
+
+    def lives(self) -> bool:
+        """Whether more may come while one watches."""
+        return self.is_followed
 
     def growing(self) -> frozenset[int]:
         """The messages to which more may come."""

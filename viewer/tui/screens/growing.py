@@ -95,7 +95,7 @@ class Growing(Filtering):
         if at_end:
             self.pin.put(self.view.rows)
         else:
-            self.pin.judge(self.view.rows)
+            self.judge_place()
         self.moved()
         if reason is not None:
             self.say(reason.sentence, Notice.WARNING)
@@ -115,6 +115,14 @@ class Growing(Filtering):
         if holds:
             self.pin.put(self.view.rows)
             self.moved()
+
+    def judge_place(self) -> None:
+        """Stay at the end if that is what the person sees."""
+        raise NotImplementedError
+
+    def stay_here(self) -> None:
+        """Stay at this place."""
+        raise NotImplementedError
 
     def notice(self) -> None:
         """Yield to the person."""

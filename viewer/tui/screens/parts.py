@@ -164,6 +164,14 @@ class Parts(Screen[None]):
         """One sentence for the person."""
         self.status.say(sentence, kind)
 
+    parts = 0
+    """How many widgets there are when all are there."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no widget has been taken away: the program may be about to end."""
+        return len(self.children) >= self.parts
+
     # What several parts need; `Showing` and `Moving` do it.
 
     def show_view(self, changed: int | None = None) -> None:
@@ -197,6 +205,10 @@ class Parts(Screen[None]):
     def pending(self) -> Pending | None:
         """The message that is open while the input grows, as far as this audience may know of it."""
         return None
+
+    def lives(self) -> bool:
+        """Whether more may come while one watches."""
+        return False
 
     def growing(self) -> frozenset[int]:
         """The messages to which more may come."""

@@ -26,6 +26,8 @@ class Reading(Searching, Showing):
         looked = drawn = 0.0
         loop = asyncio.get_running_loop()
         while not self.document.is_complete:
+            if not self.is_whole:
+                return
             self.document.read_some(READ_AT_ONCE)
             now = loop.time()
             if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):

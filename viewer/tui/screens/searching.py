@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 from viewer.tui.screens.parts import Parts
 from viewer.tui.search import Query, Searcher
@@ -37,12 +38,16 @@ class Searching(Parts):
 
     async def _search(self, searcher: Searcher, kind: PromptKind, typed: str) -> None:
         jumped = False
-        while searcher.step(STEP_SECONDS):
-            if searcher.hits and not jumped:
-                jumped = True
-                self._first_hit(searcher)
-            self.prompt.note(f"{len(searcher.hits)} hits, {searcher.progress:.0%}")
-            await asyncio.sleep(0.001)
+        self._is_searching = True
+        try:
+            while searcher.step(STEP_SECONDS):
+                if searcher.hits and not jumped:
+                    jumped = True
+                    self._first_hit(searcher)
+                self.prompt.note(f"{len(searcher.hits)} hits, {searcher.progress:.0%}")
+                await asyncio.sleep(0.001)
+        finally:
+            self._is_searching = False
         if searcher is not self.searcher:
             return
         if searcher.fault:
@@ -57,10 +62,14 @@ class Searching(Parts):
         """The rows from this one on are new, or may have changed: search them too."""
         if self.searcher is None:
             return
-        rests = self.searcher.is_done
         self.searcher.resume(changed)
-        if rests:
-            self.run_worker(self._search_quietly(self.searcher, changed), group="search", exclusive=True)
+        self._changed = min(self._changed, changed)
+        if not self._is_searching:
+            self.run_worker(self._search_quietly(self.searcher), group="search", exclusive=True)
+
+    _is_searching = False
+    _changed = sys.maxsize
+    """The first row whose hits may be others than those that are drawn."""
 
     def search_anew(self) -> None:
         """The same search over other rows; the view stays where it is."""
@@ -71,13 +80,19 @@ class Searching(Parts):
         rows = self.view.rows
         start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
-        self.run_worker(self._search_quietly(self.searcher, 0), group="search", exclusive=True)
+        self._changed = 0
+        self.run_worker(self._search_quietly(self.searcher), group="search", exclusive=True)
 
-    async def _search_quietly(self, searcher: Searcher, changed: int) -> None:
+    async def _search_quietly(self, searcher: Searcher) -> None:
         """Search what is left, and mark what is found, without going there."""
-        while searcher.step(STEP_SECONDS):
-            await asyncio.sleep(0.001)
+        self._is_searching = True
+        try:
+            while searcher.step(STEP_SECONDS):
+                await asyncio.sleep(0.001)
+        finally:
+            self._is_searching = False
         if searcher is self.searcher:
+            changed, self._changed = self._changed, sys.maxsize
             self.show_minimap()
             self.transcript.changed_from(changed)
             self._note()

@@ -76,7 +76,7 @@ class Showing(Titling):
         if changed is None:
             self.show_outline()
         else:
-            live = bool(self.growing())
+            live = self.lives()
             self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics, live=live)
         self.problems.show(view.diagnostics, safe=not self.state.debug, pending=self.pending())
         self.calls.show(view.calls, focus)
@@ -91,7 +91,7 @@ class Showing(Titling):
         view = self.view
         if self.outline.display:
             focus = self.focused_number
-            live = bool(self.growing())
+            live = self.lives()
             self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics, live=live)
         else:
             self.outline.clear()
@@ -99,7 +99,7 @@ class Showing(Titling):
     def make_facts(self, rows: Rows) -> BlockFacts:
         """Calls and diagnostics by the rows that tell of them."""
         facts = BlockFacts(self.view.calls, hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
-        facts.growing = self.growing()
+        facts.growing, facts.live = self.growing(), self.lives()
         facts.trims = any(
             DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
         )

@@ -8,8 +8,9 @@ import time
 from viewer.sources.changes import Condition
 from viewer.sources.live import LiveChange, LiveDocument
 from viewer.tui.screens.growing import Growing
-from viewer.tui.screens.reading import READ_AT_ONCE
 
+READ_AT_ONCE = 4 * 1024
+"""Bytes that are read without a look at the clock."""
 SLICE_SECONDS = 0.006
 """So long it is read between two looks at the keyboard."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
@@ -38,7 +39,7 @@ class Tailing(Growing):
         self.tailed = live
         self.run_worker(self._tail(live, at_end), group="tail", exclusive=True)
         if self.is_followed:
-            self.pin.judge(self.view.rows)
+            self.judge_place()
             self.draw_all()
 
     def stop_tailing(self) -> None:
@@ -54,7 +55,7 @@ class Tailing(Growing):
         self.tailed = None
 
     async def _tail(self, live: LiveDocument, at_end: bool | None) -> None:
-        while self.tailed is live:
+        while self.tailed is live and self.is_whole:
             more = self._read_on(live)
             if self.is_catching_up and not more and (live.state.condition is Condition.OK or live.is_complete):
                 self._arrive(live, at_end)
@@ -91,8 +92,10 @@ class Tailing(Growing):
         self.look_again()
         if at_end:
             self.pin.put(self.view.rows)
+        elif at_end is None:
+            self.judge_place()
         else:
-            self.pin.judge(self.view.rows)
+            self.stay_here()
         self.moved()
         self.has_been_read()
 
@@ -104,7 +107,7 @@ class Tailing(Growing):
             self._show_progress(live)
         elif self.is_other:
             self.begin_anew()
-        elif live.pulse != self.drawn and self.pace.look_is_due:
+        elif (live.pulse != self.drawn and self.pace.look_is_due) or (self.grew and self.pace.look_is_old):
             self.draw_all()
         elif (self.grew or live.pulse != self.drawn) and self.pace.frame_is_due:
             self.draw_growth()

@@ -6,7 +6,7 @@ from enum import Enum
 
 from textual.timer import Timer
 
-from viewer.render.lines import cut
+from viewer.render.lines import cells, cut
 from viewer.render.safe_text import SafeText, safe_line
 from viewer.render.style import Look, Style, own
 from viewer.tui.paint import Painter
@@ -78,6 +78,8 @@ class StatusLine(Bar):
             return [spot(" "), spot(cut(self.notice, max(width - 2, 0), ellipsis), _LOOKS[self._kind])]
         source = f"  [{self.printing.name(self._source)}]" if self._source else ""
         words = self.printing.words(self._sentence + source)
+        if source and cells(words) > width - 2:
+            words = self.printing.words(self._sentence.partition("  ")[0].partition(". ")[0] + source)
         name, colon, rest = cut(words, max(width - 2, 0), ellipsis).partition(":")
         strong = Look.WARNING if self._debug else Look.OK
         return [spot(" "), spot(name + colon, strong), spot(rest, Look.QUIET)]

@@ -1,0 +1,93 @@
+"""A file that is written to while the app follows it, for tests: what is on the screen once it has been drawn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from tests.tui.running import ROOMY, drawn, press, running, settled, view
+from viewer.tui.app import ViewOptions
+
+HEAD = "version: 2.2\n"
+QUESTION = "<|start|>user<|message|>Where is the umbrella shop?<|end|>\n"
+THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>Plums are a secret.<|end|>\n"
+ANSWER = "<|start|>assistant<|channel|>final<|message|>"
+CALL = "<|start|>assistant to=functions.find call_id=c1<|channel|>commentary<|constrain|>json<|message|>"
+REPLY = '<|start|>tool name=functions.find call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
+LONGEST = 8.0
+
+
+class Live:
+    """The app on a file that grows."""
+
+    def __init__(self, pilot: Pilot[int], path: Path) -> None:
+        self.pilot = pilot
+        self.path = path
+        self.main = view(pilot)
+
+    def append(self, text: str | bytes) -> None:
+        """Write behind what is there."""
+        with self.path.open("ab") as file:
+            file.write(text.encode() if isinstance(text, str) else text)
+
+    async def write(self, text: str | bytes) -> str:
+        """Write, and wait until it has been read and drawn; what is on the screen then."""
+        self.append(text)
+        size = self.path.stat().st_size
+        await self.until(lambda: self.main.document._read_to >= size)
+        return await self.rest()
+
+    async def rest(self) -> str:
+        """When everything that was read has been drawn."""
+        await settled(self.pilot)
+        return drawn(self.pilot)
+
+    async def press(self, *keys: str) -> str:
+        """Keys, and what is on the screen then."""
+        await press(self.pilot, *keys)
+        return drawn(self.pilot)
+
+    async def shows(self, text: str) -> str:
+        """Wait until this stands on the screen."""
+        await self.until(lambda: text in drawn(self.pilot))
+        return drawn(self.pilot)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait for something; not for long."""
+        end = asyncio.get_running_loop().time() + LONGEST
+        while not true():
+            assert asyncio.get_running_loop().time() < end, drawn(self.pilot)
+            await asyncio.sleep(0.005)
+
+    @property
+    def title(self) -> str:
+        """The first line of the screen."""
+        return drawn(self.pilot).splitlines()[0]
+
+    @property
+    def conversation(self) -> list[str]:
+        """The lines of the transcript pane."""
+        return [self.main.transcript.render_line(y).text.rstrip(" │█") for y in range(self.main.transcript.viewport)]
+
+
+@asynccontextmanager
+async def live(
+    path: Path,
+    text: str | None = None,
+    size: tuple[int, int] = ROOMY,
+    options: ViewOptions | None = None,
+) -> AsyncIterator[Live]:
+    """The app following a file in which this stands, if it is there."""
+    if text is not None:
+        path.write_text(text, "utf-8")
+    async with running(path, size=size, options=options or ViewOptions(follow=True)) as pilot:
+        yield Live(pilot, path)
+
+
+def chat(turns: int) -> str:
+    """So many questions and answers, with a thought between them."""
+    return HEAD + "".join(f"{QUESTION}{THOUGHT}{ANSWER}Answer {turn}.<|return|>\n" for turn in range(1, turns + 1))

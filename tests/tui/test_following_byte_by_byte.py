@@ -1,0 +1,111 @@
+"""One byte at a time through a real file: in no frame stands a hidden byte, and no message before its header is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.strip import Strip
+
+from tests.samples import samples
+from tests.tui.following import HEAD, Live, live
+from tests.tui.running import drawn
+from tests.tui.test_nothing_hidden import hidden_pieces
+from tests.tui.walking import reachable_text
+from tests.visibility_rows import ROWS, SECRET, Row
+from viewer.sources.live import LiveDocument
+from viewer.tui import pace
+from viewer.tui.app import ViewOptions
+from viewer.tui.screens import tailing
+from viewer.tui.widgets.transcript import Transcript
+
+NOT_KNOWN_BEFORE = {"only the closing think tag"}
+"""That these texts were thoughts is told by what follows them."""
+TOLD = [row for row in ROWS if not (row.shown or row.preambles) and row.name not in NOT_KNOWN_BEFORE]
+TEXT = (
+    HEAD + "<|start|>system<|message|>Zucchini is the word.<|end|>\n"
+    "<|start|>user<|message|>Hello there.<|end|>\n"
+    "<|start|>assistant<|channel|>analysis<|message|>Zucchini, then: quite a secret.<|end|>\n"
+    '<|start|>assistant to=functions.zucchini call_id=z1<|channel|>commentary<|message|>{"zucchini":1}<|call|>\n'
+    '<|start|>tool name=functions.zucchini call_id=z1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
+    "<|start|>assistant<|channel|>commentary intent=preamble<|message|>Zucchini: open, so not a preamble<|call|>\n"
+    "<|start|>assistant<|channel|>final<|message|><think>Zucchini</think>Hello "
+    "<|start_reason|>zucchini<|end_reason|>you.<|return|>\n"
+)
+
+
+class Scan:
+    """Looks at every line that is drawn, and after every byte at all that the widgets hold."""
+
+    def __init__(self, pieces: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pieces = [piece.lower() for piece in pieces]
+        self.lines = 0
+        render: Callable[[Transcript, int], Strip] = Transcript.render_line
+
+        def watched(transcript: Transcript, y: int) -> Strip:
+            strip = render(transcript, y)
+            self.lines += 1
+            self.look(strip.text)
+            return strip
+
+        monkeypatch.setattr(Transcript, "render_line", watched)
+        monkeypatch.setattr(pace, "FRAME", 0.0)
+        monkeypatch.setattr(pace, "LOOK", 0.0)
+        monkeypatch.setattr(tailing, "QUICK_SECONDS", 0.001)
+
+    def look(self, text: str) -> None:
+        low = text.lower()
+        found = [piece for piece in self.pieces if piece in low]
+        assert not found, (found, text[:2000])
+
+    async def feed(self, app: Live, data: bytes, every: int = 1) -> None:
+        for at in range(len(data)):
+            shown = await app.write(data[at : at + 1])
+            self.look(shown)
+            if at % every == 0:
+                self.look(reachable_text(app.pilot.app))
+
+
+async def test_no_hidden_byte_and_no_unfinished_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = Scan(["zucc"], monkeypatch)
+    begun = TEXT.index("<|start|>assistant<|channel|>final<|message|>") + len(
+        "<|start|>assistant<|channel|>final<|message|>"
+    )
+    async with live(tmp_path / "run.ocml", "") as app:
+        await app.press("T", "p")
+        await scan.feed(app, TEXT[: begun - 1].encode(), every=16)
+        assert "ASSISTANT" not in drawn(app.pilot)
+        await scan.feed(app, TEXT[begun - 1 :].encode(), every=16)
+        assert "Hello you." in drawn(app.pilot)
+        assert scan.lines > 100
+
+
+async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = Scan(["zucc"], monkeypatch)
+    async with live(tmp_path / "run.ocml", TEXT) as app:
+        scan.pieces = []
+        await app.press("d")
+        scan.pieces = ["zucc"]
+        with pytest.raises(AssertionError):
+            scan.look(drawn(app.pilot))
+        with pytest.raises(AssertionError):
+            scan.look(reachable_text(app.pilot.app))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", TOLD, ids=lambda row: f"{row.dialect}: {row.name}")
+async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = Scan([SECRET[:3]], monkeypatch)
+    async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=row.dialect)) as app:
+        await scan.feed(app, row.text.encode(), every=8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [sample.name for sample in samples("valid") if sample.path.stat().st_size < 1200])
+async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = next(sample for sample in samples() if sample.name == name)
+    scan = Scan(hidden_pieces(sample), monkeypatch)
+    async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=sample.asked)) as app:
+        await scan.feed(app, sample.path.read_bytes(), every=32)
+        assert isinstance(app.main.document, LiveDocument)

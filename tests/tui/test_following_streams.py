@@ -1,0 +1,155 @@
+"""Following pipes, FIFOs and folders: what comes through them, and when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.tui.following import ANSWER, HEAD, QUESTION, Live, chat
+from tests.tui.running import drawn, press, running, said, settled, view
+from viewer.tui.app import ViewOptions
+from viewer.tui.screens.files import FilesScreen
+
+FOLLOW = ViewOptions(follow=True)
+
+
+@pytest.fixture
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
+    """The writing end of what is standard input."""
+    reading, writing = os.pipe()
+    monkeypatch.setattr("sys.stdin", os.fdopen(reading))
+    with os.fdopen(writing, "wb", buffering=0) as file:
+        yield file
+
+
+async def shows(pilot: Pilot[int], text: str) -> str:
+    """Wait until this stands on the screen."""
+    return await Live(pilot, Path()).shows(text)
+
+
+class TestPipes:
+    async def test_it_is_shown_while_it_grows_and_then_has_ended(self, pipe: IO[bytes]) -> None:
+        async with running("-", options=FOLLOW) as pilot:
+            pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
+            assert "▶ LIVE" in await shows(pilot, "It is▌")
+            pipe.write(b" near.<|return|>\n")
+            await shows(pilot, "It is near.")
+            pipe.close()
+            await shows(pilot, "■ ended")
+            assert said(pilot) == "the pipe has ended"
+            view(pilot).status.hush()
+            await shows(pilot, "[spooled from a pipe]")
+            await press(pilot, "F")
+            assert said(pilot) == "this input has ended; nothing more comes"
+
+    async def test_without_the_option_it_begins_at_the_top_and_grows(self, pipe: IO[bytes]) -> None:
+        async with running("-") as pilot:
+            pipe.write(chat(20).encode())
+            await shows(pilot, "Answer 1.")
+            await shows(pilot, "❚❚ paused")
+            await press(pilot, "F")
+            assert "▶ LIVE" in drawn(pilot) and "Answer 20." in drawn(pilot)
+            await press(pilot, "F")
+            assert "❚❚ paused" in drawn(pilot)
+
+    async def test_its_end_leaves_an_error_where_a_message_is_open(self, pipe: IO[bytes]) -> None:
+        async with running("-", options=FOLLOW) as pilot:
+            pipe.write((HEAD + QUESTION + ANSWER + "It is").encode())
+            await shows(pilot, "It is▌")
+            pipe.close()
+            assert "E-STREAM-TRUNCATED" in await shows(pilot, "■ ended")
+
+    async def test_compressed(self, pipe: IO[bytes]) -> None:
+        data = gzip.compress(chat(3).encode())
+        async with running("-", options=FOLLOW) as pilot:
+            for at in range(0, len(data), 5):
+                pipe.write(data[at : at + 5])
+                await asyncio.sleep(0.002)
+            await shows(pilot, "Answer 3.")
+            pipe.close()
+            await shows(pilot, "■ ended")
+            view(pilot).status.hush()
+            await shows(pilot, "[spooled from a pipe, gzip, 1:")
+
+    async def test_writers_of_a_fifo_may_leave_and_come(self, tmp_path: Path) -> None:
+        path = tmp_path / "fifo"
+        os.mkfifo(path)
+        async with running(path) as pilot:
+            for text in (HEAD + QUESTION, ANSWER + "It is", " near.<|return|>"):
+                with path.open("wb", buffering=0) as file:
+                    file.write(text.encode())
+                await asyncio.sleep(0.1)
+            assert "ended" not in await shows(pilot, "It is near.")
+
+
+class TestFolders:
+    @pytest.fixture
+    def runs(self, tmp_path: Path) -> Path:
+        folder = tmp_path / "runs"
+        folder.mkdir()
+        for age, name in enumerate(("new", "older", "oldest")):
+            (folder / f"{name}.ocml").write_text(HEAD + QUESTION + ANSWER + f"This is {name}.")
+            os.utime(folder / f"{name}.ocml", (1_700_000_000 - age,) * 2)
+        return folder
+
+    async def test_the_newest_is_followed_and_the_others_are_in_the_list(self, runs: Path) -> None:
+        async with running(runs, options=FOLLOW) as pilot:
+            assert "▶ LIVE" in await shows(pilot, "This is new.▌")
+            with (runs / "new.ocml").open("a") as file:
+                file.write(" It grows.")
+            await shows(pilot, "It grows.▌")
+            await press(pilot, "]")
+            assert "This is older." in drawn(pilot)
+            await press(pilot, "q")
+            assert isinstance(pilot.app.screen, FilesScreen)
+            await shows_files(pilot, "3 files")
+
+    async def test_a_newer_one_takes_its_place(self, runs: Path) -> None:
+        async with running(runs, options=FOLLOW) as pilot:
+            await shows(pilot, "This is new.▌")
+            (runs / "newest.ocml").write_text(HEAD + QUESTION + ANSWER + "This is the newest.")
+            await shows(pilot, "This is the newest.▌")
+            assert view(pilot).document.name.endswith("newest.ocml")
+            assert said(pilot) == "a newer transcript: newest.ocml"
+
+    async def test_unless_the_person_is_elsewhere(self, runs: Path) -> None:
+        async with running(runs, options=FOLLOW) as pilot:
+            await shows(pilot, "This is new.▌")
+            await press(pilot, "K")
+            (runs / "newest.ocml").write_text(HEAD + QUESTION)
+            await Live(pilot, runs).until(lambda: said(pilot) == "a new transcript: newest.ocml; [ and ] go to it")
+            assert len(view(pilot).files) == 4
+
+    async def test_an_empty_folder_is_waited_for(self, tmp_path: Path) -> None:
+        async with running(tmp_path, options=FOLLOW) as pilot:
+            assert isinstance(pilot.app.screen, FilesScreen)
+            (tmp_path / "first.ocml").write_text(HEAD + QUESTION + ANSWER + "The first.")
+            end = asyncio.get_running_loop().time() + 8
+            while isinstance(pilot.app.screen, FilesScreen) and asyncio.get_running_loop().time() < end:
+                await asyncio.sleep(0.02)
+            await shows(pilot, "The first.▌")
+
+    async def test_new_files_appear_in_a_folder_that_is_not_followed(self, runs: Path) -> None:
+        async with running(runs) as pilot:
+            await shows_files(pilot, "3 files")
+            (runs / "another.ocml").write_text(HEAD + QUESTION)
+            await shows_files(pilot, "4 files")
+            await press(pilot, "enter")
+            await settled(pilot)
+            (runs / "late.ocml").write_text(HEAD + QUESTION)
+            await Live(pilot, runs).until(lambda: "late.ocml" in said(pilot))
+
+
+async def shows_files(pilot: Pilot[int], text: str) -> None:
+    """Wait until the list of files says this."""
+    end = asyncio.get_running_loop().time() + 8
+    while text not in drawn(pilot):
+        assert asyncio.get_running_loop().time() < end, drawn(pilot)
+        await asyncio.sleep(0.02)

@@ -9,7 +9,7 @@ import pytest
 from textual.strip import Strip
 
 from tests.samples import samples
-from tests.tui.following import HEAD, Live, live
+from tests.tui.following import ANSWER, HEAD, Live, live
 from tests.tui.running import drawn
 from tests.tui.test_nothing_hidden import hidden_pieces
 from tests.tui.walking import reachable_text
@@ -23,14 +23,15 @@ from viewer.tui.widgets.transcript import Transcript
 NOT_KNOWN_BEFORE = {"only the closing think tag"}
 """That these texts were thoughts is told by what follows them."""
 TOLD = [row for row in ROWS if not (row.shown or row.preambles) and row.name not in NOT_KNOWN_BEFORE]
+PREAMBLE = "<|start|>assistant<|channel|>commentary intent=preamble<|message|>"
 TEXT = (
     HEAD + "<|start|>system<|message|>Zucchini is the word.<|end|>\n"
     "<|start|>user<|message|>Hello there.<|end|>\n"
     "<|start|>assistant<|channel|>analysis<|message|>Zucchini, then: quite a secret.<|end|>\n"
     '<|start|>assistant to=functions.zucchini call_id=z1<|channel|>commentary<|message|>{"zucchini":1}<|call|>\n'
     '<|start|>tool name=functions.zucchini call_id=z1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
-    "<|start|>assistant<|channel|>commentary intent=preamble<|message|>Zucchini: open, so not a preamble<|call|>\n"
-    "<|start|>assistant<|channel|>final<|message|><think>Zucchini</think>Hello "
+    f"{PREAMBLE}Zucchini: open, so not a preamble<|call|>\n"
+    f"{ANSWER}<think>Zucchini</think>Hello "
     "<|start_reason|>zucchini<|end_reason|>you.<|return|>\n"
 )
 
@@ -67,18 +68,19 @@ class Scan:
                 self.look(reachable_text(app.pilot.app))
 
 
-async def test_no_hidden_byte_and_no_unfinished_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("begun", [TEXT.index(PREAMBLE), pytest.param(0, marks=pytest.mark.slow)])
+async def test_no_hidden_byte_and_no_unfinished_header(
+    begun: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scan = Scan(["zucc"], monkeypatch)
-    begun = TEXT.index("<|start|>assistant<|channel|>final<|message|>") + len(
-        "<|start|>assistant<|channel|>final<|message|>"
-    )
-    async with live(tmp_path / "run.ocml", "") as app:
+    whole = TEXT.index(ANSWER) + len(ANSWER)
+    async with live(tmp_path / "run.ocml", TEXT[:begun]) as app:
         await app.press("T", "p")
-        await scan.feed(app, TEXT[: begun - 1].encode(), every=16)
+        await scan.feed(app, TEXT[begun : whole - 1].encode(), every=16)
         assert "ASSISTANT" not in drawn(app.pilot)
-        await scan.feed(app, TEXT[begun - 1 :].encode(), every=16)
+        await scan.feed(app, TEXT[whole - 1 :].encode(), every=16)
         assert "Hello you." in drawn(app.pilot)
-        assert scan.lines > 100
+        assert scan.lines > 50
 
 
 async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

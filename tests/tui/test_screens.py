@@ -19,18 +19,18 @@ from viewer.tui.app import ViewOptions
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "screens"
 HIDDEN_ONLY = "version: 2.2\n<|start|>assistant<|channel|>analysis<|message|>All of this is a thought.<|end|>\n"
+HEADER = "version: 2.2\nmodel: some-model\n"
 TALK = (
-    "version: 2.2\nmodel: some-model\n<|start|>user<|message|>Where is the nearest umbrella shop?<|end|>\n"
+    "<|start|>user<|message|>Where is the nearest umbrella shop?<|end|>\n"
     "<|start|>assistant<|channel|>analysis<|message|>They want a shop: look at the market first.<|end|>\n"
-)
-CALLED = (
-    '<|start|>assistant to=functions.find call_id=c1<|channel|>commentary<|message|>{"q":"shop"}<|call|>\n'
-    '<|start|>tool name=functions.find call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
+    '<|start|>assistant to=functions.find call_id=c{0}<|channel|>commentary<|message|>{{"q":"shop"}}<|call|>\n'
+    "<|start|>tool name=functions.find call_id=c{0} to=assistant<|channel|>commentary<|message|>"
+    '{{"ok":true}}<|end|>\n'
 )
 SAID = "<|start|>assistant<|channel|>final<|message|>There are three. The nearest is at the corner of the market"
 FILES = {
-    "live.ocml": TALK + CALLED + SAID,
-    "paused.ocml": (TALK + CALLED + SAID + "<|return|>\n") * 4,
+    "live.ocml": HEADER + TALK.format(1) + SAID,
+    "paused.ocml": HEADER + "".join(TALK.format(number) + SAID + "<|return|>\n" for number in range(1, 5)),
     "empty.ocml": "",
     "header.ocml": "version: 2.2\nmodel: some-model\n",
     "hidden.ocml": HIDDEN_ONLY,
@@ -76,10 +76,10 @@ LOOKS = {
     "live-80x24": Look("live.ocml", (80, 24), options=FOLLOW),
     "live-waiting-120x40": Look("missing.ocml", options=FOLLOW),
     "live-waiting-80x24": Look("missing.ocml", (80, 24), options=FOLLOW),
-    "paused-120x40": Look("paused.ocml", keys=("ctrl+u",), options=FOLLOW, then=TALK + CALLED),
-    "paused-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=FOLLOW, then=TALK + CALLED),
-    "paused-debug-120x40": Look("paused.ocml", keys=("ctrl+u",), options=DEBUG, then=TALK + CALLED),
-    "paused-debug-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=DEBUG, then=TALK + CALLED),
+    "paused-120x40": Look("paused.ocml", keys=("ctrl+u",), options=FOLLOW, then=TALK.format(5)),
+    "paused-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=FOLLOW, then=TALK.format(5)),
+    "paused-debug-120x40": Look("paused.ocml", keys=("ctrl+u",), options=DEBUG, then=TALK.format(5)),
+    "paused-debug-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=DEBUG, then=TALK.format(5)),
     "help-120x40": Look(keys=("question_mark",)),
     "help-80x24": Look(size=(80, 24), keys=("question_mark",)),
     "palette-80x24": Look(size=(80, 24), keys=("ctrl+p",)),
@@ -118,7 +118,7 @@ async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
             await asyncio.sleep(0.1)
             await settled(pilot)
         if look.then:
-            await Live(pilot, folder / look.file).write(look.then.removeprefix("version: 2.2\nmodel: some-model\n"))
+            await Live(pilot, folder / look.file).write(look.then)
             await asyncio.sleep(0.3)
             await settled(pilot)
         return drawn(pilot)

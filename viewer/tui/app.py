@@ -130,7 +130,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         newest = new[-1]
         if self.options.follow and shown.stays_at_end and not shown.state.debug:
             self._open(self.paths.index(newest.path))
-            self.call_after_refresh(lambda: self._tell(f"a newer transcript: {newest.name}"))
+            newer = self._screens[newest.path]
+            self.call_after_refresh(lambda: newer.say(f"a newer transcript: {newest.name}"))
         else:
             shown.say(f"a new transcript: {newest.name}; [ and ] go to it")
 

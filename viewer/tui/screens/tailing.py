@@ -80,9 +80,11 @@ class Tailing(Growing):
         self.grew = self.grew or change.grew
         if change.anew and live is self.document:
             self.is_other, self.why = True, change.reset or self.why
-        if change.state and change.state.condition is not Condition.OK:
-            self.say(change.state.sentence)
+        if change.state and change.state.condition is not Condition.OK and len(self.view.rows):
+            self.say(change.state.sentence)  # where nothing is shown, that is what the notes say
         if change.state:
+            self.transcript.notes = [] if len(self.view.rows) else self.nothing_shown()
+            self.transcript.redraw_changed()
             self.show_title()
 
     def _arrive(self, live: LiveDocument, at_end: bool | None) -> None:

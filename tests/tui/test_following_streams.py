@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from tests.tui.following import ANSWER, HEAD, QUESTION, Live, chat
 from tests.tui.running import drawn, press, running, said, settled, view
+from tests.tui.terminal import Terminal
 from viewer.tui.app import ViewOptions
 from viewer.tui.screens.files import FilesScreen
 
@@ -117,7 +118,7 @@ class TestFolders:
             (runs / "newest.ocml").write_text(HEAD + QUESTION + ANSWER + "This is the newest.")
             await shows(pilot, "This is the newest.▌")
             assert view(pilot).document.name.endswith("newest.ocml")
-            assert said(pilot) == "a newer transcript: newest.ocml"
+            await Live(pilot, runs).until(lambda: said(pilot) == "a newer transcript: newest.ocml")
 
     async def test_unless_the_person_is_elsewhere(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
@@ -153,3 +154,33 @@ async def shows_files(pilot: Pilot[int], text: str) -> None:
     while text not in drawn(pilot):
         assert asyncio.get_running_loop().time() < end, drawn(pilot)
         await asyncio.sleep(0.02)
+
+
+class TestProgram:
+    def test_it_waits_for_a_file_that_is_missing(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.ocml"
+        terminal = Terminal(["-f", path])
+        terminal.wait_for("waiting for the file")
+        path.write_text(HEAD + QUESTION + ANSWER + "It is near.")
+        terminal.wait_for("It is near.▌")
+        terminal.press("q")
+        assert terminal.end() == 0
+
+    def test_without_the_option_it_does_not(self, tmp_path: Path) -> None:
+        terminal = Terminal([tmp_path / "run.ocml"])
+        assert terminal.end() == 2
+        assert "there is no file" in terminal.text()
+
+    def test_keys_come_from_the_terminal_where_text_comes_through_a_pipe(self, tmp_path: Path) -> None:
+        path = tmp_path / "fifo"
+        os.mkfifo(path)
+        script = f"import os, sys; os.dup2(os.open({str(path)!r}, os.O_RDONLY), 0); from viewer.cli import main; main()"
+        terminal = Terminal(["-f", "-"], script=script)
+        with path.open("wb", buffering=0) as file:
+            file.write((HEAD + QUESTION + ANSWER + "It is near.").encode())
+            terminal.wait_for("It is near.▌")
+            terminal.press("d")
+            terminal.wait_for("[DEBUG]")
+        terminal.wait_for("■ ended")
+        terminal.press("q")
+        assert terminal.end() == 0

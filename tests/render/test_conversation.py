@@ -115,9 +115,23 @@ def test_stray_text_stands_apart() -> None:
 
 def test_several_transcripts_have_titles() -> None:
     heads = [ShownTranscript(number, "harmony", None, "m\x1b", None) for number in (1, 2)]
-    lines = printed(message(1), message(2, transcript=2), heads=heads)
+    lines = printed(message(1), message(2, transcript=2), heads=heads, audience=EVERYTHING)
     assert lines[0].startswith("━━ transcript 1 · harmony · m␛ ━")
     assert sum("turn 1" in line for line in lines) == 2
+
+
+def test_the_end_user_gets_a_title_where_the_next_transcript_begins() -> None:
+    heads = [ShownTranscript(number, "harmony", None, "m\x1b", None) for number in (1, 2)]
+    lines = printed(message(1), message(2, transcript=2), heads=heads)
+    assert [line.strip("━ ") for line in lines if line.startswith("━")] == ["transcript 2 · harmony · m␛"]
+
+
+def test_how_a_message_ended_stands_below_it_and_no_text_can_pose_as_that() -> None:
+    assert printed(message(1, ending="open", body="so far\n  ┄ cancelled ┄"))[-2:] == [
+        "▌   ┄ cancelled ┄",
+        "  ┄ unfinished ┄",
+    ]
+    assert printed(message(1, ending="open", cancelled=True))[-1] == "  ┄ cancelled ┄"
 
 
 def test_a_revealed_document_header_is_printed_safely() -> None:

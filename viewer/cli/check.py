@@ -8,9 +8,11 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
-from viewer.core.visibility import Reveal
+from viewer.core.visibility import Audience, Reveal
+from viewer.errors import ViewerError
 from viewer.render.diagnostic import compiler_lines, counts_line, source_lines, tally
 from viewer.render.github import workflow_command
 from viewer.render.machine import encode, finding_line, summary_line
@@ -39,8 +41,11 @@ class Report:
 
     def code(self, strict: bool) -> int:
         """Whether anything counts."""
-        found = self.errors or (strict and self.warnings)
-        return FINDINGS if found else FINE
+        return _code(self.errors, self.warnings, strict)
+
+
+def _code(errors: int, warnings: int, strict: bool) -> int:
+    return FINDINGS if errors or (strict and warnings) else FINE
 
 
 @click.command("check", short_help="Report what is wrong.")
@@ -48,6 +53,7 @@ class Report:
 @options.reveal_option
 @click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
 @options.printing
+@options.following
 @click.option("--json", "form", flag_value="json", help="One JSON object a line.")
 @click.option("--sarif", "form", flag_value="sarif", help="SARIF 2.1.0, for code scanning.")
 @click.option("--github", "form", flag_value="github", help="Annotations of a GitHub workflow.")
@@ -64,10 +70,17 @@ def command(
     form: str | None,
     strict: bool,
     exit_zero: bool,
+    follow: bool,
+    stall_after: float | None,
 ) -> int:
     """Check transcripts: code, place and meaning of all that is wrong. Nothing of their text is told, but the lines in
-    question with --reveal all. Exit code 1 where there are errors."""
+    question with --reveal all. Exit code 1 where there are errors. With -f each problem is told when it is found, also
+    a call past its deadline and a message that stalls."""
     revealed = options.audience_of(reveal, debug, False)
+    if follow:
+        followed = options.followed_of(files, dialect, preambles, stall_after)
+        return _follow(followed, revealed, options.output_of(color, ascii_only), form, strict, exit_zero)
+    options.refuse_stall_after(stall_after)
     report = Report(Inputs(options.inputs_of(files), dialect, options.reading_options(preambles)))
     output = options.output_of(color, ascii_only)
     if form == "json":
@@ -77,18 +90,37 @@ def command(
     elif form == "github":
         output.write(workflow_command(document.name, finding) for document, finding in report)
     else:
-        with_source = revealed.reveals(Reveal.ALL)
-        if not revealed.is_safe and not with_source:
-            complain("source lines are shown with --reveal all alone, since a line may hold other messages too")
-        _print_text(report, output, with_source)
+        _print_text(report, output, _shows_source(revealed))
     if report.inputs.code:
         return report.inputs.code
     return FINE if exit_zero else report.code(strict)
 
 
-def _print_text(report: Report, output: Output, with_source: bool) -> None:
+def _shows_source(revealed: Audience) -> bool:
+    """Whether the lines in question are quoted; the person is told."""
+    with_source = revealed.reveals(Reveal.ALL)
     if with_source:
         say("DEBUG view: what follows quotes the transcript.")
+    elif not revealed.is_safe:
+        complain("source lines are shown with --reveal all alone, since a line may hold other messages too")
+    return with_source
+
+
+def _follow(
+    followed: Followed, revealed: Audience, output: Output, form: str | None, strict: bool, exit_zero: bool
+) -> int:
+    from viewer.cli.check_live import LiveReport  # only who follows needs it
+    from viewer.cli.following import follow
+
+    if form == "sarif":
+        raise ViewerError("SARIF is one document about a whole input: with -f take --json, --github or text")
+    report = LiveReport(output, form, with_source=form is None and _shows_source(revealed))
+    code = follow(followed, report)
+    report.sum_up()
+    return code or (FINE if exit_zero else _code(report.errors, report.warnings, strict))
+
+
+def _print_text(report: Report, output: Output, with_source: bool) -> None:
     output.write_styled(_text(report, output, with_source))
     if report.inputs.names and (report.messages or not report.inputs.code):
         output.write_styled([counts_line(report.errors, report.warnings, report.messages, output.style)])

@@ -8,9 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
+from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
 from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
+from viewer.errors import ViewerError
+from viewer.formats import DIALECTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -62,16 +65,20 @@ def printing(command: Command) -> Command:
 
 
 def following(command: Command) -> Command:
-    """How the viewer follows: --follow, --from-start, --stall-after."""
+    """--follow and what goes with it."""
     for option in (
         click.option(
             "--stall-after",
-            metavar="SECONDS",
             type=click.FloatRange(min=0, min_open=True),
-            help="Say of an open message that it has stalled when nothing came for so long.",
+            metavar="SECONDS",
+            help="With -f: say so when an open message has not gone on for so long.",
         ),
-        click.option("--from-start", is_flag=True, help="With --follow: begin at the top, not at the end."),
-        click.option("-f", "--follow", is_flag=True, help="Wait for the file, and show what comes as it comes."),
+        click.option(
+            "-f",
+            "--follow",
+            is_flag=True,
+            help="Go on while it is written: a file (waited for), a folder's newest transcript, a pipe until it ends.",
+        ),
     ):
         command = option(command)
     return command
@@ -105,6 +112,24 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     if sys.stdin is not None and not sys.stdin.isatty():
         return (STDIN,)
     raise click.UsageError("Name a file, or - for standard input.", click.get_current_context())
+
+
+def followed_of(
+    files: tuple[str, ...], dialect: str | None, preambles: str | None, stall_after: float | None
+) -> Followed:
+    """The one input that is followed."""
+    names = inputs_of(files)
+    if len(names) > 1:
+        raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
+    if dialect is not None and dialect not in DIALECTS:
+        raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
+    return Followed(names[0], dialect, reading_options(preambles), stall_after)
+
+
+def refuse_stall_after(stall_after: float | None) -> None:
+    """Nothing stalls that is not followed."""
+    if stall_after is not None:
+        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
 
 
 def output_of(color: str, ascii_only: bool) -> Output:

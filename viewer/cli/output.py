@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import stat
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,6 +41,10 @@ class Output:
         """Lines made of parts, in the colours that can be shown."""
         self.write(map(self.style.paint, lines))
 
+    def write_parts(self, parts: Iterable[str]) -> None:
+        """Printable text with its own line ends, perhaps inside a line; seen at once."""
+        _write_text("".join(parts))
+
 
 def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
     """What standard output is: a terminal or not, with which colours, characters and width."""
@@ -50,10 +56,30 @@ def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
 
 def _write(lines: list[str]) -> None:
     """UTF-8 whatever the locale says: where the locale cannot show it, the style has made ASCII of it."""
-    if lines and sys.stdout is not None:
+    if lines:
+        _write_text("\n".join(lines) + "\n")
+
+
+def _write_text(text: str) -> None:
+    if text and sys.stdout is not None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
+
+
+def has_reader() -> bool:
+    """Whether somebody still reads the output; who only waits would never notice."""
+    if sys.stdout is None:
+        return True
+    try:
+        descriptor = sys.stdout.fileno()
+    except OSError:  # not a file at all
+        return True
+    if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        return True
+    ready = select.poll()
+    ready.register(descriptor, 0)
+    return not any(event & select.POLLERR for _, event in ready.poll(0))
 
 
 def _is_terminal() -> bool:
@@ -87,7 +113,4 @@ def write_text(text: str) -> None:
     """A whole text for a file or a program, as it is; a terminal gets what is safe for it."""
     if _is_terminal():
         text = safe(normalize_newlines(text))
-    if sys.stdout is not None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-        sys.stdout.buffer.flush()
+    _write_text(text)

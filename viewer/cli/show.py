@@ -6,6 +6,7 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import complain, say
+from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
 from viewer.core.visibility import Audience, Reveal
@@ -21,6 +22,7 @@ _DEBUG = "DEBUG view: more than the end user saw, who saw the messages marked wi
 @options.reading
 @options.audience
 @options.printing
+@options.following
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def command(
     files: tuple[str, ...],
@@ -32,9 +34,16 @@ def command(
     color: str,
     ascii_only: bool,
     as_json: bool,
+    follow: bool,
+    stall_after: float | None,
 ) -> int:
-    """Print a transcript: what the end user saw, or with --reveal what stood behind it."""
+    """Print a transcript: what the end user saw, or with --reveal what stood behind it. With -f while it is written:
+    each message as soon as it is certain, the text of an answer as it comes."""
     audience = options.audience_of(reveal, debug, strict_safe)
+    if follow:
+        followed = options.followed_of(files, dialect, preambles, stall_after)
+        return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
+    options.refuse_stall_after(stall_after)
     inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
     output = options.output_of(color, ascii_only)
     if as_json:
@@ -53,6 +62,16 @@ def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
         output.write(conversation_lines(document.project(audience), output.width, output.style))
         _mention_if_empty(document, audience)
     return inputs.code
+
+
+def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
+    """The same while it is written, until the input ends or the person interrupts."""
+    from viewer.cli.following import follow  # only who follows needs it
+    from viewer.cli.show_live import LiveJson, LiveText
+
+    if not audience.is_safe and not as_json:
+        say(_DEBUG)
+    return follow(followed, LiveJson(audience, output) if as_json else LiveText(audience, output))
 
 
 def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:

@@ -22,6 +22,7 @@ from viewer.sources.folder import list_transcripts
 @options.audience
 @options.printing
 @options.following
+@click.option("--from-start", is_flag=True, help="With -f: begin at the top, not at the end.")
 @click.option("--theme", metavar="NAME", default="", help="The colours of the viewer.")
 @click.option("--goto", "go_to", metavar="PLACE", default="", help="Open there: 12, t3, 50%, with -d L120 or B4096.")
 def command(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
 from viewer.formats import DIALECTS
 from viewer.render.diagnostic import note
-from viewer.render.message import message_lines, revealed_lines, stray_lines
-from viewer.render.style import Line, Look, Part, Printable, Style, own
+from viewer.render.message import message_lines, remark, revealed_lines, stray_lines
+from viewer.render.style import Line, Printable, Style, own
 from viewer.render.title import rule, transcript_lines
 from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
+from viewer.sources.shown import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
 
 BLANK: Line = ()
 
@@ -23,65 +22,90 @@ def conversation_lines(projection: Projection, width: int, style: Style) -> Iter
 
 
 def _lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
-    """Blocks with an empty line between them; notes stand right under the block they belong to."""
-    first = True
-    for block in _blocks(projection, width, style):
-        if block.apart and not first:
-            yield BLANK
-        yield from block.lines
-        first = first and not block.apart
-
-
-class _Block(NamedTuple):
-    lines: Iterable[Line]
-    apart: bool = True
-    """An empty line stands before it."""
-
-
-def _blocks(projection: Projection, width: int, style: Style) -> Iterator[_Block]:
-    safe = projection.audience.is_safe
     transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
-    titled = not safe or len(transcripts) > 1
-    notes = _Notes(projection.diagnostics(), safe)
+    page = Page(projection.audience.is_safe, transcripts.__getitem__, width, style)
+    page.note(projection.diagnostics())
     calls = _calls_by_message(projection.calls())
-    transcript = turn = 0
     for item in projection.items():
-        if isinstance(item, ShownMessage):
-            yield _notes_block(notes.before(item), width, style)
-        if item.transcript != transcript:
-            transcript, turn = item.transcript, 0
-            if titled:
-                yield _Block(transcript_lines(transcripts[transcript], width, style))
-        if isinstance(item, ShownMessage) and item.turn != turn:
-            turn = item.turn
-            yield _Block([_turn_line(item, width, style)])
-        trim = DIALECTS[transcripts[transcript].dialect].display_trim
-        yield _Block(_item_lines(item, calls, safe, trim, width, style))
-        if isinstance(item, ShownMessage):
-            yield _notes_block(notes.of(item.number), width, style)
-    yield _notes_block(notes.rest(), width, style)
+        yield from page.before(item)
+        yield from page.lines(item, calls.get(item.number, []) if isinstance(item, ShownMessage) else [])
+        yield from page.after(item)
+    yield from page.rest()
 
 
-def _item_lines(
-    item: Item, calls: dict[int, list[ShownCall]], safe: bool, trim: bool, width: int, style: Style
-) -> Iterator[Line]:
-    if isinstance(item, HiddenRun):
-        sign = style.signs.hidden
-        return iter([(Part(own(f"  {sign} {item.count:,} hidden {sign}"), Look.QUIET),)])
-    if not isinstance(item, ShownMessage):
-        return stray_lines(item, width, style)
-    if safe:
-        return message_lines(item, width, style, trim=trim)
-    return revealed_lines(item, calls.get(item.number, []), width, style, trim=trim)
+class Page:
+    """What stands around the items, in their order: blocks with an empty line between them; notes stand right under
+    the block they belong to, or under what was printed last where that is gone by. The end user gets a title where a
+    second transcript begins."""
+
+    def __init__(
+        self, safe: bool, transcript_of: Callable[[int], ShownTranscript], width: int, style: Style, begun: bool = False
+    ) -> None:
+        """`begun`: something stands on the page already."""
+        self._safe = safe
+        self._transcript_of = transcript_of
+        self._width = width
+        self._style = style
+        self._notes = _Notes(safe)
+        self._transcript = self._turn = 0
+        self._begun = begun
+
+    def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
+        """These wait for their places."""
+        self._notes.add(diagnostics)
+
+    def before(self, item: Item) -> Iterator[Line]:
+        """What comes between the item before and this one."""
+        if isinstance(item, ShownMessage):
+            yield from self._noted(self._notes.before(item))
+        if item.transcript != self._transcript:
+            self._transcript, self._turn = item.transcript, 0
+            if not self._safe or item.transcript > 1:
+                yield from self._apart()
+                yield from transcript_lines(self._transcript_of(item.transcript), self._width, self._style)
+        if isinstance(item, ShownMessage) and item.turn != self._turn:
+            self._turn = item.turn
+            yield from self._apart()
+            yield _turn_line(item, self._width, self._style)
+        yield from self._apart()
+
+    def lines(self, item: Item, calls: list[ShownCall]) -> Iterator[Line]:
+        """The item itself."""
+        if isinstance(item, HiddenRun):
+            return iter([remark(f"{item.count:,} hidden", self._style)])
+        if not isinstance(item, ShownMessage):
+            return stray_lines(item, self._width, self._style)
+        if self._safe:
+            return message_lines(item, self._width, self._style, trim=self.trims)
+        return revealed_lines(item, calls, self._width, self._style, trim=self.trims)
+
+    @property
+    def trims(self) -> bool:
+        """A line end at the beginning of a body is layout."""
+        return DIALECTS[self._transcript_of(self._transcript).dialect].display_trim
+
+    def after(self, item: Item) -> Iterator[Line]:
+        """What stands right under it."""
+        if isinstance(item, ShownMessage):
+            yield from self._noted(self._notes.of(item.number))
+
+    def rest(self) -> Iterator[Line]:
+        """What belongs to nothing that was shown."""
+        yield from self._noted(self._notes.rest())
+
+    def _apart(self) -> Iterator[Line]:
+        if self._begun:
+            yield BLANK
+        self._begun = True
+
+    def _noted(self, diagnostics: Iterable[ShownDiagnostic]) -> Iterator[Line]:
+        for diagnostic in diagnostics:
+            yield from note(diagnostic, self._width, self._style)
 
 
 def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
     time = first.time[11:19] if first.time else ""
     return rule(style.words(f"turn {first.turn}"), own(time), width, style)
-
-
-def _notes_block(diagnostics: Iterable[ShownDiagnostic], width: int, style: Style) -> _Block:
-    return _Block([line for diagnostic in diagnostics for line in note(diagnostic, width, style)], apart=False)
 
 
 def _calls_by_message(calls: list[ShownCall]) -> dict[int, list[ShownCall]]:
@@ -95,10 +119,17 @@ def _calls_by_message(calls: list[ShownCall]) -> dict[int, list[ShownCall]]:
 class _Notes:
     """The diagnostics that still wait for their place in the conversation."""
 
-    def __init__(self, diagnostics: list[ShownDiagnostic], safe: bool) -> None:
-        told = [d for d in diagnostics if not safe or d.severity != "info"]
-        self._numbered = deque(sorted((d for d in told if d.message is not None), key=_number))
-        self._loose = deque(d for d in told if d.message is None)
+    def __init__(self, safe: bool) -> None:
+        self._safe = safe
+        self._numbered: deque[ShownDiagnostic] = deque()
+        self._loose: deque[ShownDiagnostic] = deque()
+
+    def add(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
+        """In the order of `Projection.diagnostics`."""
+        told = [d for d in diagnostics if not self._safe or d.severity != "info"]
+        if told:
+            self._numbered = deque(sorted((*self._numbered, *(d for d in told if d.message is not None)), key=_number))
+            self._loose.extend(d for d in told if d.message is None)
 
     def before(self, message: ShownMessage) -> Iterator[ShownDiagnostic]:
         """Those of hidden messages and of the places that lie before this one."""

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from viewer.core.visibility import Audience
 from viewer.render.safe_text import safe
 from viewer.render.style import Printable
+from viewer.sources.changes import Reason
 from viewer.sources.document import Finding
 from viewer.sources.projection import Projection
 from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
@@ -15,21 +17,49 @@ from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMes
 
 def projection_lines(projection: Projection, file: str | None = None) -> Iterator[Printable]:
     """`show --json`: each transcript with its messages and stray text, then the diagnostics, then the calls."""
-    audience = "safe" if projection.audience.is_safe else "debug"
     waiting = projection.transcripts()
     for item in projection.items():
         while waiting and waiting[0].number <= item.transcript:
-            yield encode(_transcript(waiting.pop(0), audience), file)
-        if isinstance(item, ShownMessage):
-            yield encode(_message(item), file)
-        elif not isinstance(item, HiddenRun):
-            yield encode(_stray(item), file)
+            yield transcript_line(waiting.pop(0), projection.audience, file)
+        if not isinstance(item, HiddenRun):
+            yield item_line(item, file)
     for transcript in waiting:
-        yield encode(_transcript(transcript, audience), file)
+        yield transcript_line(transcript, projection.audience, file)
     for diagnostic in projection.diagnostics():
-        yield encode(_diagnostic(diagnostic), file)
+        yield diagnostic_line(diagnostic, file)
     for call in projection.calls():
-        yield encode(_call(call), file)
+        yield call_line(call, file)
+
+
+def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
+    """What is known of a transcript."""
+    told = "safe" if audience.is_safe else "debug"
+    return encode({"kind": "transcript", **asdict(transcript), "audience": told}, file)
+
+
+def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:
+    """A message, or text outside any."""
+    return encode(_message(item) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
+
+
+def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Printable:
+    """What is wrong, as far as the audience may know."""
+    return encode(_diagnostic(diagnostic), file)
+
+
+def call_line(call: ShownCall, file: str | None = None) -> Printable:
+    """A call and its reply."""
+    return encode({"kind": "call", **asdict(call)}, file)
+
+
+def reset_line(reason: Reason) -> Printable:
+    """While following: what was printed until now counts no more, and numbers begin at 1."""
+    return encode({"kind": "reset", "reason": reason.value})
+
+
+def stalled_line(message: int, seconds: float) -> Printable:
+    """While following: an open message has not gone on for so long."""
+    return encode({"kind": "stalled", "message": message, "seconds": round(seconds, 1)})
 
 
 def finding_line(finding: Finding, file: str | None = None) -> Printable:
@@ -75,10 +105,6 @@ def _escaped(text: str) -> str:
     return "".join(a if a == b else json.dumps(a)[1:-1] for a, b in zip(text, shown, strict=True))
 
 
-def _transcript(transcript: ShownTranscript, audience: str) -> dict[str, object]:
-    return {"kind": "transcript", **asdict(transcript), "audience": audience}
-
-
 def _message(message: ShownMessage) -> dict[str, object]:
     return {
         "kind": "message",
@@ -104,10 +130,6 @@ def _message(message: ShownMessage) -> dict[str, object]:
     }
 
 
-def _stray(stray: ShownStray) -> dict[str, object]:
-    return {"kind": "stray", **asdict(stray)}
-
-
 def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
     return {
         "kind": "diagnostic",
@@ -120,7 +142,3 @@ def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
         "column": diagnostic.column,
         "count": diagnostic.count,
     }
-
-
-def _call(call: ShownCall) -> dict[str, object]:
-    return {"kind": "call", **asdict(call)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from viewer.render.body import body_lines
 from viewer.render.lines import cells, wrap
@@ -17,6 +17,14 @@ _STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
 
 def message_lines(message: ShownMessage, width: int, style: Style, *, trim: bool = False) -> Iterator[Line]:
     """What an end user reads: who speaks, and what was said."""
+    yield from message_head(message, width, style)
+    for text in body_lines(message.body, inner_width(width), style, trim=trim):
+        yield gutter_of(message, style), Part(text)
+    yield from message_tail(message, style)
+
+
+def message_head(message: ShownMessage, width: int, style: Style) -> Iterator[Line]:
+    """Who speaks; nothing that is not known before the message has ended."""
     look = _look(message)
     head = [Part(style.name(message.role.upper()), look)]
     if message.name:
@@ -25,8 +33,25 @@ def message_lines(message: ShownMessage, width: int, style: Style, *, trim: bool
     if message.channel == "commentary":
         head.append(Part(own(f" {style.signs.dot} plan"), look))
         aside = "(preamble, user-visible)"
-    yield from _head(head, _remarks(message, aside), look, width, style)
-    yield from _gutter(body_lines(message.body, _inner(width), style, trim=trim), look, style)
+    yield from _head(head, aside, look, width, style)
+
+
+def message_tail(message: ShownMessage, style: Style) -> Iterator[Line]:
+    """How it ended, where that is not as it should be. It stands outside the gutter: no text can pose as it."""
+    if message.cancelled:
+        yield remark("cancelled", style)
+    elif message.ending == "open":
+        yield remark("unfinished", style)
+
+
+def remark(words: str, style: Style) -> Line:
+    """Words of the program itself between what was said."""
+    return (Part(own(f"  {style.signs.hidden} {words} {style.signs.hidden}"), Look.QUIET),)
+
+
+def gutter_of(message: ShownMessage, style: Style) -> Part:
+    """What stands before every line of the message."""
+    return _gutter_part(_look(message), style)
 
 
 def revealed_lines(
@@ -46,14 +71,15 @@ def revealed_lines(
             [Part(said, Look.QUIET)], _gutter_part(look, style), width if style.wrapped else cells(said) + 2
         )
     json = _may_be_json(message)
-    yield from _gutter(body_lines(message.body, _inner(width), style, json=json, trim=trim), look, style)
+    for text in body_lines(message.body, inner_width(width), style, json=json, trim=trim):
+        yield _gutter_part(look, style), Part(text)
 
 
 def stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
     """Text outside any message."""
     gutter = Part(own(style.signs.open_gutter + " "), Look.WARNING)
     yield gutter, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)
-    for text in body_lines(stray.body, _inner(width), style):
+    for text in body_lines(stray.body, inner_width(width), style):
         yield gutter, Part(text)
 
 
@@ -99,15 +125,6 @@ def _link(number: int, call: ShownCall, style: Style) -> str:
     return f"{link}{call.state}{latency}"
 
 
-def _remarks(message: ShownMessage, aside: str) -> str:
-    said = [aside] if aside else []
-    if message.cancelled:
-        said.append("(cancelled)")
-    elif message.ending == "open":
-        said.append("(unfinished)")
-    return " ".join(said)
-
-
 def _head(parts: list[Part], aside: str, look: Look, width: int, style: Style) -> Iterator[Line]:
     """The first line, with a remark at the right edge; on a screen too narrow for it, as many lines as it takes."""
     gutter = _gutter_part(look, style)
@@ -124,30 +141,26 @@ def _head(parts: list[Part], aside: str, look: Look, width: int, style: Style) -
 def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
     """Parts one after the other; each that does not fit begins a line."""
     line: list[Part] = []
-    room = _inner(width)
+    room = inner_width(width)
     for part in parts:
-        first, *rest = wrap(part.text, _inner(width)) if line else wrap(SafeText(part.text.lstrip(" ")), _inner(width))
+        text = part.text if line else SafeText(part.text.lstrip(" "))
+        first, *rest = wrap(text, inner_width(width))
         if line and (rest or cells(part.text) > room):
             yield gutter, *line
-            line, room = [], _inner(width)
+            line, room = [], inner_width(width)
             first, *rest = wrap(SafeText(part.text.lstrip(" ")), room)
         line.append(Part(first, part.look))
         room -= cells(first)
         for more in rest:
             yield gutter, *line
-            line, room = [Part(more, part.look)], _inner(width) - cells(more)
+            line, room = [Part(more, part.look)], inner_width(width) - cells(more)
     if line:
         yield gutter, *line
 
 
-def _inner(width: int) -> int:
+def inner_width(width: int) -> int:
     """What the gutter leaves for text."""
     return max(width - 2, 10)
-
-
-def _gutter(lines: Iterable[SafeText], look: Look, style: Style) -> Iterator[Line]:
-    for text in lines:
-        yield _gutter_part(look, style), Part(text)
 
 
 def _gutter_part(look: Look, style: Style) -> Part:

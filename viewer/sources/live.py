@@ -12,7 +12,7 @@ from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source
 from viewer.sources.changes import Change, Condition, Grew, Reason, Reset, State
 from viewer.sources.deadlines import Deadlines
-from viewer.sources.document import Document
+from viewer.sources.document import Document, Finding
 from viewer.sources.follow import FollowSource
 from viewer.sources.generation import Generation
 from viewer.sources.held_file import Clock
@@ -63,6 +63,8 @@ class LiveDocument(Document):
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
         self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
+        self._told = 0
+        """So many of the diagnostics were taken."""
         self._is_over = False
 
     @property
@@ -95,6 +97,18 @@ class LiveDocument(Document):
     def quiet_for(self) -> float:
         """How many seconds ago the last byte came."""
         return self._clock() - self._grew_at
+
+    @property
+    def open_number(self) -> int | None:
+        """The number of the first open message; for a developer's surface."""
+        return min(self._examiner.unsettled, default=None)
+
+    def new_findings(self) -> list[Finding]:
+        """The diagnostics of this reading that were not taken yet, by place. Each is told once, when it is found."""
+        findings = self._examiner.findings
+        new = [self._located(findings[row]) for row in range(self._told, len(findings))]
+        self._told = len(findings)
+        return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
 
     @property
     def stalled_for(self) -> float:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from viewer.core.calls import CallLink
 from viewer.core.diagnostics import Diagnostic
 from viewer.core.examiner import Examiner
-from viewer.core.messages import Message, Span, Stray
+from viewer.core.messages import Message, Span, Stray, Transcript
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
+from viewer.sources.call_watch import CallWatch
+from viewer.sources.finds import Finds, by_message
 from viewer.sources.places import Places
 from viewer.sources.rows import Lane, RowKind, Rows
 from viewer.sources.shown import (
@@ -46,21 +48,18 @@ class Projection:
 
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user is told only harmless values of their headers."""
-        shown = []
-        for transcript in self._examiner.transcripts:
-            version, model, header = transcript.version, transcript.model, transcript.header
-            if self.audience.is_safe:
-                version, model = _harmless(version), _harmless(model)
-            shown.append(
-                ShownTranscript(
-                    transcript.number,
-                    transcript.dialect,
-                    version,
-                    model,
-                    header if self.audience.reveals(Reveal.SYSTEM) else None,
-                )
-            )
-        return shown
+        return list(map(self._shown_transcript, self._examiner.transcripts))
+
+    def transcript(self, number: int) -> ShownTranscript:
+        """One of them."""
+        return self._shown_transcript(self._examiner.transcripts[number - 1])
+
+    def _shown_transcript(self, transcript: Transcript) -> ShownTranscript:
+        version, model, header = transcript.version, transcript.model, transcript.header
+        if self.audience.is_safe:
+            version, model = _harmless(version), _harmless(model)
+        header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
+        return ShownTranscript(transcript.number, transcript.dialect, version, model, header_shown)
 
     def rows(self, lane: Lane | None = None, only: frozenset[int] | None = None) -> Rows:
         """The rows as far as the input has been read; more comes with `Rows.extend`."""
@@ -217,22 +216,43 @@ class Projection:
         sight = Sight(self._examiner.index, self.audience)
         if not self.audience.is_safe:
             return [self._placed(diagnostic, sight) for diagnostic in self._examiner.findings.by_position()]
-        labels = self._strict_labels(sight) if self.audience.strict else None
-        shown = [self._safe(diagnostic, sight, labels) for diagnostic in self._examiner.findings]
+        label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
+        shown = [self._safe(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
         kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
-        return sorted(kept, key=lambda found: (found.message or 0, found.code, found.reason or "", found.count or 0))
+        return sorted(kept, key=by_message)
+
+    def finds(self, rows: Rows) -> Finds:
+        """The same as they come, for someone who follows; `rows` are those of this projection."""
+        sight = Sight(self._examiner.index, self.audience)
+
+        def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
+            if not self.audience.is_safe:
+                return self._placed(diagnostic, sight)
+            shown = self._safe(diagnostic, sight, lambda number: rows.label(rows.row_of(number)))
+            return None if self.audience.strict and shown.hidden else shown
+
+        return Finds(self._examiner.findings, show, by_place=not self.audience.is_safe)
+
+    def call_watch(self) -> CallWatch:
+        """Calls as they come and as their states change, for someone who follows."""
+        sight = Sight(self._examiner.index, self.audience)
+
+        def show(link: CallLink) -> ShownCall | None:
+            return self._shown_call(link) if self._sees_call(link, sight) else None
+
+        return CallWatch([] if self.audience.is_safe else self._examiner.calls.links, show)
 
     def _strict_labels(self, sight: Sight) -> dict[int, int]:
         """The numbers of shown messages where shown messages alone are counted."""
         seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
-    def _safe(self, diagnostic: Diagnostic, sight: Sight, labels: dict[int, int] | None) -> ShownDiagnostic:
+    def _safe(self, diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], int]) -> ShownDiagnostic:
         code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
         if message is None or not sight.sees(message):
             return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
-        label = labels[message] if labels else message
-        return ShownDiagnostic(code, diagnostic.reason, severity, label, False, None, None, None, diagnostic.count)
+        number = label_of(message)
+        return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
 
     def _placed(self, diagnostic: Diagnostic, sight: Sight) -> ShownDiagnostic:
         code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
@@ -244,11 +264,7 @@ class Projection:
 
     def calls(self) -> list[ShownCall]:
         """Calls and their replies, for an audience that sees tools or commentary."""
-        if self.audience.is_safe:
-            return []
-        sight = Sight(self._examiner.index, self.audience)
-        links = self._examiner.calls.links
-        return [self._shown_call(link) for link in links if self._sees_call(link, sight)]
+        return self.call_watch().all()
 
     def _sees_call(self, link: CallLink, sight: Sight) -> bool:
         ends = [number for number in (link.call, link.reply) if number is not None]
@@ -278,3 +294,7 @@ def _shortened(message: Message, length: int) -> Message:
 
 def _harmless(value: str | None) -> str | None:
     return value if value is not None and _PLAIN_VALUE.fullmatch(value) else None
+
+
+def _same(number: int) -> int:
+    return number

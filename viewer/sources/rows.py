@@ -77,6 +77,10 @@ class Rows:
         self._turns = array("I")
         self._now = _Mark()
         self._settled = _Mark()
+        self.settled = 0
+        """So many rows change no more, but for the last one: a run of hidden messages may get longer."""
+        self.settled_number = 0
+        """No message up to this number is open."""
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -134,10 +138,14 @@ class Rows:
         self._go_back()
         changed = max(0, len(self) - 1)
         last = len(self._examiner.index)
-        self._take(min(self._examiner.unsettled, default=last + 1) - 1)
+        self.settled_number = min(self._examiner.unsettled, default=last + 1) - 1
+        self._take(self.settled_number)
         self._remember()
         self._take(last)
         self._add_strays(last + 1)
+        self.settled = self._settled.length
+        while self.settled < len(self) and self.kind(self.settled) is RowKind.STRAY:
+            self.settled += 1
         return changed
 
     def _go_back(self) -> None:

@@ -1,0 +1,106 @@
+"""`ocmlview check -f`: diagnostics as they are found, and the sums when the following ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from viewer.cli.exits import complain
+from viewer.cli.output import Output
+from viewer.render.diagnostic import compiler_lines, counts_line, source_lines, tally
+from viewer.render.github import workflow_command
+from viewer.render.machine import finding_line, reset_line, stalled_line, summary_line
+from viewer.render.style import Printable
+from viewer.sources.changes import Reason
+from viewer.sources.document import Finding
+from viewer.sources.live import LiveDocument
+
+Lines = Callable[[LiveDocument, Finding], Iterator[Printable]]
+
+
+class LiveReport:
+    """Prints each diagnostic once, when it is found, and counts. A reading that began under a wrong format does not
+    count; what was found before a file was rewritten or replaced does."""
+
+    def __init__(self, output: Output, form: str | None, with_source: bool) -> None:
+        self._output = output
+        self._form = form
+        self._with_source = with_source
+        self._document: LiveDocument | None = None
+        self._before = (0, 0, 0, 0)
+        """Errors, warnings, messages and transcripts of the readings that are over."""
+        self._now = (0, 0, 0, 0)
+        self.has_told = False
+
+    @property
+    def _sums(self) -> tuple[int, int, int, int]:
+        before, now = self._before, self._now
+        return before[0] + now[0], before[1] + now[1], before[2] + now[2], before[3] + now[3]
+
+    @property
+    def errors(self) -> int:
+        """How many errors were found."""
+        return self._sums[0]
+
+    @property
+    def warnings(self) -> int:
+        """How many warnings were found."""
+        return self._sums[1]
+
+    def begin(self, document: LiveDocument) -> None:
+        """A reading begins."""
+        self._before, self._now = self._sums, (0, 0, 0, 0)
+        self._document = document
+        self.has_told = False
+
+    def reset(self, name: str, reason: Reason) -> None:
+        """A line for programs, and one on standard error."""
+        if reason is Reason.DETECTED:
+            self._now = (0, 0, 0, 0)
+        if self._form == "json":
+            self._output.write([reset_line(reason)])
+        complain(f"{name}: {reason.sentence}")
+
+    def grow(self) -> None:
+        """What was found since the last time."""
+        document = self._document
+        assert document
+        new = document.new_findings()
+        errors, warnings = tally([finding.diagnostic for finding in new])
+        now = self._now
+        self._now = now[0] + errors, now[1] + warnings, document.message_count, document.transcript_count
+        self._output.write(line for finding in new for line in self._lines(document, finding))
+        self.has_told = self.has_told or bool(new)
+
+    def rest(self) -> None:
+        """Everything has been told."""
+
+    def stalled(self, document: LiveDocument) -> None:
+        """An open message does not go on."""
+        number, seconds = document.open_number or 0, document.stalled_for
+        if self._form == "json":
+            self._output.write([stalled_line(number, seconds)])
+        else:
+            complain(f"{document.name}: message {number} is stalled, nothing has come for {seconds:.0f} s")
+
+    def end(self) -> None:
+        """What was found at the end."""
+        self.grow()
+
+    def sum_up(self) -> None:
+        """The last line."""
+        errors, warnings, messages, transcripts = self._sums
+        if self._form == "json":
+            self._output.write([summary_line(errors, warnings, messages, transcripts)])
+        elif self._form is None:
+            self._output.write_styled([counts_line(errors, warnings, messages, self._output.style)])
+
+    def _lines(self, document: LiveDocument, finding: Finding) -> Iterator[Printable]:
+        if self._form == "json":
+            yield finding_line(finding)
+        elif self._form == "github":
+            yield workflow_command(document.name, finding)
+        else:
+            width, style = self._output.width, self._output.style
+            yield from map(style.paint, compiler_lines(document.name, finding, width, style))
+            if self._with_source:
+                yield from map(style.paint, source_lines(finding, document.line_text(finding), width, style))

@@ -1,0 +1,150 @@
+"""Following an input on the command line: steps until it ends, what it brings for a printer, what befalls it for
+standard error."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain
+from viewer.cli.followed import Followed
+from viewer.cli.interruption import Interruption
+from viewer.cli.output import has_reader
+from viewer.sources.bytes import STANDARD_INPUT, is_directory
+from viewer.sources.changes import WAITING, Condition, Reason
+from viewer.sources.follow import FollowSource
+from viewer.sources.live import LiveChange, LiveDocument
+from viewer.sources.newest import NewestFile
+from viewer.sources.wake import FolderWake, Polling
+
+PAUSE = 0.05
+"""So many seconds lie between two looks at the file where nothing wakes us."""
+
+
+class Printer(Protocol):
+    """Prints what is followed, one reading after the other."""
+
+    def begin(self, document: LiveDocument) -> None:
+        """A reading begins."""
+
+    def reset(self, name: str, reason: Reason) -> None:
+        """What was printed of the reading before counts no more."""
+
+    def grow(self) -> None:
+        """There is more of the document."""
+
+    def rest(self) -> None:
+        """Nothing more is there at this moment."""
+
+    def stalled(self, document: LiveDocument) -> None:
+        """An open message does not go on."""
+
+    def end(self) -> None:
+        """The reading is over, and what was open is settled."""
+
+    @property
+    def has_told(self) -> bool:
+        """Whether anything was printed of this reading."""
+
+
+def follow(followed: Followed, printer: Printer) -> int:
+    """Print until the input ends or the person interrupts; returns the exit code that tells which."""
+    with Interruption() as interruption:
+        return _Follower(followed, printer, interruption).run()
+
+
+class _Follower:
+    def __init__(self, followed: Followed, printer: Printer, interruption: Interruption) -> None:
+        self._followed = followed
+        self._printer = printer
+        self._interruption = interruption
+        self._newest = NewestFile(followed.path) if is_directory(followed.path) else None
+        self._document: LiveDocument | None = None
+        self._is_stalled = False
+
+    def run(self) -> int:
+        try:
+            if self._newest is None:
+                self._open(self._followed.path)
+            else:
+                self._look_for_newer()
+                if self._document is None:
+                    complain(f"{self._followed.path}: {WAITING.sentence}")
+            while not self._interruption.heard and not self._is_over():
+                self._turn()
+            self._end()
+        finally:
+            if self._document:
+                self._document.following.close()
+        return INTERRUPTED if self._interruption.heard else FINE
+
+    def _is_over(self) -> bool:
+        return self._document is not None and self._document.is_complete
+
+    def _turn(self) -> None:
+        """One step, and a pause where it brought nothing."""
+        is_finished = self._followed.is_finished and self._followed.is_finished()  # before the file is read
+        if self._document:
+            change = self._document.step()
+            self._tell(self._document, change)
+            if change.more or change.ended:
+                return
+            self._printer.rest()
+            self._look_at_stall(self._document)
+        if is_finished:
+            self._end()
+            return
+        if not has_reader():
+            raise PipeClosed
+        self._interruption.wait(self._pause)
+        self._look_for_newer()
+
+    def _tell(self, document: LiveDocument, change: LiveChange) -> None:
+        if change.state and change.state.condition is not Condition.ENDED:
+            complain(f"{document.name}: {change.state.sentence}")
+        if change.anew:
+            self._begin(document, change.reset)
+        if change.ended:
+            self._printer.end()
+        elif change.grew or change.anew:
+            self._printer.grow()
+
+    def _begin(self, document: LiveDocument, reason: Reason | None) -> None:
+        if reason and (self._printer.has_told or reason is not Reason.DETECTED):
+            self._printer.reset(document.name, reason)
+        self._printer.begin(document)
+
+    def _look_at_stall(self, document: LiveDocument) -> None:
+        limit = self._followed.stall_after
+        stalled = limit is not None and document.has_open_message and document.stalled_for >= limit
+        if stalled and not self._is_stalled:
+            self._printer.stalled(document)
+        self._is_stalled = stalled
+
+    def _pause(self) -> None:
+        if self._document:
+            self._document.following.wait(PAUSE)
+        else:
+            Polling().wait(PAUSE)
+
+    def _look_for_newer(self) -> None:
+        path = self._newest.look() if self._newest else None
+        if path is None:
+            return
+        before = self._document
+        self._end()
+        if before:
+            before.following.close()
+        self._open(path, Reason.REPLACED if before else None)
+        complain(f"{path}: following the newest file")
+
+    def _open(self, path: str, reason: Reason | None = None) -> None:
+        wake = Polling() if path == STANDARD_INPUT else FolderWake(path)
+        source = FollowSource(path, wake=wake)
+        self._document = LiveDocument(source, self._followed.dialect, self._followed.options)
+        self._begin(self._document, reason)
+
+    def _end(self) -> None:
+        """What has been read is all."""
+        if self._document and not self._document.is_complete:
+            self._document.close()
+            self._printer.end()

@@ -1,0 +1,43 @@
+"""ctrl+c while something is followed: what is under way is finished first."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType, TracebackType
+
+
+class Interruption:
+    """Inside of it the first ctrl+c only cuts a wait short and is remembered; a second one interrupts at once."""
+
+    def __init__(self) -> None:
+        self.heard = False
+        self._is_waiting = False
+        self._before: object = None
+
+    def __enter__(self) -> Interruption:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a job in the background ignores it
+            self._before = signal.signal(signal.SIGINT, self._hear)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def wait(self, pause: Callable[[], object]) -> None:
+        """Wait, unless one has been heard."""
+        try:
+            self._is_waiting = True
+            if not self.heard:
+                pause()
+        except KeyboardInterrupt:
+            self.heard = True
+        finally:
+            self._is_waiting = False
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        again, self.heard = self.heard, True
+        if again or self._is_waiting:
+            raise KeyboardInterrupt

@@ -1,0 +1,117 @@
+"""A projection that grows as printed text: what `show` prints, as far as nothing can be taken back any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from viewer.render.conversation import Page
+from viewer.render.live_body import LiveBody
+from viewer.render.message import gutter_of, inner_width, message_head, message_tail, remark
+from viewer.render.style import Line, Style
+from viewer.sources.projection import Projection
+from viewer.sources.shown import Item, ShownMessage
+from viewer.sources.tail import Tail
+
+TAKEN_BACK = "what stands above was a thought; it is cut from here on"
+
+
+class LiveConversation:
+    """The text of one reading, to be written as it is given.
+
+    Safety. A message appears when its header is complete and the one rule allows it, never before; a run of hidden
+    messages is told when the next shown message begins, so that neither its growing nor its timing is told. The text
+    of an open final is written as it comes, without what may still become a thought mark and without an opened thought
+    block. One thing cannot be known in time: a closing `</think>` that none opened says afterwards that all before it
+    was a thought. What was written by then stays where it is: that is said in one line, the message is written again,
+    without the thought, when it has ended, its diagnostic follows, and from then on no message of this reading is
+    written before it has ended, since its writer is known to leave out the opening tag. A strict audience (the option
+    `--strict-safe`) gets whole messages alone, so that nothing of the kind can happen to it; so does one to which more
+    is revealed than the end user saw."""
+
+    def __init__(self, projection: Projection, width: int, style: Style, *, begun: bool = False) -> None:
+        """`begun`: something stands above already."""
+        audience = projection.audience
+        self._tail = Tail(projection)
+        self._page = Page(audience.is_safe, projection.transcript, width, style, begun)
+        self._calls = projection.call_watch()
+        self._width = width
+        self._style = style
+        self._streams = audience.is_safe and not audience.strict
+        self._open: tuple[int, LiveBody] | None = None
+        """The number of the message that is being written, and its body."""
+
+    def grow(self, *, streams: bool = True) -> Iterator[str]:
+        """What is new; of an open message only if asked for."""
+        yield from self._settled(ended=False)
+        message = self._tail.open_message() if streams and self._streams else None
+        if message:
+            yield from self._stream(message)
+
+    def end(self) -> Iterator[str]:
+        """All the rest, when the reading has ended."""
+        yield from self._settled(ended=True)
+        yield from self.break_off()
+        self._page.note(self._tail.found_last())
+        yield from self._painted(self._page.rest())
+
+    def break_off(self) -> Iterator[str]:
+        """End the line that was begun; another reading follows."""
+        if self._open:
+            yield from self._open[1].break_off()
+            self._open = None
+
+    def _settled(self, *, ended: bool) -> Iterator[str]:
+        for item in self._tail.settled(ended=ended):
+            self._page.note(self._tail.found())
+            if isinstance(item, ShownMessage) and self._open and self._open[0] == item.number:
+                yield from self._finish(item)
+            else:
+                yield from self._take_back()
+                yield from self._painted(self._whole(item))
+            yield from self._painted(self._page.after(item))
+
+    def _whole(self, item: Item) -> Iterator[Line]:
+        yield from self._page.before(item)
+        calls = self._calls.of(item.number) if isinstance(item, ShownMessage) else []
+        yield from self._page.lines(item, calls)
+
+    def _stream(self, message: ShownMessage) -> Iterator[str]:
+        if self._open and self._open[0] != message.number:
+            yield from self._take_back()
+            return
+        if self._open is None:
+            self._page.note(self._tail.found())
+            yield from self._painted(self._page.before(message))
+            yield from self._painted(message_head(message, self._width, self._style))
+            self._open = message.number, self._body_of(message)
+        yield from self._going_on(message)
+        if self._open:
+            yield from self._open[1].grow(message.body)
+
+    def _finish(self, message: ShownMessage) -> Iterator[str]:
+        yield from self._going_on(message)
+        body = self._open[1] if self._open else self._body_of(message)
+        yield from body.finish(message.body)
+        yield from body.break_off()
+        yield from self._painted(message_tail(message, self._style))
+        self._open = None
+
+    def _going_on(self, message: ShownMessage) -> Iterator[str]:
+        """Where the text is another one than was written: say so and begin it again."""
+        if self._open and not self._open[1].continues(message.body):
+            yield from self._take_back()
+            self._open = message.number, self._body_of(message)
+
+    def _take_back(self) -> Iterator[str]:
+        if self._open:
+            yield from self.break_off()
+            yield from self._painted([remark(TAKEN_BACK, self._style)])
+            self._streams = False
+
+    def _body_of(self, message: ShownMessage) -> LiveBody:
+        gutter = self._style.paint([gutter_of(message, self._style)])
+        return LiveBody(gutter, inner_width(self._width), self._style, trim=self._page.trims)
+
+    def _painted(self, lines: Iterable[Line]) -> Iterator[str]:
+        for line in lines:
+            yield self._style.paint(line) + "\n"

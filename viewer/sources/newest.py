@@ -1,0 +1,44 @@
+"""The newest transcript of a folder, and word of newer ones as they appear."""
+
+from __future__ import annotations
+
+import time
+
+from viewer.errors import ViewerError
+from viewer.sources.folder import Found, look_through
+from viewer.sources.held_file import Clock
+
+PAUSE = 0.5
+"""So many seconds lie between two looks; more in a large folder, so that looking takes a tenth of the time at most."""
+
+
+class NewestFile:
+    """Looks through a folder now and then. After the first look only a file that was not there before is newer: two
+    that are both written to do not take turns."""
+
+    def __init__(self, folder: str, clock: Clock = time.monotonic) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._known: dict[str, Found | None] = {}
+        self._names: set[str] = set()
+        self._next_look = clock()
+
+    def look(self) -> str | None:
+        """The path of the file to follow from now on, if it is another one."""
+        begun = self._clock()
+        if begun < self._next_look:
+            return None
+        if len(self._known) > 2 * len(self._names) + 1000:  # of a file that grows each size is another one
+            self._known.clear()
+        found = self._transcripts()
+        new = [one for one in found if one.path not in self._names]
+        self._names |= {one.path for one in found}
+        self._next_look = self._clock() + max(PAUSE, 9 * (self._clock() - begun))
+        return max(new, key=lambda one: (one.modified, one.path)).path if new else None
+
+    def _transcripts(self) -> list[Found]:
+        """Those that can be read; none while the folder is not there."""
+        try:
+            return [found for found in look_through(self.folder, self._known) if found and not found.reason]
+        except (OSError, ViewerError):
+            return []

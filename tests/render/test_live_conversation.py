@@ -187,7 +187,7 @@ class TestInTheEnd:
     @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
     def test_it_is_what_show_prints(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
-        for step in (7, 1 << 30):
+        for step in (max(7, len(text) // 500), 1 << 30):
             log = tmp_path / f"run{step}.log"
             written = Written(Log(log, sample.asked), audience)
             for at in range(0, len(text), step):
@@ -205,8 +205,9 @@ class TestInTheEnd:
         log = Log(tmp_path / "run.log", sample.asked)
         lines: list[str] = []
         page = LiveLines(log.document.project(audience))
-        for at in range(0, len(text), 50):
-            if any(anew_of(log.write(text[at : at + 50]))):
+        step = max(50, len(text) // 100)
+        for at in range(0, len(text), step):
+            if any(anew_of(log.write(text[at : at + step]))):
                 page, lines = LiveLines(log.document.project(audience)), []
             lines += page.grow()
         log.document.close()

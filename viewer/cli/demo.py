@@ -1,29 +1,42 @@
-"""`ocmlview demo`: the tour that comes with the program."""
+"""`ocmlview demo`: the tour that comes with the program, at once or played live."""
 
 from __future__ import annotations
 
 import click
 
 from viewer.cli import options
+from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs
-from viewer.cli.show import print_text
+from viewer.cli.output import Output
+from viewer.cli.show import print_live, print_text
 from viewer.cli.terminal import take_keyboard
-from viewer.core.visibility import Reveal
+from viewer.cli.view import Wanted, open_viewer
+from viewer.core.visibility import Audience, Reveal
 from viewer.resources import bundled
 
 
 @click.command("demo", short_help="Show the tour.")
 @options.audience
 @options.printing
-def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: str, ascii_only: bool) -> int:
-    """Show the bundled tour: one realistic transcript with all that a transcript can have."""
+@click.option("--live", is_flag=True, help="Play it into a temporary file, for about 25 seconds, and follow that.")
+def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: str, ascii_only: bool, live: bool) -> int:
+    """Show the bundled tour: one realistic transcript with all that a transcript can have. With --live it is written
+    while you watch: a broken message, a tool that is late and one that is cancelled are on the way."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    tour = str(bundled("samples", "tour.ocml"))
     output = options.output_of(color, ascii_only)
+    if live:
+        return _play(audience, output, color)
+    tour = str(bundled("samples", "tour.ocml"))
     if not take_keyboard():
         return print_text(Inputs((tour,), None, options.reading_options(None)), audience, output)
-    from viewer.tui.app import ViewOptions, run_app
+    return open_viewer((tour,), Wanted(audience, output.style, color=color))
 
-    theme = "plain" if color == "never" else ""
-    shown = ViewOptions(revealed=audience.revealed, strict=strict_safe, theme=theme, ascii_only=output.style.ascii)
-    return run_app([tour], shown)
+
+def _play(audience: Audience, output: Output, color: str) -> int:
+    from viewer.cli.demo_player import moments, played, script
+
+    told = moments(script(bundled("samples", "tour.ocml").read_text("utf-8")))
+    with played(told) as (path, player):
+        if not take_keyboard():
+            return print_live(Followed(path, is_finished=player.is_finished), audience, output)
+        return open_viewer((path,), Wanted(audience, output.style, color=color, follow=True, from_start=True))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINE
+from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
-from viewer.cli.show import print_text
+from viewer.cli.show import print_live, print_text
 from viewer.cli.terminal import take_keyboard
-from viewer.core.visibility import Reveal
-from viewer.render.style import own
+from viewer.core.dialect import Options
+from viewer.core.visibility import Audience, Reveal
+from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
 from viewer.sources.bytes import is_directory
 from viewer.sources.folder import list_transcripts
@@ -40,31 +45,71 @@ def command(
     theme: str,
     go_to: str,
 ) -> int:
-    """View transcripts: the conversation as its end user saw it."""
+    """View transcripts: the conversation as its end user saw it. With -f while it is written."""
     audience = options.audience_of(reveal, debug, strict_safe)
     paths = options.inputs_of(files)
-    reading = options.reading_options(preambles)
     output = options.output_of(color, ascii_only)
-    folder = len(paths) == 1 and is_directory(paths[0])
+    if not follow:
+        options.refuse_stall_after(stall_after)
+    followed = options.followed_of(files, dialect, preambles, stall_after) if follow else None
     if not take_keyboard():
-        return _list(paths[0], output) if folder else print_text(Inputs(paths, dialect, reading), audience, output)
+        return _print(paths, followed, audience, output, dialect, preambles)
+    reading = options.reading_options(preambles)
+    wanted = Wanted(audience, output.style, dialect, reading, color, theme, go_to, follow, from_start, stall_after)
+    return open_viewer(paths, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line says about the viewer."""
+
+    audience: Audience
+    style: Style
+    dialect: str | None = None
+    reading: Options | None = None
+    color: str = "auto"
+    theme: str = ""
+    go_to: str = ""
+    follow: bool = False
+    from_start: bool = False
+    stall_after: float | None = None
+
+
+def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
+    """The app, loaded when it is needed."""
     from viewer.tui.app import ViewOptions, run_app
 
     return run_app(
         paths,
         ViewOptions(
-            dialect=dialect,
-            reading=reading,
-            revealed=audience.revealed,
-            strict=audience.strict,
-            theme=theme or ("plain" if color == "never" else ""),
-            ascii_only=output.style.ascii,
-            go_to=go_to,
-            follow=follow,
-            from_start=from_start,
-            stall_after=stall_after,
+            dialect=wanted.dialect,
+            reading=wanted.reading,
+            revealed=wanted.audience.revealed,
+            strict=wanted.audience.strict,
+            theme=wanted.theme or ("plain" if wanted.color == "never" else ""),
+            ascii_only=wanted.style.ascii,
+            go_to=wanted.go_to,
+            follow=wanted.follow,
+            from_start=wanted.from_start,
+            stall_after=wanted.stall_after,
         ),
     )
+
+
+def _print(
+    paths: tuple[str, ...],
+    followed: Followed | None,
+    audience: Audience,
+    output: Output,
+    dialect: str | None,
+    preambles: str | None,
+) -> int:
+    """Where there is no screen for the viewer."""
+    if followed:
+        return print_live(followed, audience, output)
+    if len(paths) == 1 and is_directory(paths[0]):
+        return _list(paths[0], output)
+    return print_text(Inputs(paths, dialect, options.reading_options(preambles)), audience, output)
 
 
 def _list(folder: str, output: Output) -> int:

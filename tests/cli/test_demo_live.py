@@ -1,0 +1,106 @@
+"""`demo --live`: what is played, how, and that nothing of it stays behind."""
+
+from __future__ import annotations
+
+import re
+import signal
+import stat
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.live_program import Live
+from tests.cli.program import run
+from viewer.cli.demo_player import LATE, SECONDS, moments, played, script
+from viewer.core.diagnostics import Severity
+from viewer.resources import bundled
+from viewer.sources.document import open_document
+
+TOUR = bundled("samples", "tour.ocml").read_text("utf-8")
+QUICK = "from viewer.cli import demo_player as player\nplayer.moments.__defaults__ = (0.3, 2.2)\n"
+"""At the pace of a machine, but for the tool that is late."""
+
+
+def left_behind() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob("ocmlview-tour-*"))
+
+
+class TestScript:
+    def test_a_broken_message_a_late_tool_and_a_cancelled_one_are_on_the_way(self, tmp_path: Path) -> None:
+        path = tmp_path / "played.ocml"
+        path.write_bytes(b"".join(moment.data for moment in moments(script(TOUR))))
+        document = open_document(str(path))
+        found = {
+            finding.diagnostic.code
+            for finding in document.findings()
+            if finding.diagnostic.rule.severity is Severity.ERROR
+        }
+        assert {"E-BODY-CONSTRAINT-VIOLATION", "E-TOOL-TIMEOUT", "E-TOOL-CANCELLED"} <= found
+        assert "E-STREAM-TRUNCATED" not in found
+        assert {link.state.value for link in document.call_links} >= {"ok", "timeout", "cancelled"}
+
+    def test_it_ends_within_25_seconds_and_shows_something_in_the_first(self) -> None:
+        told = moments(script(TOUR))
+        assert SECONDS < sum(moment.pause for moment in told) < 25
+        assert max(moment.pause for moment in told) > LATE
+        passed, text = 0.0, b""
+        for moment in told:
+            passed += moment.pause
+            text += moment.data
+            if passed > 1:
+                break
+        assert b"<|start|>user<|message|>What" in text
+
+    def test_pieces_end_inside_messages_tokens_and_characters(self) -> None:
+        ends = [moment.data for moment in moments(script(TOUR))]
+        assert any(re.search(rb"<\|?\w*$", data) for data in ends)
+        assert any(data.decode("utf-8", "ignore").encode() != data for data in ends)
+
+
+class TestPlayer:
+    def test_the_file_is_for_its_owner_alone_and_is_removed(self) -> None:
+        with played(moments("<|start|>user<|message|>Hi<|end|>\n", 0.01)) as (name, player):
+            path = Path(name)
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            player.join(10)
+            assert player.is_finished()
+            assert path.read_text() == "<|start|>user<|message|>Hi<|end|>\n"
+        assert not path.exists()
+
+    def test_it_can_be_stopped(self) -> None:
+        with played(moments(script(TOUR), 600)) as (name, player):
+            assert not player.is_finished()
+        assert player.is_finished()
+        assert not Path(name).exists()
+
+
+@pytest.mark.slow
+class TestCommand:
+    def test_it_is_printed_as_it_is_played(self) -> None:
+        with Live("demo", "--live", prelude=QUICK) as live:
+            live.until(lambda live: "What's the weather" in live.out)
+            assert "Dotonbori bridge" not in live.out
+            result = live.ended()
+        assert (result.code, result.err) == (0, "")
+        played_text = result.out.splitlines()
+        assert [line for line in run("demo").out.splitlines() if line.startswith("▌")][:-1] == [
+            line for line in played_text if line.startswith("▌")
+        ][:-1]
+        assert "▌ Dotonbori bridge: seven minutes on foot."[2:] in result.out
+        assert "(E-TOOL-TIMEOUT)" in result.out
+        assert "(E-TOOL-CANCELLED)" in result.out
+
+    @pytest.mark.parametrize(
+        ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGHUP, 129)]
+    )
+    def test_a_signal_leaves_nothing_behind(self, number: int, code: int) -> None:
+        before = left_behind()
+        with Live("demo", "--live") as live:
+            live.until(lambda live: "USER" in live.out)
+            assert len(left_behind()) == len(before) + 1
+            live.process.send_signal(number)
+            assert live.ended().code == code
+        time.sleep(0.1)
+        assert left_behind() == before

@@ -1,0 +1,130 @@
+"""The tour as it would be written: played into a temporary file by small pieces, at the pace of a person."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple, NoReturn
+
+SECONDS = 19.0
+"""So long the playing takes, the wait for the late tool apart."""
+LATE = 2.6
+"""So many seconds pass until a tool answers that was given two."""
+
+_LATE_REPLY = "<|start|>tool name=functions.find_tables call_id=t1 "
+_BEFORE_CANCELLED = "<|start|>assistant to=functions.find_tables call_id=t2<"
+_CANCELLED = """\
+<|start|>assistant to=functions.get_rain_chance call_id=rain2<|channel|>commentary<|constrain|>json<|message|>\
+{"location":"Osaka","day":"today"}<|call|>
+{"type":"tool.cancel","call_id":"rain2","reason":"dinner is indoors"}
+"""
+_ENDING = " Dotonbori bridge: seven minutes on foot.<|return|>\n"
+"""The tour breaks off in the middle of its last message."""
+
+_SAID = re.compile(r"<\|start\|>(user|assistant<\|channel\|>final)")
+_BEGINNING = re.compile(r"^(?=<\|start\|>)", re.MULTILINE)
+_SIZES = (5, 3, 8, 4, 6, 2)
+"""Bytes of a piece of what is said; a piece may end inside a token or a character."""
+_HIDDEN_SIZE = 40
+_HEAD_SIZE = 600
+_BETWEEN = 12
+"""The pause between two messages, in pauses between two pieces."""
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Moment(NamedTuple):
+    """One piece, and how many seconds pass before it."""
+
+    pause: float
+    data: bytes
+
+
+def script(tour: str) -> str:
+    """What is played: the tour with a call that is cancelled, and brought to its end."""
+    return tour.replace(_BEFORE_CANCELLED, _CANCELLED + _BEFORE_CANCELLED) + _ENDING
+
+
+def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
+    """The pieces of what is played. The document header and the instructions come at once, what is hidden fast."""
+    told: list[Moment] = []
+    waits: dict[int, float] = {}
+    for message in _messages(text):
+        if message.startswith(_LATE_REPLY):
+            waits[len(told)] = late
+        told += _message(message)
+    pace = seconds / sum(moment.pause for moment in told)
+    return [Moment(moment.pause * pace + waits.get(at, 0), moment.data) for at, moment in enumerate(told)]
+
+
+def _messages(text: str) -> list[str]:
+    first = text.index("<|start|>user")
+    return [text[:first], *filter(None, _BEGINNING.split(text[first:]))]
+
+
+def _message(message: str) -> Iterator[Moment]:
+    data, at = message.encode(), 0
+    sizes: Iterable[int] = cycle(_SIZES if _SAID.match(message) else (_HIDDEN_SIZE,))
+    if not message.startswith("<|start|>"):
+        sizes = cycle((_HEAD_SIZE,))
+    for size in sizes:
+        yield Moment(1 if at else _BETWEEN, data[at : at + size])
+        at += size
+        if at >= len(data):
+            return
+
+
+class Player(threading.Thread):
+    """Writes the pieces, each when its time has come."""
+
+    def __init__(self, path: Path, told: Iterable[Moment]) -> None:
+        super().__init__(name="player", daemon=True)
+        self._path = path
+        self._told = told
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """To the end, or until it is stopped."""
+        with self._path.open("ab", buffering=0) as file:
+            for pause, data in self._told:
+                if self._stopped.wait(pause):
+                    return
+                file.write(data)
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._stopped.set()
+        self.join()
+
+    def is_finished(self) -> bool:
+        """Whether all has been written."""
+        return not self.is_alive()
+
+
+@contextmanager
+def played(told: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
+    """A file that only its owner can read, in which a transcript is being written; it is removed at the end, also
+    when a signal ends the program."""
+    descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")
+    os.close(descriptor)
+    before = {number: signal.signal(number, _end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
+    player = Player(Path(name), told)
+    try:
+        player.start()
+        yield name, player
+    finally:
+        player.stop()
+        Path(name).unlink(missing_ok=True)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

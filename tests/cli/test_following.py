@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import subprocess
@@ -110,6 +111,14 @@ class TestShow:
         result = run(*arguments)
         assert (result.code, result.out) == (2, "")
         assert result.err.count("\n") == 1
+
+    def test_what_is_compressed_does_not_grow(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.ocml.gz"
+        path.write_bytes(gzip.compress(CHAT.encode()))
+        result = run("show", "-f", path)
+        assert (result.code, result.out) == (2, "")
+        assert "leave out -f" in result.err
+        assert "Yes, it is." in run("show", path).out
 
     @pytest.mark.slow
     def test_the_viewer_without_a_screen_prints_live(self, path: Path) -> None:

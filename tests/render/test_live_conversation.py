@@ -183,7 +183,9 @@ SAMPLES = [*samples("valid"), *samples("broken")]
 
 
 class TestInTheEnd:
-    @pytest.mark.parametrize("audience", [END_USER, STRICT], ids=["safe", "strict"])
+    @pytest.mark.parametrize(
+        "audience", [END_USER, pytest.param(STRICT, marks=pytest.mark.slow)], ids=["safe", "strict"]
+    )
     @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
     def test_it_is_what_show_prints(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
@@ -198,7 +200,11 @@ class TestInTheEnd:
             elif TAKEN_BACK not in written.text:
                 assert written.end() == expected
 
-    @pytest.mark.parametrize("audience", [END_USER, STRICT, EVERYTHING], ids=["safe", "strict", "debug"])
+    @pytest.mark.parametrize(
+        "audience",
+        [END_USER, *(pytest.param(one, marks=pytest.mark.slow) for one in (STRICT, EVERYTHING))],
+        ids=["safe", "strict", "debug"],
+    )
     @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
@@ -236,7 +242,7 @@ def settled_calls(lines: list[str]) -> list[str]:
 
 class TestOneByteAtATime:
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
-    @pytest.mark.parametrize("make", [LiveConversation, LiveLines])
+    @pytest.mark.parametrize("make", [LiveConversation, pytest.param(LiveLines, marks=pytest.mark.slow)])
     def test_no_hidden_byte_is_ever_written(
         self, tmp_path: Path, row: Row, make: Callable[[Projection], object]
     ) -> None:

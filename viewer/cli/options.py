@@ -14,6 +14,7 @@ from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS
+from viewer.sources.bytes import is_compressed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -123,6 +124,8 @@ def followed_of(
         raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
     if dialect is not None and dialect not in DIALECTS:
         raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
+    if is_compressed(names[0]):
+        raise ViewerError(f"{names[0]} is compressed and cannot be followed; leave out -f")
     return Followed(names[0], dialect, reading_options(preambles), stall_after)
 
 

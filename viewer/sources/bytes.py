@@ -156,3 +156,14 @@ def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:
 def is_directory(path: str) -> bool:
     """Whether a person named a folder."""
     return path != STANDARD_INPUT and Path(path).is_dir()
+
+
+def is_compressed(path: str) -> bool:
+    """Whether a file is there that is compressed: such a file does not grow, it is written anew."""
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a FIFO would wait for a writer
+            return False
+        with Path(path).open("rb") as file:
+            return compression_of(file.read(LONGEST_MAGIC)) is not None
+    except OSError:
+        return False

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import stat
-import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -21,10 +19,6 @@ from viewer.sources.document import open_document
 TOUR = bundled("samples", "tour.ocml").read_text("utf-8")
 QUICK = "from viewer.cli import demo_player as player\nplayer.moments.__defaults__ = (0.3, 2.2)\n"
 """At the pace of a machine, but for the tool that is late."""
-
-
-def left_behind() -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob("ocmlview-tour-*"))
 
 
 class TestScript:
@@ -95,12 +89,10 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGHUP, 129)]
     )
-    def test_a_signal_leaves_nothing_behind(self, number: int, code: int) -> None:
-        before = left_behind()
-        with Live("demo", "--live") as live:
+    def test_a_signal_leaves_nothing_behind(self, tmp_path: Path, number: int, code: int) -> None:
+        with Live("demo", "--live", TMPDIR=str(tmp_path)) as live:
             live.until(lambda live: "USER" in live.out)
-            assert len(left_behind()) == len(before) + 1
+            assert [path.name.startswith("ocmlview-tour-") for path in tmp_path.iterdir()] == [True]
             live.process.send_signal(number)
             assert live.ended().code == code
-        time.sleep(0.1)
-        assert left_behind() == before
+        assert list(tmp_path.iterdir()) == []

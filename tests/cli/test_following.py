@@ -115,10 +115,10 @@ class TestShow:
     def test_what_is_compressed_does_not_grow(self, tmp_path: Path) -> None:
         path = tmp_path / "run.ocml.gz"
         path.write_bytes(gzip.compress(CHAT.encode()))
-        result = run("show", "-f", path)
-        assert (result.code, result.out) == (2, "")
-        assert "leave out -f" in result.err
-        assert "Yes, it is." in run("show", path).out
+        for arguments in (["show"], ["show", "--json"], ["check"], ["view"]):
+            once, result = run(*arguments, path), run(*arguments, "-f", path)
+            assert (result.code, result.out) == (once.code, once.out)
+            assert "is compressed: it is read as it is now" in result.err
 
     @pytest.mark.slow
     def test_the_viewer_without_a_screen_prints_live(self, path: Path) -> None:

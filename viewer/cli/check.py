@@ -77,10 +77,9 @@ def command(
     question with --reveal all. Exit code 1 where there are errors. With -f each problem is told when it is found, also
     a call past its deadline and a message that stalls."""
     revealed = options.audience_of(reveal, debug, False)
-    if follow:
+    if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
         return _follow(followed, revealed, options.output_of(color, ascii_only), form, strict, exit_zero)
-    options.refuse_stall_after(stall_after)
     report = Report(Inputs(options.inputs_of(files), dialect, options.reading_options(preambles)))
     output = options.output_of(color, ascii_only)
     if form == "json":

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from viewer.cli.exits import complain
 from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
 from viewer.core.dialect import Options
@@ -124,15 +125,17 @@ def followed_of(
         raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
     if dialect is not None and dialect not in DIALECTS:
         raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
-    if is_compressed(names[0]):
-        raise ViewerError(f"{names[0]} is compressed and cannot be followed; leave out -f")
     return Followed(names[0], dialect, reading_options(preambles), stall_after)
 
 
-def refuse_stall_after(stall_after: float | None) -> None:
-    """Nothing stalls that is not followed."""
-    if stall_after is not None:
+def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
+    """Whether to follow; a compressed file is read as it is, since it does not grow: it is written anew."""
+    if not follow and stall_after is not None:
         raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+    if follow and len(files) == 1 and is_compressed(files[0]):
+        complain(f"{files[0]} is compressed: it is read as it is now, and not followed")
+        return False
+    return follow
 
 
 def output_of(color: str, ascii_only: bool) -> Output:

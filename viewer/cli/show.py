@@ -40,10 +40,9 @@ def command(
     """Print a transcript: what the end user saw, or with --reveal what stood behind it. With -f while it is written:
     each message as soon as it is certain, the text of an answer as it comes."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    if follow:
+    if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
-    options.refuse_stall_after(stall_after)
     inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
     output = options.output_of(color, ascii_only)
     if as_json:

@@ -9,7 +9,6 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINE
-from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
 from viewer.cli.show import print_live, print_text
@@ -49,11 +48,10 @@ def command(
     audience = options.audience_of(reveal, debug, strict_safe)
     paths = options.inputs_of(files)
     output = options.output_of(color, ascii_only)
-    if not follow:
-        options.refuse_stall_after(stall_after)
-    followed = options.followed_of(files, dialect, preambles, stall_after) if follow else None
     if not take_keyboard():
-        return _print(paths, followed, audience, output, dialect, preambles)
+        if options.is_followed(follow, paths, stall_after):
+            return print_live(options.followed_of(files, dialect, preambles, stall_after), audience, output)
+        return _print(paths, audience, output, dialect, preambles)
     reading = options.reading_options(preambles)
     wanted = Wanted(audience, output.style, dialect, reading, color, theme, go_to, follow, from_start, stall_after)
     return open_viewer(paths, wanted)
@@ -97,16 +95,9 @@ def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
 
 
 def _print(
-    paths: tuple[str, ...],
-    followed: Followed | None,
-    audience: Audience,
-    output: Output,
-    dialect: str | None,
-    preambles: str | None,
+    paths: tuple[str, ...], audience: Audience, output: Output, dialect: str | None, preambles: str | None
 ) -> int:
     """Where there is no screen for the viewer."""
-    if followed:
-        return print_live(followed, audience, output)
     if len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(Inputs(paths, dialect, options.reading_options(preambles)), audience, output)

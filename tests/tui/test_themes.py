@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,18 +15,30 @@ from textual.widgets import Input
 
 from viewer.render.style import Look
 from viewer.resources import bundled
-from viewer.tui.theme_file import COLORS, ThemeError, read_theme
+from viewer.tui.theme_file import ANSI, COLORS, DEFAULT, ThemeError, read_theme
 from viewer.tui.themes import ViewerTheme, load_theme, theme_names
 
-COLORED = ["contrast", "dark", "light"]
+COLORED = ["ansi", "colorblind", "contrast", "dark", "ember", "heather", "light"]
 ALL = [*COLORED, "plain"]
+XTERM_COLORS = """
+    #000000 #cd0000 #00cd00 #cdcd00 #0000ee #cd00cd #00cdcd #e5e5e5
+    #7f7f7f #ff0000 #00ff00 #ffff00 #5c5cff #ff00ff #00ffff #ffffff
+"""
+XTERM = dict(zip(ANSI, XTERM_COLORS.split(), strict=True))
+"""The sixteen colours as xterm has them."""
+VOICES = [Look.USER, Look.ASSISTANT, Look.ANALYSIS, Look.COMMENTARY, Look.TOOL, Look.SYSTEM]
 DECORATION = {Look.RULE}
 """Strokes, not words."""
 
 
-def luminance(color: str) -> float:
+def linear(color: str) -> list[float]:
+    color = XTERM.get(color.replace("_", "-"), color)
     channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+
+
+def luminance(color: str) -> float:
+    red, green, blue = linear(color)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -40,15 +55,20 @@ def background_of(style: Style) -> str | None:
     return style.bgcolor.name if style.bgcolor else None
 
 
-def pairs(theme: ViewerTheme) -> Iterator[tuple[Look, str, str]]:
-    """Each look with its colour and each background that it is drawn on."""
+def pairs(theme: ViewerTheme) -> Iterator[tuple[str, str, str]]:
+    """Everything that is written: its name, its colour, and each background that it is drawn on."""
+    pages = [theme.colors["background"], theme.colors["surface"]]
+    for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
+        yield from ((name, theme.colors[name], page) for page in pages)
+    yield "selected text", theme.colors["text"], theme.colors["selection"]
     cursor = background_of(theme.styles[Look.CURSOR])
-    assert cursor
+    assert cursor or theme.styles[Look.CURSOR].reverse
     for look, style in theme.styles.items():
         color = color_of(style, theme.colors["text"])
         own = background_of(style)
-        for background in [own] if own else [theme.colors["background"], theme.colors["surface"], cursor]:
-            yield look, color, background
+        for background in [own] if own else [*pages, *([cursor] if cursor else [])]:
+            if look not in DECORATION:
+                yield look.value, color, background
 
 
 def test_these_are_the_themes() -> None:
@@ -67,11 +87,7 @@ def test_a_theme_of_the_program_says_everything(name: str) -> None:
 
 @pytest.mark.parametrize("name", COLORED)
 def test_all_text_has_the_contrast_of_wcag_aa(name: str) -> None:
-    weak = [
-        (look.value, color, background)
-        for look, color, background in pairs(load_theme(name))
-        if contrast(color, background) < 4.5 and look not in DECORATION
-    ]
+    weak = [pair for pair in pairs(load_theme(name)) if contrast(*pair[1:]) < 4.5]
     assert weak == []
 
 
@@ -85,11 +101,63 @@ def test_strokes_can_be_seen(name: str) -> None:
 @pytest.mark.parametrize("name", COLORED)
 def test_voices_have_colours_of_their_own(name: str) -> None:
     theme = load_theme(name)
-    voices = [Look.USER, Look.ASSISTANT, Look.ANALYSIS, Look.COMMENTARY, Look.TOOL, Look.SYSTEM]
-    assert len({color_of(theme.styles[look], "") for look in voices}) == len(voices)
+    assert len({color_of(theme.styles[look], "") for look in VOICES}) == len(VOICES)
     badges = [background_of(theme.styles[look]) for look in (Look.SAFE_BADGE, Look.DEBUG_BADGE)]
     assert None not in badges
     assert badges[0] != badges[1]
+
+
+# What is seen without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1), in linear light.
+SEEN = {
+    "without red": [(0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)],
+    "without green": [(0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)],
+    "without blue": [(1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.3039)],
+}
+TO_XYZ = [(0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505)]
+WHITE = (0.9505, 1.0, 1.089)
+
+
+def times(matrix: list[tuple[float, float, float]], vector: list[float]) -> list[float]:
+    return [max(0.0, sum(a * b for a, b in zip(row, vector, strict=True))) for row in matrix]
+
+
+def difference(one: str, other: str, seen: str) -> float:
+    """How far apart two colours are in CIE Lab: 2.3 is just noticeable, 10 is told at a glance."""
+    labs = []
+    for color in (one, other):
+        xyz = times(TO_XYZ, times(SEEN[seen], linear(color)))
+        f = [c ** (1 / 3) if c > 0.008856 else 7.787 * c + 16 / 116 for c in map(operator.truediv, xyz, WHITE)]
+        labs.append((116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])))
+    return math.dist(*labs)
+
+
+@pytest.mark.parametrize("seen", SEEN)
+def test_the_colorblind_theme_is_told_apart_with_every_kind_of_sight(seen: str) -> None:
+    theme = load_theme("colorblind")
+    styles = theme.styles
+    together = [
+        VOICES,
+        [Look.ERROR, Look.WARNING, Look.OK, Look.QUIET],
+        [Look.JSON_KEY, Look.JSON_TEXT, Look.JSON_NUMBER],
+    ]
+    close = [
+        (one.value, other.value, round(apart, 1))
+        for looks in together
+        for one, other in itertools.combinations(looks, 2)
+        if (apart := difference(color_of(styles[one], ""), color_of(styles[other], ""), seen)) < 10
+    ]
+    assert close == []
+    badges = [background_of(styles[look]) or "" for look in (Look.SAFE_BADGE, Look.DEBUG_BADGE)]
+    assert difference(badges[0], badges[1], seen) > 25
+
+
+def test_the_ansi_theme_has_no_colours_of_its_own() -> None:
+    theme = load_theme("ansi")
+    assert set(theme.colors.values()) <= {*ANSI, DEFAULT}
+    used = [color for style in theme.styles.values() for color in (style.color, style.bgcolor) if color]
+    assert all(color.is_system_defined for color in used)
+    assert theme.is_ansi
+    assert [load_theme(name).is_ansi for name in ("dark", "light", "plain")] == [False, False, True]
 
 
 def test_the_plain_theme_has_no_colours() -> None:
@@ -121,6 +189,9 @@ async def test_textual_takes_the_theme(name: str) -> None:
         assert app.theme == f"viewer-{name}"
 
 
+WRITE = "write '#rrggbb' in quotes, default, or one of the terminal's sixteen, such as bright-cyan"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -129,8 +200,9 @@ async def test_textual_takes_the_theme(name: str) -> None:
         ("looks:\n  usr: '#ffffff'\n", "t.yaml:2:3: unknown key 'usr' (did you mean 'user'?)"),
         ("looks:\n  user: {bald: true}\n", "t.yaml:2:10: unknown key 'bald' (did you mean 'bold'?)"),
         ("looks:\n  user: {bold: yes}\n", "t.yaml:2:16: 'yes' is neither true nor false"),
-        ("colors:\n  text: red\n", "t.yaml:2:9: 'red' is no color: write '#rrggbb' in quotes, or default"),
-        ("colors:\n  text: #ffffff\n", "t.yaml:2:8: '' is no color: write '#rrggbb' in quotes, or default"),
+        ("colors:\n  text: orange\n", f"t.yaml:2:9: 'orange' is no color: {WRITE}"),
+        ("colors:\n  text: brigt-red\n", f"t.yaml:2:9: 'brigt-red' is no color (did you mean 'bright-red'?): {WRITE}"),
+        ("colors:\n  text: #ffffff\n", f"t.yaml:2:8: '' is no color: {WRITE}"),
         ("looks:\n  user: [a]\n", "t.yaml:2:9: keys and values are needed here"),
         ("title: [a]\n", "t.yaml:1:8: one value is needed here"),
         ("- a\n", "t.yaml:1:1: keys and values are needed here"),
@@ -145,6 +217,11 @@ def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
     with pytest.raises(ThemeError) as caught:
         read_theme(text, "t.yaml")
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("text", ["title: x\n---\n", "---\ntitle: x\n---\n# end\n", "\ufefftitle: x\n", "title: x\r\n"])
+def test_fences_and_byte_order_marks_do_no_harm(text: str) -> None:
+    assert read_theme(text, "t.yaml").title == "x"
 
 
 def test_a_theme_deeper_than_anyone_writes_is_told() -> None:
@@ -185,6 +262,15 @@ class TestAThemeOfOnesOwn:
         assert theme.notice == (
             f"{tmp_path}/mine.yaml:2:3: unknown key 'primry' (did you mean 'primary'?); the dark theme is used"
         )
+
+    def test_is_told_where_it_names_a_theme_that_is_not_there(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_text("title: Mine\nlike: lihgt\n")
+        said = f"{tmp_path}/mine.yaml:2:7: there is no theme 'lihgt' (did you mean 'light'?); the dark theme is used"
+        assert load_theme("mine", [tmp_path]).notice == said
+
+    def test_knows_its_files(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.yaml").write_text("like: light\n")
+        assert load_theme("mine", [tmp_path]).files == (tmp_path / "mine.yaml", bundled("themes", "light.yaml"))
 
     def test_is_replaced_when_it_cannot_be_read(self, tmp_path: Path) -> None:
         (tmp_path / "mine.yaml").write_bytes(b"title: \xff\n")

@@ -41,8 +41,10 @@ def rule(turn: int, time: str | None, width: int, signs: Signs, note: str = "") 
     if note:
         said.append(own(note))
     right = f" {signs.dot} ".join(said)
-    end = [Part(own(f" {right} {line}{line}"), Look.RULE)] if right else [Part(own(line * 2), Look.RULE)]
-    return between([Part(own(f"{line}{line} turn {turn} "), Look.RULE)], end, width, signs, Part(own(line), Look.RULE))
+    stroke = Part(own(line * 2), Look.RULE)
+    start = [stroke, Part(own(f" turn {turn} "), Look.QUIET)]
+    end = [Part(own(f" {right} "), Look.QUIET), stroke] if right else [stroke]
+    return between(start, end, width, signs, Part(own(line), Look.RULE))
 
 
 def clock(time: str | None) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import yaml
 from rich.style import Style
 
-from viewer.core.yaml_header import read_yaml
-from viewer.errors import ViewerError
-from viewer.render.safe_text import safe_line
 from viewer.render.style import Look
+from viewer.tui.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
 
 COLORS = (
     "background", "surface", "text", "quiet", "border", "primary", "debug", "error", "warning", "success", "selection",
@@ -23,15 +20,16 @@ COLORS = (
 FLAGS = ("bold", "dim", "italic", "underline", "reverse", "strike")
 DEFAULT = "default"
 """The terminal's own colour."""
+_HUES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+ANSI = (*_HUES, *(f"bright-{hue}" for hue in _HUES))
+"""The sixteen colours that a terminal has of its own, in their order."""
 
 _LOOKS = {look.value: look for look in Look}
 _KEYS = ("title", "dark", "like", "colors", "looks")
-_COLOR = re.compile(r"#[0-9a-fA-F]{6}|default")
-_BOOLEANS = {"true": True, "false": False}
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 
-
-class ThemeError(ViewerError):
-    """A theme file that cannot be used; the message says where and why."""
+ThemeError = MistakeError
+"""A theme file that cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,89 +41,55 @@ class ThemeFile:
     like: str | None
     colors: Mapping[str, str]
     looks: Mapping[Look, Style]
+    like_place: str = ""
+    """Where that other theme is named, as `file:line:column`."""
 
 
 def read_theme(text: str, source: str) -> ThemeFile:
     """The theme in this text, or a ThemeError with the place of the first mistake."""
-    return _Reading(text, source).theme()
+    return _Reading(YamlFile(text, source)).theme()
 
 
 class _Reading:
     """One theme file while it is read."""
 
-    def __init__(self, text: str, source: str) -> None:
-        self._text = text
-        self._source = safe_line(source)
+    def __init__(self, file: YamlFile) -> None:
+        self._file = file
 
     def theme(self) -> ThemeFile:
         """The whole file."""
-        keys = dict(self._entries(self._root(), _KEYS))
-        like = self._word(keys["like"]) if "like" in keys else None
+        file = self._file
+        keys = dict(file.entries(file.root(), _KEYS))
         return ThemeFile(
-            self._word(keys["title"]) if "title" in keys else None,
-            self._boolean(keys["dark"]) if "dark" in keys else None,
-            like,
-            {name: self._color(node) for name, node in self._entries(keys.get("colors"), COLORS)},
-            {_LOOKS[name]: self._style(node) for name, node in self._entries(keys.get("looks"), _LOOKS)},
+            file.word(keys["title"]) if "title" in keys else None,
+            file.boolean(keys["dark"]) if "dark" in keys else None,
+            file.word(keys["like"]) if "like" in keys else None,
+            {name: self._color(node) for name, node in file.entries(keys.get("colors"), COLORS)},
+            {_LOOKS[name]: self._style(node) for name, node in file.entries(keys.get("looks"), _LOOKS)},
+            file.place(keys["like"]) if "like" in keys else "",
         )
-
-    def _root(self) -> yaml.Node | None:
-        """The file as nodes with places; it was read under caps before, so that nothing in it is nested deeply."""
-        data = self._text.encode()
-        for fault in read_yaml(data).faults:
-            index = len(data[: fault.start].decode("utf-8", "replace"))
-            line = self._text.count("\n", 0, index) + 1
-            raise self._error(line, index - self._text.rfind("\n", 0, index), "this is not well-formed YAML")
-        root: yaml.Node | None = yaml.compose(self._text, Loader=yaml.SafeLoader)
-        return root
-
-    def _entries(self, node: yaml.Node | None, known: Iterable[str]) -> Iterator[tuple[str, yaml.Node]]:
-        if node is None:
-            return
-        if not isinstance(node, yaml.MappingNode):
-            raise self._at(node, "keys and values are needed here")
-        for key, value in node.value:
-            if key.value not in known:
-                raise self._at(key, f"unknown key '{safe_line(str(key.value), 40)}'{_perhaps(str(key.value), known)}")
-            yield key.value, value
 
     def _style(self, node: yaml.Node) -> Style:
         if isinstance(node, yaml.ScalarNode):
             return _colored(self._color(node), None, {})
-        entries = dict(self._entries(node, ("color", "background", *FLAGS)))
-        flags = {name: self._boolean(value) for name, value in entries.items() if name in FLAGS}
+        entries = dict(self._file.entries(node, ("color", "background", *FLAGS)))
+        flags = {name: self._file.boolean(value) for name, value in entries.items() if name in FLAGS}
         colors = [self._color(entries[name]) if name in entries else None for name in ("color", "background")]
         return _colored(colors[0], colors[1], flags)
 
     def _color(self, node: yaml.Node) -> str:
-        word = self._word(node)
-        if not _COLOR.fullmatch(word):
-            raise self._at(node, f"'{safe_line(word, 40)}' is no color: write '#rrggbb' in quotes, or default")
-        return word.lower()
-
-    def _boolean(self, node: yaml.Node) -> bool:
-        word = self._word(node)
-        if word not in _BOOLEANS:
-            raise self._at(node, f"'{safe_line(word, 40)}' is neither true nor false")
-        return _BOOLEANS[word]
-
-    def _word(self, node: yaml.Node) -> str:
-        if not isinstance(node, yaml.ScalarNode):
-            raise self._at(node, "one value is needed here")
-        return str(node.value)
-
-    def _at(self, node: yaml.Node, words: str) -> ThemeError:
-        mark = node.start_mark
-        return self._error(mark.line + 1, mark.column + 1, words)
-
-    def _error(self, line: int, column: int, words: str) -> ThemeError:
-        return ThemeError(f"{self._source}:{line}:{column}: {words}")
+        word = self._file.word(node).lower()
+        if word not in ANSI and word != DEFAULT and not _COLOR.fullmatch(word):
+            perhaps = did_you_mean(word, (*ANSI, DEFAULT)) if word else ""
+            words = f"{quoted(word)} is no color{perhaps}: write '#rrggbb' in quotes, default, or one of the terminal's"
+            raise self._file.mistake(node, f"{words} sixteen, such as bright-cyan")
+        return word
 
 
 def _colored(color: str | None, background: str | None, flags: Mapping[str, bool]) -> Style:
     return Style(
-        color=color,
-        bgcolor=background,
+        color=_rich_name(color),
+        bgcolor=_rich_name(background),
         bold=flags.get("bold"),
         dim=flags.get("dim"),
         italic=flags.get("italic"),
@@ -135,6 +99,5 @@ def _colored(color: str | None, background: str | None, flags: Mapping[str, bool
     )
 
 
-def _perhaps(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, known, 1)
-    return f" (did you mean '{near[0]}'?)" if near else ""
+def _rich_name(color: str | None) -> str | None:
+    return color.replace("-", "_") if color else None

@@ -5,24 +5,28 @@ A theme that cannot be used never stops the app: the dark one is used, and `noti
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.style import Style
-from textual.theme import Theme
 
 from viewer.render.safe_text import safe_line
 from viewer.render.style import Look
 from viewer.resources import bundled
-from viewer.tui.theme_file import DEFAULT, ThemeError, ThemeFile, read_theme
+from viewer.tui.theme_file import ANSI, DEFAULT, ThemeError, ThemeFile, read_theme
+from viewer.tui.yaml_file import did_you_mean
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
 
 DARK = "dark"
 PLAIN = "plain"
 """The theme without colours, for NO_COLOR."""
 
+_OF_THE_TERMINAL = (DEFAULT, *ANSI)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
@@ -35,12 +39,23 @@ class ViewerTheme:
     dark: bool
     colors: Mapping[str, str]
     styles: Mapping[Look, Style]
+    files: tuple[Path, ...] = ()
+    """Where it was read from, its own file first."""
     notice: str = ""
     """Why this is not the theme that was asked for, in one sentence."""
 
+    @property
+    def is_ansi(self) -> bool:
+        """Whether it uses colours that the terminal has of its own: then none of them is made into another."""
+        own = [color for style in self.styles.values() for color in (style.color, style.bgcolor) if color]
+        named = any(color.is_default or color.is_system_defined for color in own)
+        return named or any(color in _OF_THE_TERMINAL for color in self.colors.values())
+
     def textual_theme(self) -> Theme:
         """The colours as Textual wants them."""
-        colors = {name: "ansi_default" if color == DEFAULT else color for name, color in self.colors.items()}
+        from textual.theme import Theme
+
+        colors = {name: _textual_name(color) for name, color in self.colors.items()}
         return Theme(
             name=f"viewer-{self.name}",
             primary=colors["primary"],
@@ -54,9 +69,13 @@ class ViewerTheme:
             surface=colors["surface"],
             panel=colors["surface"],
             dark=self.dark,
-            ansi=self.colors["background"] == DEFAULT,
+            ansi=self.is_ansi,
             variables=_variables(colors),
         )
+
+
+class UnknownThemeError(ThemeError):
+    """Nothing is called like that."""
 
 
 def load_theme(name: str, folders: Sequence[Path] = ()) -> ViewerTheme:
@@ -78,11 +97,14 @@ def _load(name: str, folders: Sequence[Path], within: tuple[str, ...] = ()) -> V
     path = _path(name, folders)
     file = _read(path)
     if file.like is None and path.parent == bundled("themes"):
-        return _complete(name, file, ViewerTheme(name, name, True, {}, {}))
+        return _complete(name, file, path, ViewerTheme(name, name, True, {}, {}))
     like = file.like or DARK
     if like in (*within, name):
         like, folders = DARK, ()
-    return _complete(name, file, _load(like, folders, (*within, name)))
+    try:
+        return _complete(name, file, path, _load(like, folders, (*within, name)))
+    except UnknownThemeError as missing:
+        raise ThemeError(f"{file.like_place}: {missing}") from None
 
 
 def _path(name: str, folders: Sequence[Path]) -> Path:
@@ -90,9 +112,8 @@ def _path(name: str, folders: Sequence[Path]) -> Path:
         for folder in (*folders, bundled("themes")):
             if (path := folder / f"{name}.yaml").is_file():
                 return path
-    near = difflib.get_close_matches(name, theme_names(folders), 1)
-    perhaps = f" (did you mean '{near[0]}'?)" if near else ""
-    raise ThemeError(f"there is no theme '{safe_line(name, 60)}'{perhaps}")
+    perhaps = did_you_mean(name, theme_names(folders))
+    raise UnknownThemeError(f"there is no theme '{safe_line(name, 60)}'{perhaps}")
 
 
 def _read(path: Path) -> ThemeFile:
@@ -103,7 +124,7 @@ def _read(path: Path) -> ThemeFile:
     return read_theme(text, str(path))
 
 
-def _complete(name: str, file: ThemeFile, base: ViewerTheme) -> ViewerTheme:
+def _complete(name: str, file: ThemeFile, path: Path, base: ViewerTheme) -> ViewerTheme:
     """What the file says over what the other theme has."""
     return ViewerTheme(
         name,
@@ -111,7 +132,12 @@ def _complete(name: str, file: ThemeFile, base: ViewerTheme) -> ViewerTheme:
         base.dark if file.dark is None else file.dark,
         {**base.colors, **file.colors},
         {**base.styles, **file.looks},
+        (path, *base.files),
     )
+
+
+def _textual_name(color: str) -> str:
+    return f"ansi_{color.replace('-', '_')}" if color in _OF_THE_TERMINAL else color
 
 
 def _variables(colors: Mapping[str, str]) -> dict[str, str]:
@@ -133,11 +159,20 @@ def _variables(colors: Mapping[str, str]) -> dict[str, str]:
     ]
     variables = {variable: colors[name] for variable, name in pairs}
     if colors["selection"] == "ansi_default":
-        return {
-            **variables,
-            "ansi-background": "ansi_default",
-            "ansi-foreground": "ansi_default",
-            "block-cursor-text-style": "reverse",
-            "footer-key-foreground": "ansi_default",
-        }
-    return {**variables, "screen-selection-foreground": colors["text"], "input-selection-foreground": colors["text"]}
+        return {**variables, **_ansi_variables(colors), "block-cursor-text-style": "reverse"}
+    selected = {"screen-selection-foreground": colors["text"], "input-selection-foreground": colors["text"]}
+    return {**variables, **selected, **(_ansi_variables(colors) if colors["background"].startswith("ansi_") else {})}
+
+
+def _ansi_variables(colors: Mapping[str, str]) -> dict[str, str]:
+    """What Textual would else take from a terminal with colours of its own choice."""
+    return {
+        "text": colors["text"],
+        "surface": colors["surface"],
+        "panel": colors["surface"],
+        "ansi-background": colors["background"],
+        "ansi-foreground": colors["text"],
+        "block-cursor-blurred-background": colors["background"],
+        "block-cursor-blurred-foreground": colors["text"],
+        "footer-key-foreground": colors["primary"],
+    }

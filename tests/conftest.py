@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import tempfile
 
 import pytest
 from hypothesis import settings
+
+EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
+os.environ["XDG_CONFIG_HOME"] = EMPTY.name
+"""No settings and no themes of the person who runs the tests."""
 
 settings.register_profile("same", derandomize=True)
 """The same examples in every run; the long campaigns choose others."""

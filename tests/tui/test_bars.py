@@ -15,7 +15,7 @@ from textual.screen import Screen
 from viewer.core.visibility import Reveal
 from viewer.render.lines import cells
 from viewer.render.style import Look, Part, Style, own
-from viewer.tui.actions import bindings
+from viewer.tui.actions import bindings, remapped
 from viewer.tui.commands import command_provider
 from viewer.tui.paint import Painter
 from viewer.tui.screens.help import HelpScreen
@@ -181,7 +181,7 @@ class TestStatus:
 
 
 class BarsScreen(Screen[None]):
-    BINDINGS = [*bindings({"search": "ctrl+f"})]  # noqa: RUF012
+    BINDINGS = [*bindings(remapped({"search": "ctrl+f"}))]  # noqa: RUF012
 
     def __init__(self, printing: Style | None = None) -> None:
         super().__init__()

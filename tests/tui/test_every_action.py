@@ -83,6 +83,16 @@ async def test_messages_and_turns() -> None:
         assert f"msg {focus[-1]}/33" in drawn(pilot)
 
 
+@proves("theme")
+async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    async with running() as pilot:
+        await view(pilot).run_action("theme")
+        await settled(pilot)
+        await press(pilot, "down", "enter")
+        assert pilot.app.theme == "viewer-ember"
+
+
 @proves("goto")
 async def test_places(tmp_path: Path) -> None:
     async with running() as pilot:

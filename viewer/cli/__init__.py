@@ -30,6 +30,8 @@ COMMANDS = {
     "convert": Entry("viewer.cli.convert", "Write another dialect; losses are reported."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
     "formats": Entry("viewer.cli.formats", "List the dialects and how they are recognised."),
+    "themes": Entry("viewer.cli.themes", "List the themes, each in its own colours."),
+    "config": Entry("viewer.cli.config", "Show the settings, where they are, and what is wrong in them."),
     "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program."),
 }
 

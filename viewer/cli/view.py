@@ -27,7 +27,7 @@ from viewer.sources.folder import list_transcripts
 @options.printing
 @options.following
 @click.option("--from-start", is_flag=True, help="With -f: begin at the top, not at the end.")
-@click.option("--theme", metavar="NAME", default="", help="The colours of the viewer.")
+@click.option("--theme", metavar="NAME", default="", help="The colours of the viewer (see `ocmlview themes`).")
 @click.option("--goto", "go_to", metavar="PLACE", default="", help="Open there: 12, t3, 50%, with -d L120 or B4096.")
 def command(
     files: tuple[str, ...],
@@ -76,7 +76,10 @@ class Wanted:
 def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
     """The app, loaded when it is needed."""
     from viewer.tui.app import ViewOptions, run_app
+    from viewer.tui.settings import theme_in_force
+    from viewer.tui.settings_file import read_settings
 
+    settings = read_settings()
     return run_app(
         paths,
         ViewOptions(
@@ -84,12 +87,13 @@ def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
             reading=wanted.reading,
             revealed=wanted.audience.revealed,
             strict=wanted.audience.strict,
-            theme=wanted.theme or ("plain" if wanted.color == "never" else ""),
+            theme=theme_in_force(settings, wanted.theme, wanted.color).value,
             ascii_only=wanted.style.ascii,
             go_to=wanted.go_to,
             follow=wanted.follow,
             from_start=wanted.from_start,
             stall_after=wanted.stall_after,
+            settings=settings,
         ),
     )
 

@@ -9,8 +9,9 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from viewer.render.safe_text import safe_line
 from viewer.tui.key_names import is_key, key_name, shown_key, similar_key
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_file", ("right_square_bracket",), "Next file", "To the next file.", _F),
     Action("follow", ("F",), "Follow", "Follow the file as it grows, or stop.", _O),
     Action("freeze", ("equals_sign",), "Freeze", "Draw nothing new until pressed again.", _O),
+    Action("theme", (), "Theme", "Choose the colours; each is shown as you go.", _O),
     Action("palette", ("ctrl+p",), "Commands", "All commands, to choose from by name.", _O),
     Action("help", ("question_mark", "f1"), "Help", "These keys.", _O),
     Action("leave", ("q", "ctrl+q"), "Quit", "Close what is open, else quit.", _O),
@@ -126,13 +128,19 @@ ACTIONS: tuple[Action, ...] = (
 
 _BY_ID = {action.id: action for action in ACTIONS}
 
-DEBUG_ONLY = "debug view only: press d"
-"""What an action of the debug view says in the safe view."""
 
-
-def by_id(id: str) -> Action:
+def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
     """The action of this id."""
-    return _BY_ID[id]
+    return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
+
+
+def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
+    """What an action of the debug view says in the safe view."""
+    return f"debug view only: press {by_id('debug', actions).shown_key}"
+
+
+DEBUG_ONLY = debug_only()
+"""The same with the key that it has from the start."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
@@ -154,13 +162,13 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
     )
 
 
-def bindings(keymap: Mapping[str, str] | None = None) -> list[Binding]:
+def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
     """The keys as Textual binds them. None is shown by Textual's own footer."""
     from textual.binding import Binding
 
     return [
         Binding(",".join(action.keys), action.id, action.label, show=False, id=action.id)
-        for action in remapped(keymap or {})
+        for action in actions
         if action.keys
     ]
 
@@ -171,38 +179,54 @@ def keys_of(written: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
 
-def check_keymap(keymap: Mapping[str, str]) -> list[str]:
-    """What is wrong with the person's own keys, one sentence each."""
-    problems: list[str] = []
+class KeyProblem(NamedTuple):
+    """What is wrong with one entry of the person's own keys."""
+
+    id: str
+    sentence: str
+
+
+def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
+    """What is wrong with the person's own keys, one sentence each; of two that clash it is the later one."""
+    problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:
-            problems.append(f"unknown action '{id}'{_perhaps(difflib.get_close_matches(id, _BY_ID, 1))}")
-        problems.extend(_bad_keys(id, written))
+            words = f"unknown action {_quoted(id)}{_perhaps(difflib.get_close_matches(id, _BY_ID, 1))}"
+            problems.append(KeyProblem(id, words))
+        problems.extend(KeyProblem(id, sentence) for sentence in _bad_keys(id, written))
     return problems + _clashes(keymap)
 
 
 def _bad_keys(id: str, written: str) -> Iterable[str]:
     keys = [key_name(key) for key in written.split(",") if key.strip()]
     if not keys:
-        yield f"action '{id}' is given no key"
+        yield f"action {_quoted(id)} is given no key"
     for key in keys:
         if key.isdigit():
-            yield f"key '{key}' of '{id}' cannot be used: digits are for counts such as 12G"
+            yield f"key '{key}' of {_quoted(id)} cannot be used: digits are for counts such as 12G"
         elif not is_key(key):
             near = similar_key(key)
-            yield f"unknown key '{key}' of '{id}'{_perhaps([near] if near else [])}"
+            yield f"unknown key {_quoted(key)} of {_quoted(id)}{_perhaps([near] if near else [])}"
 
 
-def _clashes(keymap: Mapping[str, str]) -> list[str]:
+def _clashes(keymap: Mapping[str, str]) -> list[KeyProblem]:
     owners: dict[str, list[str]] = {}
     for action in ACTIONS:
         for key in keys_of(keymap[action.id]) if action.id in keymap else action.keys:
             owners.setdefault(key, []).append(action.id)
+    order = list(keymap)
     return [
-        f"key '{shown_key(key)}' is given to {' and '.join(repr(id) for id in ids)}: give one of them another key"
+        KeyProblem(
+            max((id for id in ids if id in keymap), key=order.index),
+            f"key '{shown_key(key)}' is given to {' and '.join(map(repr, ids))}: give one of them another key",
+        )
         for key, ids in owners.items()
         if len(ids) > 1
     ]
+
+
+def _quoted(written: str) -> str:
+    return f"'{safe_line(written, 40)}'"
 
 
 def _perhaps(near: Sequence[str]) -> str:

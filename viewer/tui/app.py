@@ -6,12 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import TracebackType
 from typing import ClassVar
 
-from textual.app import App
 from textual.command import Provider
 from textual.filter import LineFilter
 
@@ -27,12 +26,12 @@ from viewer.tui.endings import fault_of, report_crash, take_signals
 from viewer.tui.file_table import FileTable, Reading
 from viewer.tui.folder_watch import FolderWatch
 from viewer.tui.opening import Opener
-from viewer.tui.paint import Painter
 from viewer.tui.screens.files import Choice, FilesScreen
 from viewer.tui.screens.following import STALLED_AFTER, Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
 from viewer.tui.screens.parts import DocumentRead, LeaveWanted
-from viewer.tui.themes import load_theme
+from viewer.tui.settings import Settings, theme_in_force
+from viewer.tui.themed_app import ThemedApp
 from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
 
 
@@ -52,6 +51,7 @@ class ViewOptions:
     from_start: bool = False
     stall_after: float | None = None
     """Seconds after which an open message that does not go on has stalled."""
+    settings: Settings = field(default_factory=Settings)
 
 
 LOOK_SECONDS = 0.5
@@ -60,7 +60,7 @@ COLLECTOR = (2000, 20, 100_000)
 """The oldest generation is as good as off: looking through all that a document is costs several frames."""
 
 
-class ViewerApp(App[int], inherit_bindings=False):
+class ViewerApp(ThemedApp, inherit_bindings=False):
     """Shows the files that were named, one after the other."""
 
     TITLE = "ocmlview"
@@ -72,9 +72,9 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def __init__(self, paths: Sequence[str], options: ViewOptions | None = None, first: Source | None = None) -> None:
         """`first` is the first input, opened already: a pipe can be opened only once."""
-        super().__init__()
-        self._first = first
         self.options = options or ViewOptions()
+        super().__init__(self.options.theme or theme_in_force(self.options.settings).value, self.options.settings)
+        self._first = first
         self.paths = list(paths)
         self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow)
         self._place = 0
@@ -82,15 +82,12 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._watch: FolderWatch | None = None
         self._barrier = Barrier()
         self._screens: dict[str, MainScreen] = {}
-        theme = load_theme(self.options.theme or default_theme())
-        self._notice = theme.notice
-        self._painter = Painter(theme.styles)
-        self.register_theme(theme.textual_theme())
-        self.theme = theme.textual_theme().name
+        self._notice = self.theme_notice or self.settings.notice
         self.animation_level = "none"
 
     def on_mount(self) -> None:
         """Open the first file, or the list of a folder."""
+        self.watch_own_theme()
         if self.tunes_memory:
             take_signals(self)
         self.set_interval(LOOK_SECONDS, self._look_for_files)
@@ -155,6 +152,13 @@ class ViewerApp(App[int], inherit_bindings=False):
             notice, self._notice = self._notice, ""
             self.call_after_refresh(lambda: screen.say(notice))
 
+    def remark(self, sentence: str) -> None:
+        """Say it where there is a line for it."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, MainScreen):
+                screen.say(sentence)
+                return
+
     def _tell(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
             self.screen.say(sentence)
@@ -190,9 +194,10 @@ class ViewerApp(App[int], inherit_bindings=False):
             watching=Watching(
                 options.follow,
                 options.from_start,
-                options.stall_after or STALLED_AFTER,
+                options.stall_after or self.settings.stall_after,
                 lambda: self._opener.live_again(path),
             ),
+            settings=self.settings,
         )
 
     def on_file_wanted(self, event: FileWanted) -> None:
@@ -239,11 +244,6 @@ class ViewerApp(App[int], inherit_bindings=False):
     def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
         """The exception that ended the app, if one did."""
         return self._crash
-
-
-def default_theme() -> str:
-    """Without colours where the person wants none."""
-    return "plain" if os.environ.get("NO_COLOR") else "dark"
 
 
 def run_app(paths: Sequence[str], options: ViewOptions) -> int:

@@ -41,6 +41,9 @@ class BlockFacts:
     """More may come while one watches."""
     growing: frozenset[int] = frozenset()
     """Messages to which more may come while one watches."""
+    markdown: bool = True
+    """Headings, emphasis, code and lists are styled in place."""
+    problems_key: str = "p"
 
 
 @dataclass(slots=True)
@@ -86,7 +89,8 @@ class BlockMaker:
         found = [note for note in self.facts.diagnostics.get(row, ()) if self.debug or note.severity != "info"]
         lines = [self._note(note) for note in found[:MOST_NOTES]]
         if len(found) > MOST_NOTES:
-            lines.append((Part(own(f"   {self.signs.ellipsis} {len(found) - MOST_NOTES} more (p)"), Look.QUIET),))
+            more = f"{len(found) - MOST_NOTES} more ({self.facts.problems_key})"
+            lines.append((Part(own(f"   {self.signs.ellipsis} {more}"), Look.QUIET),))
         return lines
 
     def _note(self, note: ShownDiagnostic) -> Line:
@@ -143,8 +147,8 @@ class BlockMaker:
         number = self.rows_number(message)
         width = self.width - cells(lead.text) - 1
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
-        trim = self.facts.trims
-        drawn = drawn_text(message.body, width, json=json, markdown=message.visible, trim=trim)
+        trim, markdown = self.facts.trims, self.facts.markdown and message.visible
+        drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
         overlays = [*self.facts.faults(number), *self.facts.hits(number)]
         look = Look.PLAIN if message.visible else look_of(message)
         if self.raw and self.debug:

@@ -9,6 +9,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from viewer.tui.actions import ACTIONS, Action
+from viewer.tui.screens.parts import Parts
 
 LEFT_OUT = frozenset({"palette", "line_down", "line_up", "clear", "yank", "open", "copy_or_quit"})
 """What makes no sense when it is chosen from a list."""
@@ -20,14 +21,18 @@ def palette_title(action: Action) -> str:
 
 
 def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
-    """The provider for an app's COMMANDS, over the actions with the keys in force."""
-    offered = [action for action in actions if action.id not in LEFT_OUT]
+    """The provider for an app's COMMANDS; over these actions where the screen has none of its own."""
 
     class ActionCommands(Provider):
-        """Runs `action_<id>` on the screen that the palette was opened from."""
+        """Runs `action_<id>` on the screen that the palette was opened from, with the keys in force there."""
+
+        @property
+        def _offered(self) -> list[Action]:
+            table = self.screen.actions if isinstance(self.screen, Parts) else actions
+            return [action for action in table if action.id not in LEFT_OUT]
 
         async def discover(self) -> Hits:
-            for action in offered:
+            for action in self._offered:
                 title = Content(palette_title(action))
                 run = partial(self.screen.run_action, action.id)
                 yield DiscoveryHit(title, run, text=title.plain, help=action.help)
@@ -40,7 +45,7 @@ def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
         def _matches(self, query: str) -> Iterator[tuple[float, Content, Action]]:
             """By the label, else by the sentence of help; the label counts more."""
             matcher = self.matcher(query)
-            for action in offered:
+            for action in self._offered:
                 score, offsets = matcher.fuzzy_search.match(query, action.label)
                 if score > 0:
                     title = Content(palette_title(action))

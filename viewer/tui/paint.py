@@ -18,6 +18,10 @@ class Painter:
         self._styles = dict(styles)
         self._plain = Style()
 
+    def use(self, styles: Mapping[Look, Style]) -> None:
+        """Draw in the colours of another theme from now on."""
+        self._styles = dict(styles)
+
     def style(self, look: Look) -> Style:
         """The colours of a look."""
         return self._styles.get(look, self._plain)

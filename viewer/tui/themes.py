@@ -5,7 +5,6 @@ A theme that cannot be used never stops the app: the dark one is used, and `noti
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,21 +12,19 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 
+from viewer.core.yaml_reading import LARGEST
 from viewer.render.safe_text import safe_line
 from viewer.render.style import Look
 from viewer.resources import bundled
+from viewer.tui.settings import DARK
 from viewer.tui.theme_file import ANSI, DEFAULT, ThemeError, ThemeFile, read_theme
+from viewer.tui.theme_places import theme_names, theme_path
 from viewer.tui.yaml_file import did_you_mean
 
 if TYPE_CHECKING:
     from textual.theme import Theme
 
-DARK = "dark"
-PLAIN = "plain"
-"""The theme without colours, for NO_COLOR."""
-
 _OF_THE_TERMINAL = (DEFAULT, *ANSI)
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +78,14 @@ class UnknownThemeError(ThemeError):
 def load_theme(name: str, folders: Sequence[Path] = ()) -> ViewerTheme:
     """The theme of this name, from the first folder that has it, or from those that come with the program."""
     try:
-        return _load(name, folders)
+        return find_theme(name, folders)
     except ThemeError as error:
-        fallback = _load(DARK, ())
+        fallback = find_theme(DARK)
         return replace(fallback, notice=f"{error}; the {DARK} theme is used")
 
 
-def theme_names(folders: Sequence[Path] = ()) -> list[str]:
-    """All themes that can be asked for."""
-    places = [*folders, bundled("themes")]
-    return sorted({path.stem for place in places for path in place.glob("*.yaml") if _NAME.fullmatch(path.stem)})
-
-
-def _load(name: str, folders: Sequence[Path], within: tuple[str, ...] = ()) -> ViewerTheme:
+def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> ViewerTheme:
+    """The same, but one that cannot be used is a ThemeError; `within` are themes that are to be like this one."""
     path = _path(name, folders)
     file = _read(path)
     if file.like is None and path.parent == bundled("themes"):
@@ -102,23 +94,23 @@ def _load(name: str, folders: Sequence[Path], within: tuple[str, ...] = ()) -> V
     if like in (*within, name):
         like, folders = DARK, ()
     try:
-        return _complete(name, file, path, _load(like, folders, (*within, name)))
+        return _complete(name, file, path, find_theme(like, folders, (*within, name)))
     except UnknownThemeError as missing:
         raise ThemeError(f"{file.like_place}: {missing}") from None
 
 
 def _path(name: str, folders: Sequence[Path]) -> Path:
-    if _NAME.fullmatch(name):
-        for folder in (*folders, bundled("themes")):
-            if (path := folder / f"{name}.yaml").is_file():
-                return path
-    perhaps = did_you_mean(name, theme_names(folders))
-    raise UnknownThemeError(f"there is no theme '{safe_line(name, 60)}'{perhaps}")
+    path = theme_path(name, folders)
+    if path is None:
+        perhaps = did_you_mean(name, theme_names(folders))
+        raise UnknownThemeError(f"there is no theme '{safe_line(name, 60)}'{perhaps}")
+    return path
 
 
 def _read(path: Path) -> ThemeFile:
     try:
-        text = path.read_text("utf-8")
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise ThemeError(f"{safe_line(str(path))} cannot be read as UTF-8 text") from None
     return read_theme(text, str(path))

@@ -36,7 +36,7 @@ class YamlFile:
             raise MistakeError(f"{self._source}:{line}:{column}: this is not well-formed YAML")
         value = data[: reading.span[1]].decode("utf-8", "replace")
         root: yaml.Node | None = yaml.compose(value, Loader=yaml.SafeLoader)
-        return root
+        return None if isinstance(root, yaml.ScalarNode) and not root.value else root
 
     def pairs(self, node: yaml.Node | None) -> Iterator[tuple[yaml.Node, str, yaml.Node]]:
         """The entries of a mapping: the node of the key, the key, the node of the value."""

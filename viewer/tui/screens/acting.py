@@ -16,7 +16,7 @@ from viewer.tui.editor import edit
 from viewer.tui.inspector_lines import Tab
 from viewer.tui.screens.copying import Copying
 from viewer.tui.screens.help import HelpScreen
-from viewer.tui.screens.parts import LeaveWanted
+from viewer.tui.screens.parts import LeaveWanted, ThemeWanted
 from viewer.tui.widgets.status_line import Notice
 
 TWICE_SECONDS = 2.0
@@ -72,9 +72,10 @@ class Acting(Copying):
         """Open the panes that belong to the view, as far as there is room."""
         roomy = self.is_roomy
         panels = roomy and self.state.debug and not self.state.side_panes
-        self.outline.display = panels
-        self.inspector.display = panels
-        self.problems.display = roomy and self.state.debug and self.size.height >= 30
+        self.outline.display = panels and self.settings.outline.is_open
+        self.inspector.display = panels and self.settings.inspector.is_open
+        room = roomy and self.state.debug and self.size.height >= 30
+        self.problems.display = room and self.settings.problems.is_open
         self.calls.display = False
         self.show_outline()
         self.call_after_refresh(self.fit)
@@ -164,7 +165,11 @@ class Acting(Copying):
                 self.say(problem, Notice.WARNING)
 
     def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.painter, self.printing))
+        self.app.push_screen(HelpScreen(self.painter, self.printing, self.actions))
+
+    def action_theme(self) -> None:
+        """Choose other colours."""
+        self.post_message(ThemeWanted())
 
     def action_palette(self) -> None:
         self.app.action_command_palette()
@@ -214,4 +219,4 @@ class Acting(Copying):
         if time.monotonic() - self._interrupted < TWICE_SECONDS:
             self.app.exit(130, 130)
         self._interrupted = time.monotonic()
-        self.say("ctrl+c again quits")
+        self.say(f"{self.key_of('copy_or_quit')} again quits")

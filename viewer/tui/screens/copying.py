@@ -25,7 +25,7 @@ class Copying(Showing):
         if action:
             getattr(self, f"action_{action.id}")()
         elif key != "escape":
-            self.say("y is followed by one of " + " ".join(after_yank()))
+            self.say(f"{self.key_of('yank')} is followed by one of " + " ".join(after_yank()))
 
     def action_copy_text(self) -> None:
         self._copy(What.TEXT)

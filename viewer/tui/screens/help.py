@@ -69,7 +69,7 @@ def _filled(line: Line, width: int) -> Line:
 
 
 class HelpScreen(ModalScreen[None]):
-    """Scrolls; escape, `q` and `?` close it."""
+    """Scrolls; escape closes it, and so do the keys of help and of leaving."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
@@ -84,7 +84,7 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen.-ascii > Vertical { border: ascii $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "close", show=False),
+        Binding("escape", "close", show=False),
         Binding("j,down", "scroll(1)", show=False),
         Binding("k,up", "scroll(-1)", show=False),
         Binding("ctrl+d", "page(0.5)", show=False),
@@ -101,6 +101,9 @@ class HelpScreen(ModalScreen[None]):
         self._printing = printing or Style()
         self._actions = actions
         self.set_class(self._printing.ascii, "-ascii")
+        for action in actions:
+            for key in action.keys if action.id in ("help", "leave") else ():
+                self._bindings.key_to_bindings[key] = [Binding(key, "close", show=False)]
 
     def compose(self) -> ComposeResult:
         """A frame with a list in it."""

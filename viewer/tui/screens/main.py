@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import BindingsMap
 from textual.containers import Horizontal
 
 from viewer.sources.document import Document
@@ -17,6 +16,7 @@ from viewer.tui.screens.exporting import Exporting
 from viewer.tui.screens.following import Following, Watching
 from viewer.tui.screens.moving import Moving
 from viewer.tui.screens.sizing import Sizing
+from viewer.tui.settings import Settings
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.bar import ActionChosen
 from viewer.tui.widgets.calls import Calls
@@ -32,13 +32,12 @@ from viewer.tui.widgets.title_bar import TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
 
-_PREFIXES = {key: id for id in ("goto", "search", "filter", "yank") for key in by_id(id).keys}
+_PREFIXES = ("goto", "search", "filter", "yank")
 
 
 class MainScreen(Moving, Following, Sizing, Exporting):
     """One document on the screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     ESCAPE_TO_MINIMIZE = False
 
     def __init__(
@@ -51,8 +50,11 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         start_at: str = "",
         files: Sequence[str] = (),
         watching: Watching | None = None,
+        settings: Settings | None = None,
     ) -> None:
-        super().__init__(document, state, painter, ascii_only)
+        super().__init__(document, state, painter, ascii_only, settings)
+        self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
+        self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
         self.start_at = start_at
         self.files = tuple(files)
         self.watching = watching or Watching()
@@ -74,13 +76,14 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         yield Prompt()
         yield ProblemLine(painter, printing, id="problem-line")
         yield StatusLine(painter, printing)
-        yield KeyFooter(painter, printing)
+        yield KeyFooter(painter, printing, actions=self.actions)
 
     def on_mount(self) -> None:
         """Show what is there, and read on."""
         self.set_class(self.signs.gutter == "|", "-ascii")
         self.transcript.focus()
         self._resized()
+        self.size_panes()
         self.lay_out()
         self.show_view()
         self.begin()
@@ -92,6 +95,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
             self._anchor = self.transcript.line_of_focus()
         self._resized()
         if was_roomy != self.is_roomy:
+            self.size_panes()
             self.lay_out()
         self.call_after_refresh(self._fit_anew)
 
@@ -119,13 +123,13 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         elif event.key.isdigit() and len(self.count) < 12:
             taken = True
             self.count += event.key
-            self.say(f"{self.count}G goes to message {self.count}")
+            self.say(f"{self.count}{self.key_of('bottom')} goes to message {self.count}")
         else:
-            self.count = self.count if event.key in ("G", "end") else ""
-            self.pointed = self.pointed if event.key == "enter" else None
-            taken = event.key in _PREFIXES
+            self.count = self.count if self.means("bottom", event.key) else ""
+            self.pointed = self.pointed if self.means("open", event.key) else None
+            taken = event.key in self._prefixes
             if taken:
-                getattr(self, f"action_{_PREFIXES[event.key]}")()
+                getattr(self, f"action_{self._prefixes[event.key]}")()
         if taken:
             event.stop()
             event.prevent_default()

@@ -14,11 +14,13 @@ from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
 from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.tui.actions import DEBUG_ONLY, by_id, debug_only
 from viewer.tui.blocks import BlockFacts
 from viewer.tui.hits import Hit
 from viewer.tui.paint import Painter
 from viewer.tui.problem_lines import Pending
 from viewer.tui.search import Searcher
+from viewer.tui.settings import Settings
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.calls import Calls
 from viewer.tui.widgets.footer import KeyFooter
@@ -66,11 +68,20 @@ class LeaveWanted(Message):
     """The person is done with this document."""
 
 
+class ThemeWanted(Message):
+    """The person wants other colours."""
+
+
 class Parts(Screen[None]):
     """The main screen without its behaviour."""
 
-    def __init__(self, document: Document, state: ViewState, painter: Painter, ascii_only: bool) -> None:
+    def __init__(
+        self, document: Document, state: ViewState, painter: Painter, ascii_only: bool, settings: Settings | None = None
+    ) -> None:
         super().__init__()
+        self.settings = settings or Settings()
+        self.actions = self.settings.actions
+        """All that can be done, with the keys in force."""
         self.document = document
         self.state = state
         self.painter = painter
@@ -161,8 +172,16 @@ class Parts(Screen[None]):
         return self.size.width >= ROOMY
 
     def say(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
-        """One sentence for the person."""
-        self.status.say(sentence, kind)
+        """One sentence for the person, with the keys in force."""
+        self.status.say(debug_only(self.actions) if sentence == DEBUG_ONLY else sentence, kind)
+
+    def key_of(self, id: str) -> str:
+        """The key of an action, as it is printed."""
+        return by_id(id, self.actions).shown_key
+
+    def means(self, id: str, key: str) -> bool:
+        """Whether the key is one of this action."""
+        return key in by_id(id, self.actions).keys
 
     parts = 0
     """How many widgets there are when all are there."""

@@ -100,6 +100,8 @@ class Showing(Titling):
         """Calls and diagnostics by the rows that tell of them."""
         facts = BlockFacts(self.view.calls, hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
         facts.growing, facts.live = self.growing(), self.lives()
+        facts.markdown = self.settings.markdown
+        facts.problems_key = self.key_of("problems")
         facts.trims = any(
             DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
         )
@@ -129,6 +131,7 @@ class Showing(Titling):
 
     def _maker(self, width: int, rows: Rows) -> BlockMaker:
         facts = self.facts if rows is self.view.rows else self.make_facts(rows)
+        width = min(width, self.settings.wrap or width)
         return BlockMaker(self.view.projection, rows, width, facts, self.signs, self.is_roomy, self.state.raw)
 
     def show_minimap(self) -> None:

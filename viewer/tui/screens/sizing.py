@@ -15,6 +15,13 @@ class Sizing(Acting):
 
     _held: Widget | None = None
 
+    def size_panes(self) -> None:
+        """The sizes of the settings, where panes stand beside one another; else those of the layout."""
+        settings, roomy = self.settings, self.is_roomy
+        self.outline.styles.width = (roomy and settings.outline.size) or None
+        self.inspector.styles.width = (roomy and settings.inspector.size) or None
+        self.problems.styles.height = (roomy and settings.problems.size) or None
+
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the pane whose border is under the mouse."""
         for pane in (self.outline, self.inspector, self.problems, self.calls):

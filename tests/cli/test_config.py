@@ -1,0 +1,139 @@
+"""`ocmlview config`: where the settings are, what is in force and who said so; nothing in them reveals anything."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import CHAT, run
+from viewer.tui.actions import ACTIONS
+from viewer.tui.places import config_file, config_folder, tilde
+from viewer.tui.settings import Settings
+from viewer.tui.settings_file import NEVER, read_settings
+from viewer.tui.settings_template import TEMPLATE
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return tmp_path / "ocmlview" / "config.yaml"
+
+
+def written(file: Path, text: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+
+
+def values(out: str) -> dict[str, tuple[str, str]]:
+    """The table, by setting."""
+    rows = [re.split(r"  +", line) for line in out[out.index("setting ") :].splitlines()[1:]]
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def test_without_a_file_everything_is_as_it_comes(file: Path) -> None:
+    result = run("config")
+    assert result.code == 0
+    assert result.err == ""
+    assert f"settings  {file}  (not there; ocmlview config --init writes it)" in result.out
+    assert f"themes    {file.parent}/themes" in result.out
+    assert values(result.out) == {
+        "theme": ("dark", "default"),
+        "layout.outline": ("true", "default"),
+        "layout.inspector": ("true", "default"),
+        "layout.problems": ("true", "default"),
+        "wrap": ("screen", "default"),
+        "markdown": ("true", "default"),
+        "stall-after": ("10", "default"),
+    }
+
+
+def test_each_value_has_its_origin(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(file, "theme: ember\nkeymap:\n  search: ctrl+f\nlayout: {inspector: 50}\nwrap: 90\nstall-after: 2.5\n")
+    shown = values(run("config").out)
+    assert shown["theme"] == ("ember", "line 1")
+    assert shown["keymap.search"] == ("ctrl+f", "line 3")
+    assert shown["layout.inspector"] == ("50", "line 4")
+    assert shown["wrap"] == ("90", "line 5")
+    assert shown["stall-after"] == ("2.5", "line 6")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert values(run("config").out)["theme"] == ("plain", "NO_COLOR")
+
+
+def test_what_is_wrong_is_told_and_left_out(file: Path) -> None:
+    written(file, "thme: light\nwrap: wide\nmarkdown: false\n")
+    result = run("config")
+    assert result.code == 1
+    assert [line.removeprefix(f"ocmlview: {file}:") for line in result.err.splitlines()] == [
+        "1:1: unknown key 'thme' (did you mean 'theme'?)",
+        "2:7: 'wide' does not fit: write screen, or a number from 20 to 1000",
+    ]
+    assert values(result.out)["markdown"] == ("false", "line 3")
+    assert values(result.out)["wrap"] == ("screen", "default")
+
+
+@pytest.mark.parametrize("key", NEVER)
+def test_nothing_in_it_reveals(file: Path, tmp_path: Path, key: str) -> None:
+    chat = tmp_path / "chat.ocml"
+    chat.write_text(CHAT)
+    before = run("show", chat)
+    written(file, f"{key}: all\n")
+    assert run("show", chat) == before
+    assert run(chat) == before
+    assert "is refused: no setting reveals what is hidden" in run("config").err
+
+
+def test_a_file_is_begun_for_the_person_alone(file: Path) -> None:
+    assert run("config", "--init").err == f"wrote {file}\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert run("config").code == 0
+    file.write_text("theme: light\n")
+    again = run("config", "--init")
+    assert again.code == 2
+    assert again.err == f"ocmlview: {file} is there already and is left as it is\n"
+    assert file.read_text() == "theme: light\n"
+
+
+def test_where_nothing_can_be_written_it_says_so(file: Path) -> None:
+    file.parent.write_text("a file")
+    result = run("config", "--init")
+    assert result.code == 2
+    assert len(result.err.splitlines()) == 1
+
+
+def test_the_file_as_it_is_begun_says_what_may_be_said(file: Path) -> None:
+    assert all(not line or line.startswith("#") for line in TEMPLATE.splitlines())
+    written(file, re.sub(r"^#(?! )|^#(?=  \w)", "", TEMPLATE, flags=re.MULTILINE))
+    settings = read_settings()
+    assert settings.problems_found == ()
+    assert set(settings.lines) == {
+        "theme", "keymap.search", "keymap.partner", "layout.outline", "layout.inspector", "layout.problems", "wrap",
+        "markdown", "stall-after",
+    }  # fmt: skip
+    fresh = Settings()
+    assert (settings.wrap, settings.markdown, settings.stall_after) == (fresh.wrap, fresh.markdown, fresh.stall_after)
+
+
+def test_all_actions_are_listed_with_the_keys_in_force(file: Path) -> None:
+    written(file, "keymap: {search: ctrl+f}\n")
+    rows = run("config", "--keys").out.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == [action.id for action in ACTIONS]
+    assert "search            ctrl+f    " in next(row for row in rows if row.startswith("search "))
+
+
+def test_the_folder_is_where_this_system_has_such_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "")
+    for system, folder in [("linux", ".config"), ("darwin", "Library/Application Support")]:
+        monkeypatch.setattr("sys.platform", system)
+        assert config_folder() == tmp_path / folder / "ocmlview"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "not/absolute")
+    assert config_folder().is_absolute()
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
+    assert config_file() == Path("/elsewhere/ocmlview/config.yaml")
+    assert tilde(tmp_path / "a" / "b") == "~/a/b"
+    assert tilde(Path("/elsewhere")) == "/elsewhere"

@@ -1,0 +1,82 @@
+"""`ocmlview config`: where the settings are, what is in force, and who said so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.render.safe_text import safe_line
+from viewer.render.style import own
+from viewer.render.table import Cell, table_lines
+
+if TYPE_CHECKING:
+    from viewer.tui.settings import Settings
+
+
+@click.command("config", short_help="Show the settings in force.")
+@click.option("--init", "begin", is_flag=True, help="Write a settings file with everything in comments.")
+@click.option("--keys", is_flag=True, help="List all actions with the keys in force.")
+@options.printing
+def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
+    """Show where the settings are and what is in force. Nothing in them reveals anything. Exit code 1 where something
+    in the file is wrong; it is told with its place, and left out."""
+    from viewer.tui.places import config_file, themes_folder, tilde
+    from viewer.tui.settings_file import read_settings
+    from viewer.tui.settings_template import begin_settings
+
+    path = config_file()
+    if begin:
+        begin_settings(path)
+        say(f"wrote {tilde(path)}")
+        return FINE
+    settings = read_settings()
+    output = options.output_of(color, ascii_only)
+    name = output.style.name
+    if keys:
+        rows = [list(row) for row in _key_rows(settings, output.style.ascii)]
+        output.write_styled(table_lines(("action", "keys", "does"), rows, output.width, output.style))
+    else:
+        absent = "" if path.exists() else "  (not there; ocmlview config --init writes it)"
+        places: list[list[Cell]] = [
+            [own("settings"), name(tilde(path) + absent)],
+            [own("themes"), name(tilde(themes_folder()))],
+        ]
+        output.write_styled(table_lines(("files", ""), places, output.width, output.style))
+        output.write_styled([()])
+        rows = [[name(cell) for cell in row] for row in _rows(settings)]
+        output.write_styled(table_lines(("setting", "value", "from"), rows, output.width, output.style))
+    for problem in settings.problems_found:
+        complain(problem)
+    return FINDINGS if settings.problems_found else FINE
+
+
+def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Every setting, its value, and where it was said; of the keys those that are the person's own."""
+    from viewer.tui.actions import by_id
+    from viewer.tui.settings import theme_in_force
+
+    def origin(key: str) -> str:
+        return f"line {settings.lines[key]}" if key in settings.lines else "default"
+
+    theme = theme_in_force(settings)
+    yield "theme", theme.value, origin("theme") if theme.origin in ("", "theme") else theme.origin
+    for id in settings.keymap:
+        yield f"keymap.{id}", " ".join(by_id(id, settings.actions).shown_keys), origin(f"keymap.{id}")
+    for pane in ("outline", "inspector", "problems"):
+        chosen = getattr(settings, pane)
+        yield f"layout.{pane}", str(chosen.size or chosen.is_open).lower(), origin(f"layout.{pane}")
+    yield "wrap", str(settings.wrap or "screen"), origin("wrap")
+    yield "markdown", str(settings.markdown).lower(), origin("markdown")
+    yield "stall-after", f"{settings.stall_after:g}", origin("stall-after")
+
+
+def _key_rows(settings: Settings, ascii_only: bool) -> Iterator[tuple[Cell, Cell, Cell]]:
+    from viewer.tui.key_names import shown_key
+
+    for action in settings.actions:
+        keys = [*(shown_key(key, ascii=ascii_only) for key in action.keys), *(f"y {key}" for key in action.after_yank)]
+        yield own(action.id), safe_line(" ".join(keys) or "-"), own(action.help)

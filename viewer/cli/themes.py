@@ -1,0 +1,63 @@
+"""`ocmlview themes`: the themes there are, each shown in its own colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import FINDINGS, FINE, complain
+from viewer.cli.output import Output
+from viewer.render.safe_text import safe_line
+from viewer.render.style import own
+from viewer.render.table import Cell, table_lines
+
+if TYPE_CHECKING:
+    from viewer.tui.themes import ViewerTheme
+
+
+@click.command("themes", short_help="List and preview the themes.")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@options.printing
+def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
+    """List the themes, those of your own among them; in a terminal with colours each is shown in its own. Exit code 1
+    where one of them cannot be used."""
+    from viewer.tui.places import themes_folder
+    from viewer.tui.theme_file import ThemeError
+    from viewer.tui.theme_places import theme_names
+    from viewer.tui.themes import find_theme
+
+    folders = (themes_folder(),)
+    found: list[ViewerTheme] = []
+    code = FINE
+    for name in names or theme_names(folders):
+        try:
+            found.append(find_theme(name, folders))
+        except ThemeError as error:
+            complain(str(error))
+            code = FINDINGS
+    output = options.output_of(color, ascii_only)
+    if output.style.color:
+        _preview(found, output)
+    elif found:
+        rows: list[list[Cell]] = [
+            [safe_line(theme.name), output.style.name(theme.title), own(_origin(theme))] for theme in found
+        ]
+        output.write_styled(table_lines(("name", "title", "from"), rows, output.width, output.style))
+    return code
+
+
+def _preview(themes: list[ViewerTheme], output: Output) -> None:
+    from viewer.tui.theme_preview import preview_lines
+
+    for place, theme in enumerate(themes):
+        if place:
+            output.write_styled([()])
+        output.write(preview_lines(theme, output.style))
+
+
+def _origin(theme: ViewerTheme) -> str:
+    from viewer.resources import bundled
+
+    return "the program" if theme.files[0].parent == bundled("themes") else "you"

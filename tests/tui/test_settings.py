@@ -162,6 +162,7 @@ class TestThemes:
             await pilot.app.screen.run_action("theme")
             await settled(pilot)
             assert isinstance(pilot.app.screen, ThemeScreen)
+            assert pilot.app.screen.styles.background.a == 0
             await press(pilot, "end", "k", "down", "up")
             assert pilot.app.theme == "viewer-light"
             assert background(pilot.app) == load_theme("light").colors["background"]

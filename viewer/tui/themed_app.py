@@ -80,7 +80,7 @@ class ThemedApp(App[int], inherit_bindings=False):
 
     def _chosen(self, name: str | None) -> None:
         if name is None:
-            self._try_on(self._wanted)
+            self.use_theme(load_theme(self._wanted, self._folders))
             return
         self._wanted = name
         if self._try_on(name):

@@ -20,10 +20,9 @@ class ThemeScreen(ModalScreen[str | None]):
     """Ends with the name of the theme that was chosen, or with nothing."""
 
     DEFAULT_CSS = """
-    ThemeScreen { align: right middle; background: $background 0%; }
-    ThemeScreen:ansi { background: transparent; }
+    ThemeScreen { align: right middle; }
     ThemeScreen > Vertical {
-        width: 24; height: auto; max-height: 100%; margin: 0 1;
+        width: 26; height: auto; max-height: 100%; margin: 0 1;
         border: round $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
     }
     ThemeScreen LineList { height: auto; max-height: 100%; background: $surface; scrollbar-size-vertical: 1; }

@@ -91,6 +91,11 @@ class TestKeysOfOnesOwn:
             await settled(pilot)
             assert "Search  ctrl+f" in drawn(pilot)
 
+    async def test_are_on_the_sheet_of_the_inspector(self) -> None:
+        options = with_settings(Settings(keymap={"next_tab": "f3", "clear": "f4"}))
+        async with running(size=(80, 24), options=options, keys=("d", "J", "i")) as pilot:
+            assert "F3: next  F4: close" in drawn(pilot)
+
     async def test_are_told_where_problems_are_counted(self) -> None:
         async with running(options=with_settings(MINE), keys=("D",)) as pilot:
             assert view(pilot).facts.problems_key == "P"

@@ -76,11 +76,14 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
     return [Entry((Part(own(" ")), *line)) for line in raw_lines(data, dialect, max(width - 2, 8), style)]
 
 
-def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool) -> list[Line]:
+HINT = "tab: next  esc: close"
+
+
+def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool, hint: str = HINT) -> list[Line]:
     """The number and the tabs: three lines in a pane, one line in a sheet."""
     rule = style.signs.rule
     if sheet:
-        right: Line = (Part(own("tab: next  esc: close "), Look.QUIET), Part(own(f"{rule * 2} "), Look.RULE))
+        right: Line = (Part(own(f"{hint} "), Look.QUIET), Part(own(f"{rule * 2} "), Look.RULE))
         left: Line = (Part(own(f"{rule * 2} #{number}  "), Look.TITLE), *_tab_parts(tab, brackets=True))
         filling = width - length(left) - length(right) - 2
         return [(*left, Part(own(f" {rule * filling} "), Look.RULE), *right) if filling > 0 else left]

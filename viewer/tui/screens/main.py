@@ -69,7 +69,8 @@ class MainScreen(Moving, Following, Sizing, Exporting):
             yield Transcript(painter, id="transcript")
             yield Transcript(painter, id="beside-analysis")
             yield Transcript(painter, id="beside-commentary")
-            yield Inspector(painter, printing, id="inspector")
+            hint = f"{self.key_of('next_tab')}: next  {self.key_of('clear')}: close"
+            yield Inspector(painter, printing, hint=hint, id="inspector")
         yield Problems(painter, printing, id="problems")
         yield Calls(painter, printing, id="calls")
         yield LetterStrip(painter, printing, titled=True, id="strip")

@@ -10,7 +10,7 @@ from textual.message import Message
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
-from viewer.tui.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
+from viewer.tui.inspector_lines import HINT, Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.link_lines import Entry
 from viewer.tui.paint import Painter
 from viewer.tui.widgets.head_line import HeadLine
@@ -31,10 +31,13 @@ class Inspector(Vertical):
             super().__init__()
             self.number = number
 
-    def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
+    def __init__(
+        self, painter: Painter, style: Style | None = None, *, hint: str = HINT, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
         self.drawn_style = style or Style(color=True, wrapped=True)
         self.tab = Tab.HEADER
+        self.hint = hint
         self.head = HeadLine(painter)
         self.list = LineList(painter)
         self._inspected: Inspected | None = None
@@ -120,7 +123,9 @@ class Inspector(Vertical):
     def _head(self, width: int) -> list[Line]:
         if self._inspected is None:
             return [(Part(own(" INSPECT"), Look.TITLE), Part(own("  nothing chosen"), Look.QUIET))]
-        return head_lines(self._inspected.number, self.tab, width, self.drawn_style, sheet=self.is_sheet)
+        return head_lines(
+            self._inspected.number, self.tab, width, self.drawn_style, sheet=self.is_sheet, hint=self.hint
+        )
 
     def _line(self, row: int, width: int) -> Line:
         return self._entries[row].line if row < len(self._entries) else ()

@@ -8,9 +8,9 @@ import pytest
 
 from tests.render.shown import message
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, text_of, tour
+from viewer.render.letters import letter_of, look_of
 from viewer.render.style import Look
 from viewer.sources.shown import Headline
-from viewer.tui.letters import letter_of, look_of
 from viewer.tui.strip_cells import letter_at, letters_around, strip_line
 from viewer.tui.widgets.letter_strip import LetterStrip
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from viewer.render.drawn_text import drawn_text
 from viewer.render.layout import lay_out
+from viewer.render.letters import is_call, look_of
 from viewer.render.lines import cells
 from viewer.render.markdown import Styled
 from viewer.render.safe_text import normalize_newlines, safe
@@ -15,9 +17,8 @@ from viewer.sources.rows import RowKind, Rows
 from viewer.sources.shown import HiddenRun, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.block import Block, BlockLine
-from viewer.tui.body_lines import body_lines, drawn_text, folded, raw_text
+from viewer.tui.body_lines import body_lines, folded, raw_text
 from viewer.tui.head_lines import between, debug_head, details, link, rule, safe_head, short_head
-from viewer.tui.letters import is_call, look_of
 
 MOST_NOTES = 3
 """So many diagnostics stand at a message; the others are in the list of problems."""

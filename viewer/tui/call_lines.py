@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from viewer.render.figures import counted, duration
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.shown_lists import ShownCalls
-from viewer.tui.columns import counted, duration, fitted, length
+from viewer.tui.columns import fitted, length
 from viewer.tui.link_lines import arrow, deadline_words, is_late, state_part
 
 _WIDEST_ID = 12

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from viewer.render.figures import byte_size
 from viewer.render.lines import cells
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.folder import Found
-from viewer.tui.columns import byte_size, fitted, spread
+from viewer.tui.columns import fitted, spread
 from viewer.tui.file_table import Counts
 
 _FORMAT, _SIZE, _MESSAGES, _PROBLEMS, _MODIFIED = 15, 10, 10, 13, 18

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from viewer.render.letters import is_call, letter_of, look_of
 from viewer.render.lines import cells, cut
 from viewer.render.safe_text import SafeText, safe_line
 from viewer.render.style import Line, Look, Part, Signs, own
 from viewer.sources.shown import ShownCall, ShownMessage
-from viewer.tui.letters import is_call, letter_of, look_of
 
 STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
 _LONGEST_NAME = 60

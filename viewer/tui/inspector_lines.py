@@ -8,13 +8,14 @@ from enum import Enum
 
 from viewer.core.diagnostics import RULES
 from viewer.render.diagnostic import full_code
+from viewer.render.figures import counted, duration
 from viewer.render.lines import wrap
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.sources.shown_lists import ShownCalls
-from viewer.tui.columns import counted, duration, length
+from viewer.tui.columns import length
 from viewer.tui.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
 from viewer.tui.raw_lines import raw_lines, token_lines
 

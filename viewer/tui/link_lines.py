@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from viewer.core.json_text import JsonKind, JsonNode, read_json
+from viewer.render.figures import duration
 from viewer.render.lines import wrap
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownCall
 from viewer.sources.shown_lists import ShownCalls
-from viewer.tui.columns import duration, fitted, length
+from viewer.tui.columns import fitted, length
 
 MOST_LINKS = 200
 _LABEL = 11

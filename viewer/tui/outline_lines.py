@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from viewer.core.times import parse_time
+from viewer.render.figures import byte_size, duration, one_line
+from viewer.render.letters import is_call, letter_of, look_of
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
@@ -13,8 +15,7 @@ from viewer.sources.rows import Rows
 from viewer.sources.shown import Headline, ShownCall, ShownDiagnostic
 from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
 from viewer.tui.brackets import Brackets
-from viewer.tui.columns import byte_size, duration, fitted, one_line, spread
-from viewer.tui.letters import is_call, letter_of, look_of
+from viewer.tui.columns import fitted, spread
 from viewer.tui.outline_table import OutlineKind, OutlineRow, OutlineTable, ShownTable, WholeTable
 
 _MARKS = {"error": Look.ERROR, "warning": Look.WARNING}

@@ -1,103 +1,14 @@
-"""The screen as an SVG picture: one cell grid, no fonts from elsewhere, no scripts."""
+"""The screen as an SVG picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
-from rich.color_triplet import ColorTriplet
-from rich.segment import Segment
-from rich.style import Style
 from textual.app import App
-from textual.strip import Strip
 
-from viewer.render.lines import cells, cluster_cells, clusters_at
-
-CELL_WIDTH, CELL_HEIGHT = 8.4, 19
-_MARGIN = 12
-_FONTS = "'DejaVu Sans Mono', ui-monospace, Menlo, Consolas, 'Noto Sans Mono CJK JP', monospace"
-_DEFAULT = ColorTriplet(224, 228, 236)
-_BACKGROUND = ColorTriplet(16, 20, 26)
+from viewer.render.svg import svg_of
 
 
 def picture(app: App[Any]) -> str:
     """The screen as it stands."""
     return svg_of(app.screen._compositor.render_strips(app.size), app.size.width)
-
-
-def svg_of(strips: Sequence[Strip], width: int) -> str:
-    """Lines of the screen as a picture."""
-    full_width = width * CELL_WIDTH + 2 * _MARGIN
-    full_height = len(strips) * CELL_HEIGHT + 2 * _MARGIN
-    body = "".join(_line(strip, number, draw) for draw in (_backdrop, _text) for number, strip in enumerate(strips))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n'
-        f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND.hex}"/>\n'
-        f'<g font-family="{_FONTS}" font-size="14" xml:space="preserve">\n{body}</g>\n</svg>\n'
-    )
-
-
-def _line(strip: Strip, number: int, draw: Callable[[int, int, Segment], str]) -> str:
-    top = _MARGIN + number * CELL_HEIGHT
-    column = 0
-    parts = []
-    for segment in strip:
-        if not segment.control:
-            parts.append(draw(column, top, segment))
-            column += cells(segment.text)
-    return "".join(parts)
-
-
-def _backdrop(column: int, top: int, segment: Segment) -> str:
-    _, background = _colors(segment.style)
-    if background is None:
-        return ""
-    left, width = _MARGIN + column * CELL_WIDTH, cells(segment.text) * CELL_WIDTH
-    return f'<rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="{CELL_HEIGHT}" fill="{background.hex}"/>\n'
-
-
-def _text(column: int, top: int, segment: Segment) -> str:
-    """The words of a segment, each put in its cell, so that no font can move them."""
-    foreground, _ = _colors(segment.style)
-    style = segment.style or Style()
-    marks = ' font-weight="bold"' if style.bold else ""
-    marks += ' font-style="italic"' if style.italic else ""
-    marks += ' text-decoration="underline"' if style.underline else ""
-    marks += ' opacity="0.6"' if style.dim else ""
-    out = []
-    for at, word in _words(segment.text):
-        left = _MARGIN + (column + at) * CELL_WIDTH
-        out.append(
-            f'<text x="{left:.1f}" y="{top + 14}" fill="{foreground.hex}"{marks} '
-            f'textLength="{cells(word) * CELL_WIDTH:.1f}" lengthAdjust="spacingAndGlyphs">{escape(word)}</text>\n'
-        )
-    return "".join(out)
-
-
-def _words(text: str) -> list[tuple[int, str]]:
-    """The runs of text between two or more spaces, and the cell that each begins in; wide characters on their own."""
-    words: list[tuple[int, str]] = []
-    cell = 0
-    gap = 2
-    for _, cluster in clusters_at(text):
-        size = cluster_cells(cluster)
-        if cluster == " ":
-            gap += 1
-        elif gap > 1 or size > 1 or not words or cells(words[-1][1][-1]) > 1:
-            words.append((cell, cluster))
-            gap = 0
-        else:
-            words[-1] = words[-1][0], words[-1][1] + " " * gap + cluster
-            gap = 0
-        cell += size
-    return words
-
-
-def _colors(style: Style | None) -> tuple[ColorTriplet, ColorTriplet | None]:
-    if style is None:
-        return _DEFAULT, None
-    foreground = style.color.get_truecolor() if style.color and not style.color.is_default else _DEFAULT
-    backdrop = style.bgcolor
-    background = backdrop.get_truecolor(foreground=False) if backdrop and not backdrop.is_default else None
-    return (background or _BACKGROUND, foreground) if style.reverse else (foreground, background)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from viewer.render.figures import counted, duration
 from viewer.render.lines import cut
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.shown import ShownDiagnostic
-from viewer.tui.columns import counted, duration, fitted, spread
+from viewer.tui.columns import fitted, spread
 
 _LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
 _WIDEST_CODE = 28

@@ -9,10 +9,10 @@ from functools import cache
 from viewer.core.bodies import THOUGHT_KINDS
 from viewer.core.hidden_characters import EMOJI, TAGS
 from viewer.formats import DIALECTS
+from viewer.render.figures import byte_size
 from viewer.render.lines import cells, plain_line
 from viewer.render.safe_text import SafeText, normalize_newlines, safe
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.tui.columns import byte_size
 
 LONGEST_RAW = 64 * 1024
 """Bytes of a message that are shown; a larger one is opened in the editor."""

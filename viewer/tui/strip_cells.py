@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from viewer.render.letters import letter_of, look_of
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
-from viewer.tui.letters import letter_of, look_of
 
 
 class Letter(NamedTuple):

@@ -1,0 +1,133 @@
+"""A headless Chromium driven over a pipe: opens pages and tells what it asked for, what went wrong, what is in the DOM."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)  # fmt: skip
+PATIENCE = 30.0
+
+
+def found() -> str | None:
+    """The browser of this machine."""
+    return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+@dataclass
+class Seen:
+    """What became of one page."""
+
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    text: str = ""
+    dom: str = ""
+
+
+class Browser:
+    """One browser with one tab."""
+
+    def __init__(self, to_browser: int, from_browser: int) -> None:
+        self._out = to_browser
+        self._in = from_browser
+        self._buffer = b""
+        self._last = 0
+        self._session = ""
+        self._seen = Seen()
+        self._loaded = False
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+
+    def open(self, page: Path) -> Seen:
+        """Load a page, and wait until it is there."""
+        self._seen, self._loaded = Seen(), False
+        self.ask("Page.navigate", url=page.resolve().as_uri())
+        end = time.monotonic() + PATIENCE
+        while not self._loaded:
+            self._take(end)
+        self._seen.text = str(self.value("document.body.textContent"))
+        self._seen.dom = str(self.value("document.documentElement.outerHTML"))
+        return self._seen
+
+    def value(self, expression: str) -> Any:
+        """What an expression is in the page."""
+        return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """A question, and its answer."""
+        self._last += 1
+        message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + PATIENCE
+        while True:
+            answer = self._take(end)
+            if answer.get("id") == self._last:
+                assert "error" not in answer, answer
+                return dict(answer["result"])
+
+    def _take(self, end: float) -> dict[str, Any]:
+        """The next message; events are noted."""
+        while b"\0" not in self._buffer:
+            ready = select.select([self._in], [], [], max(0, end - time.monotonic()))[0]
+            assert ready, "the browser does not answer"
+            data = os.read(self._in, 1 << 20)
+            assert data, "the browser has gone"
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        self._note(message.get("method", ""), message.get("params", {}))
+        return message
+
+    def _note(self, method: str, said: dict[str, Any]) -> None:
+        if method == "Page.loadEventFired":
+            self._loaded = True
+        elif method == "Network.requestWillBeSent":
+            self._seen.requests.append(said["request"]["url"])
+        elif method == "Log.entryAdded":
+            self._seen.complaints.append(said["entry"]["text"])
+        elif method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Page.javascriptDialogOpening"):
+            self._seen.complaints.append(method)
+
+
+@contextmanager
+def browser(path: str) -> Iterator[Browser]:
+    """A browser until the end of the block, with a profile of its own that is thrown away."""
+    ours_in, theirs_out = os.pipe()
+    theirs_in, ours_out = os.pipe()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        process = subprocess.Popen(
+            # The browser reads from 3 and writes to 4.
+            ["sh", "-c", f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}', path, *FLAGS, f"--user-data-dir={profile}"],
+            pass_fds=(theirs_in, theirs_out),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        try:
+            yield Browser(ours_out, ours_in)
+        finally:
+            os.close(ours_out)
+            os.close(ours_in)
+            process.terminate()
+            process.wait(20)

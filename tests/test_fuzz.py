@@ -171,6 +171,8 @@ TRIED: dict[str, Callable[[bytes, random.Random], None]] = {
     "look at": look_at_it,
     "show": run_it("show"),
     "show --json": run_it("show", "--json", "--reveal", "all"),
+    "export html": run_it("export", "-o", "-", "--reveal", "all"),
+    "export md": run_it("export", "-o", "-", "--to", "md", "--reveal", "all"),
     "check --reveal": run_it("check", "--reveal", "all"),
     "check --sarif": run_it("check", "--sarif"),
     "stats": run_it("stats"),
@@ -182,7 +184,7 @@ TRIED: dict[str, Callable[[bytes, random.Random], None]] = {
     "safe text": make_it_safe,
     "places": find_places,
 }
-LARGE = {"show", "show --json", "check --reveal", "check --sarif", "stats", "look at"}
+LARGE = {"show", "show --json", "export html", "export md", "check --reveal", "check --sarif", "stats", "look at"}
 """What does more than read once; it is tried on small inputs."""
 
 

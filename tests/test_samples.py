@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.reading import Reading, codes, read
+from tests.render.exports.exported import own_words
 from tests.samples import ROOT, Sample, samples
 from viewer.cli import run
 from viewer.core.bodies import read_body
@@ -16,6 +17,7 @@ from viewer.core.thoughts import thought_spans
 from viewer.formats import WRITERS, detect
 from viewer.formats.token_ids import body_of_ids
 from viewer.formats.vocabulary import load_vocabulary
+from viewer.render.exports import EXPORTERS
 
 NOT_IN_A_FILE = {
     ("E-TOOL-TIMEOUT", "overdue"): "a deadline passes only while an input is followed",
@@ -32,9 +34,10 @@ SURFACES = (
     ("stats",),
     ("stats", "--json"),
     *(("convert", "--to", target) for target in WRITERS),
+    *(("export", "-o", "-", "--to", form) for form in EXPORTERS),
 )
 SHORTEST_HIDDEN = 6
-OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {'])
+OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
 """What the program itself says; a hidden line of such words proves nothing."""
 
 EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.program import Result, run
 from tests.visibility_rows import ROWS, SECRET, Row
+from viewer.render.exports import EXPORTERS
 
 LISTING = {"harmony": "harmony", "openchatml-2.0": "openchatml-2.0"}
 SURFACES = [
@@ -26,6 +27,8 @@ SURFACES = [
     ["convert", "--to", "json"],
     ["convert", "--to", "harmony"],
     ["convert", "--to", "openchatml-0.1"],
+    *(["export", "-o", "-", "--to", form] for form in EXPORTERS),
+    ["export", "-o", "-", "--strict-safe"],
 ]
 NOT_IN_A_BODY = {"delta after a cancel", "header cut off"}
 """What was cancelled is in no message; words of a header that was cut off are in no body in every dialect."""
@@ -47,7 +50,7 @@ def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
         assert SECRET not in result.err, command
         if command[0] in NEVER_TEXT or not row.shown:
             assert SECRET not in out, command
-        elif command[0] == "show":
+        elif command[0] in ("show", "export"):
             assert SECRET in out, command
 
 

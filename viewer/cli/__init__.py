@@ -27,6 +27,7 @@ COMMANDS = {
     "show": Entry("viewer.cli.show", "Print what the end user saw, or with --reveal more."),
     "check": Entry("viewer.cli.check", "Report what is wrong, with exact places."),
     "explain": Entry("viewer.cli.explain", "Say what a code means and what to do about it."),
+    "export": Entry("viewer.cli.export", "Write what is shown as a web page, Markdown, text, JSON lines or a picture."),
     "convert": Entry("viewer.cli.convert", "Write another dialect; losses are reported."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
     "formats": Entry("viewer.cli.formats", "List the dialects and how they are recognised."),

@@ -18,14 +18,15 @@ BLANK: Line = ()
 
 def conversation_lines(projection: Projection, width: int, style: Style) -> Iterator[Printable]:
     """The lines of `show`, painted, without their ends."""
-    return map(style.paint, _lines(projection, width, style))
+    return map(style.paint, styled_lines(projection, width, style))
 
 
-def _lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
+def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
+    """The same before they are painted: an empty line between blocks, notes right under theirs."""
     transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
     page = Page(projection.audience.is_safe, transcripts.__getitem__, width, style)
     page.note(projection.diagnostics())
-    calls = _calls_by_message(projection.calls())
+    calls = calls_by_message(projection.calls())
     for item in projection.items():
         yield from page.before(item)
         yield from page.lines(item, calls.get(item.number, []) if isinstance(item, ShownMessage) else [])
@@ -46,7 +47,7 @@ class Page:
         self._transcript_of = transcript_of
         self._width = width
         self._style = style
-        self._notes = _Notes(safe)
+        self._notes = Notes(safe)
         self._transcript = self._turn = 0
         self._begun = begun
 
@@ -108,7 +109,8 @@ def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
     return rule(style.words(f"turn {first.turn}"), own(time), width, style)
 
 
-def _calls_by_message(calls: list[ShownCall]) -> dict[int, list[ShownCall]]:
+def calls_by_message(calls: list[ShownCall]) -> dict[int, list[ShownCall]]:
+    """The calls that each message is an end of."""
     found: dict[int, list[ShownCall]] = defaultdict(list)
     for call in calls:
         for number in {call.call, call.reply} - {None}:
@@ -116,7 +118,7 @@ def _calls_by_message(calls: list[ShownCall]) -> dict[int, list[ShownCall]]:
     return found
 
 
-class _Notes:
+class Notes:
     """The diagnostics that still wait for their place in the conversation."""
 
     def __init__(self, safe: bool) -> None:

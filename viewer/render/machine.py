@@ -15,14 +15,20 @@ from viewer.sources.projection import Projection
 from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
 
 
-def projection_lines(projection: Projection, file: str | None = None) -> Iterator[Printable]:
-    """`show --json`: each transcript with its messages and stray text, then the diagnostics, then the calls."""
+def projection_lines(
+    projection: Projection, file: str | None = None, *, hidden_runs: bool = False
+) -> Iterator[Printable]:
+    """`show --json`: each transcript with its messages and stray text, then the diagnostics, then the calls.
+
+    With `hidden_runs` also how many messages are hidden where."""
     waiting = projection.transcripts()
     for item in projection.items():
         while waiting and waiting[0].number <= item.transcript:
             yield transcript_line(waiting.pop(0), projection.audience, file)
         if not isinstance(item, HiddenRun):
             yield item_line(item, file)
+        elif hidden_runs:
+            yield encode({"kind": "hidden", **asdict(item)}, file)
     for transcript in waiting:
         yield transcript_line(transcript, projection.audience, file)
     for diagnostic in projection.diagnostics():

@@ -12,7 +12,7 @@ from viewer.sources.shown import ShownCall, ShownMessage, ShownStray
 
 _BY_ROLE = {"user": Look.USER, "tool": Look.TOOL, "system": Look.SYSTEM, "developer": Look.SYSTEM}
 _BY_CHANNEL = {"final": Look.ASSISTANT, "analysis": Look.ANALYSIS, "commentary": Look.COMMENTARY}
-_STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
+STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
 
 
 def message_lines(message: ShownMessage, width: int, style: Style, *, trim: bool = False) -> Iterator[Line]:
@@ -59,8 +59,8 @@ def revealed_lines(
 ) -> Iterator[Line]:
     """What a developer reads: the number, the whole header, links between calls and replies, the ending."""
     look = _look(message)
-    details = _details(message)
-    stop = "cancelled" if message.cancelled else _STOPS.get(message.ending, f"ending {message.ending}")
+    details = details_of(message)
+    stop = "cancelled" if message.cancelled else STOPS.get(message.ending, f"ending {message.ending}")
     links = [_link(message.number, call, style) for call in calls]
     yield from _head(_revealed_head(message, look, style), "  ".join(links or [stop]), look, width, style)
     if links:
@@ -70,7 +70,7 @@ def revealed_lines(
         yield from _flow(
             [Part(said, Look.QUIET)], _gutter_part(look, style), width if style.wrapped else cells(said) + 2
         )
-    json = _may_be_json(message)
+    json = may_be_json(message)
     for text in body_lines(message.body, inner_width(width), style, json=json, trim=trim):
         yield _gutter_part(look, style), Part(text)
 
@@ -101,7 +101,7 @@ def _revealed_head(message: ShownMessage, look: Look, style: Style) -> list[Part
     return head
 
 
-def _details(message: ShownMessage) -> list[str]:
+def details_of(message: ShownMessage) -> list[str]:
     """What else the header says, for a second line."""
     said = []
     if message.content_type:
@@ -173,6 +173,7 @@ def _look(message: ShownMessage) -> Look:
     return _BY_ROLE.get(message.role, Look.UNKNOWN)
 
 
-def _may_be_json(message: ShownMessage) -> bool:
+def may_be_json(message: ShownMessage) -> bool:
+    """Whether a body is worth laying out as JSON."""
     kind = (message.content_type or "").lower()
     return "json" in kind or message.role == "tool" or message.recipient is not None

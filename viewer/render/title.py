@@ -29,13 +29,13 @@ def transcript_lines(transcript: ShownTranscript, width: int, style: Style) -> I
     said = [f"transcript {transcript.number}", transcript.dialect, transcript.model or ""]
     words = style.name(f" {style.signs.dot} ".join(filter(None, said)))
     yield rule(words, own(""), width, style, heavy=True)
-    for line in _outline(transcript.header or {}, 0):
+    for line in outline(transcript.header or {}, 0):
         text = style.name(line)
         for row in wrap(text, width) if style.wrapped else [text]:
             yield (Part(row, Look.QUIET),)
 
 
-def _outline(value: object, depth: int) -> Iterator[str]:
+def outline(value: object, depth: int) -> Iterator[str]:
     """A document header as indented lines."""
     if isinstance(value, dict):
         pairs = [(f"{key}:", inner) for key, inner in value.items()]
@@ -47,6 +47,6 @@ def _outline(value: object, depth: int) -> Iterator[str]:
     for label, inner in pairs:
         if isinstance(inner, dict | list):
             yield f"{'  ' * depth}{label}"
-            yield from _outline(inner, depth + 1)
+            yield from outline(inner, depth + 1)
         else:
             yield f"{'  ' * depth}{label} {inner}"

@@ -1,0 +1,113 @@
+"""`ocmlview export`: which file it writes, what it says about it, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import CHAT, Result, run
+from viewer.render.exports import EXPORTERS
+
+SECRETS = ("plums", "Be brief", "functions.weather", '"city"')
+
+
+@pytest.fixture
+def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "chat.ocml"
+    path.write_text(CHAT)
+    return path
+
+
+def refused(result: Result, *words: str) -> None:
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("ocmlview: ")
+    assert result.err.count("\n") == 1
+    for word in words:
+        assert word in result.err
+
+
+@pytest.mark.parametrize("form", EXPORTERS)
+def test_a_safe_file_is_written_beside_and_named_so(chat: Path, form: str) -> None:
+    result = run("export", "--to", form, chat)
+    name = f"chat.safe{EXPORTERS[form].ending}"
+    assert (result.code, result.out) == (0, "")
+    assert result.err == f"wrote {name}: SAFE view. What the end user saw: user, final and flagged preambles.\n"
+    made = Path(name).read_text("utf-8")
+    assert "Yes, it is." in made
+    assert not [secret for secret in SECRETS if secret in made]
+
+
+def test_a_debug_file_says_so_in_its_name_and_is_for_its_owner(chat: Path) -> None:
+    result = run("export", "-d", chat)
+    assert result.err.startswith("wrote chat.DEBUG.html: DEBUG view. Everything")
+    assert stat.S_IMODE(Path("chat.DEBUG.html").stat().st_mode) == 0o600
+    made = Path("chat.DEBUG.html").read_text("utf-8")
+    assert "plums" in made
+    assert "Be brief." in made
+
+
+def test_only_what_is_named_is_revealed(chat: Path) -> None:
+    made = run("export", "-o", "-", "--to", "text", "--reveal", "analysis", chat).out
+    assert "plums" in made
+    assert '"city"' not in made
+    assert made.startswith(
+        "DEBUG view of chat.ocml. What the end user saw, and what they did not see of this: analysis."
+    )
+
+
+def test_the_ending_says_the_form_unless_it_is_named(chat: Path) -> None:
+    assert run("export", "-o", "a.md", chat).code == 0
+    assert Path("a.md").read_text("utf-8").startswith("# `chat.ocml`")
+    assert run("export", "-o", "a.dat", "--to", "jsonl", chat).code == 0
+    assert json.loads(Path("a.dat").read_text("utf-8").splitlines()[0])["view"] == "SAFE"
+    assert run("export", "-o", "a.dat2", chat).code == 0
+    assert Path("a.dat2").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_standard_output_and_standard_input(chat: Path) -> None:
+    result = run("export", "-o", "-", "--to", "text", "-", stdin=CHAT)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.split("\n\n", 1)[1] == run("show", chat).out
+
+
+def test_what_is_there_is_replaced_only_by_force(chat: Path) -> None:
+    Path("a.html").write_text("mine")
+    refused(run("export", "-o", "a.html", chat), "a.html is there already", "--force")
+    assert Path("a.html").read_text() == "mine"
+    assert run("export", "-o", "a.html", "--force", chat).code == 0
+    assert Path("a.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_the_transcript_itself_is_never_replaced(chat: Path) -> None:
+    refused(run("export", "-o", "chat.ocml", "--force", chat), "is what is being exported")
+    assert chat.read_text() == CHAT
+
+
+def test_what_cannot_be_written_is_one_sentence(chat: Path) -> None:
+    refused(run("export", "-o", "nowhere/a.html", chat), "nowhere/a.html cannot be written")
+    refused(run("export", "-o", ".", chat), "is a folder")
+    refused(run("export", "-o", "/dev/full", chat), "No space left on device")
+    assert [path.name for path in chat.parent.iterdir()] == ["chat.ocml"]
+
+
+def test_mistakes(chat: Path) -> None:
+    refused(run("export", "--to", "pdf", chat), "pdf")
+    refused(run("export", chat, chat), "One file at a time")
+    refused(run("export", "nowhere.ocml"), "nowhere.ocml")
+    refused(run("export", "--strict-safe", "-d", chat), "exclude each other")
+
+
+def test_help_names_every_form() -> None:
+    out = run("export", "--help").out
+    assert f"[{'|'.join(EXPORTERS)}]" in out
+    assert "--force" in out
+
+
+def test_no_messages_is_said_but_not_to_a_strict_audience(chat: Path) -> None:
+    Path("empty").write_text("")
+    assert "no messages found" in run("export", "-o", "-", "empty").err
+    assert run("export", "-o", "-", "--strict-safe", "empty").err == ""

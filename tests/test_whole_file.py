@@ -1,0 +1,127 @@
+"""A file is there whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from viewer.errors import ViewerError
+from viewer.whole_file import AlreadyThereError, WholeFile
+
+
+def write(path: Path, text: str = "new", *, overwrite: bool = False, private: bool = False) -> None:
+    with WholeFile(path, overwrite=overwrite, private=private) as file:
+        file.write(text)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_it_is_there_with_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("")
+    write(tmp_path / "a", "ä\ud800")
+    assert (tmp_path / "a").read_text("utf-8") == "ä?"
+    assert mode(tmp_path / "a") == mode(tmp_path / "other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "other"]
+
+
+def test_a_private_one_is_for_its_owner_even_where_another_stood(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o666)
+    write(tmp_path / "a", overwrite=True, private=True)
+    assert mode(tmp_path / "a") == 0o600
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_what_is_there_stays_unless_it_may_go(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(AlreadyThereError):
+        write(tmp_path / "a")
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_what_came_in_the_meantime_stays_too(tmp_path: Path) -> None:
+    with pytest.raises(AlreadyThereError), WholeFile(tmp_path / "a") as file:
+        file.write("new")
+        (tmp_path / "a").write_text("faster")
+    assert (tmp_path / "a").read_text() == "faster"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ViewerError, ValueError])
+def test_an_interruption_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(error), WholeFile(tmp_path / "a", overwrite=True) as file:
+        file.write("half")
+        raise error
+    assert (tmp_path / "a").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(ViewerError, match=r"a cannot be written: No space left on device$"):
+        write(tmp_path / "a", overwrite=True)
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_or_a_folder_for_a_name(tmp_path: Path) -> None:
+    with pytest.raises(ViewerError, match="No such file"):
+        write(tmp_path / "nowhere" / "a")
+    with pytest.raises(ViewerError, match="is a folder"):
+        write(tmp_path)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "a")
+    write(tmp_path / "link", overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "a").read_text() == "new"
+
+
+def test_what_is_being_read_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("input")
+    (tmp_path / "b").hardlink_to(tmp_path / "a")
+    for name in ("a", "b"):
+        with (
+            pytest.raises(ViewerError, match="is what is being exported"),
+            WholeFile(tmp_path / name, overwrite=True, never=tmp_path / "a"),
+        ):
+            pass
+    assert (tmp_path / "a").read_text() == "input"
+
+
+def test_where_there_are_no_hard_links_it_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    write(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
+    write(Path(os.devnull))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append(fifo.read_text()))
+    reader.start()
+    write(fifo, "through")
+    reader.join(5)
+    assert got == ["through"]

@@ -1,0 +1,73 @@
+"""`ocmlview export`: what is shown, as a file that others can open; its name and its first words say safe or DEBUG."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+import click
+
+from viewer.cli import options
+from viewer.cli.exits import FINE, complain, say
+from viewer.cli.output import write_text
+from viewer.core.visibility import Audience, Reveal
+from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
+from viewer.render.exports.view_words import badge, view_sentence
+from viewer.sources.document import Document, open_document
+from viewer.whole_file import WholeFile
+
+
+@click.command("export", short_help="Write what is shown as a file for others.")
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(list(EXPORTERS)),
+    help="The form; without it the ending of the output says which, else html.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "output",
+    metavar="OUT",
+    help="The file to write, - for standard output; without it NAME.safe.html here, or NAME.DEBUG.html.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@options.reading
+@options.audience
+def command(
+    form: str | None,
+    output: str | None,
+    force: bool,
+    files: tuple[str, ...],
+    dialect: str | None,
+    preambles: str | None,
+    reveal: frozenset[Reveal],
+    debug: bool,
+    strict_safe: bool,
+) -> int:
+    """Write what is shown of a transcript to one file: a web page, Markdown, text, JSON lines or a picture.
+
+    Safe unless --reveal; the file says which. A file with more than the safe view can be read by its owner alone."""
+    audience = options.audience_of(reveal, debug, strict_safe)
+    inputs = options.inputs_of(files)
+    if len(inputs) > 1:
+        raise click.UsageError("One file at a time.", click.get_current_context())
+    document = open_document(inputs[0], dialect=dialect, options=options.reading_options(preambles))
+    exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
+    target = output or default_name(document.name, audience, exporter)
+    _export(document, audience, exporter, target, force=force)
+    if not document.message_count and not audience.strict:
+        complain(f"{document.name}: no messages found; is it a transcript?")
+    return FINE
+
+
+def _export(document: Document, audience: Audience, exporter: Exporter, target: str, *, force: bool) -> None:
+    pieces = exporter.pieces(document.project(audience), PurePath(document.name).name)
+    if target == options.STDIN:
+        for piece in pieces:
+            write_text(piece)
+        return
+    private = not audience.is_safe
+    with WholeFile(Path(target), overwrite=force, private=private, never=Path(document.name)) as file:
+        for piece in pieces:
+            file.write(piece)
+    say(f"wrote {target}: {badge(audience)} view. {view_sentence(audience)}")

@@ -1,0 +1,66 @@
+"""`EXPORTERS`, the table of all forms that a transcript can be exported in; each takes nothing but a projection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from viewer.core.visibility import Audience
+from viewer.render.exports.html_page import html_page
+from viewer.render.exports.json_lines import json_lines
+from viewer.render.exports.markdown_page import markdown_page
+from viewer.render.exports.plain_text import plain_text
+from viewer.render.exports.svg_picture import svg_picture
+from viewer.render.exports.view_words import badge
+from viewer.render.safe_text import safe_line
+from viewer.sources.projection import Projection
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """One row of the table."""
+
+    name: str
+    """As in `--to`."""
+    ending: str
+    """Of the names of its files."""
+    says: str
+    """What it is good for, in a few words."""
+    pieces: Callable[[Projection, str], Iterator[str]]
+    """The text of the file, piece by piece, from a projection and a title."""
+
+
+EXPORTERS: dict[str, Exporter] = {
+    exporter.name: exporter
+    for exporter in (
+        Exporter("html", ".html", "one page for a browser, offline, light and dark", html_page),
+        Exporter("md", ".md", "Markdown, every body in a fence", markdown_page),
+        Exporter("text", ".txt", "what `show` prints", plain_text),
+        Exporter("jsonl", ".jsonl", "one JSON object a line", json_lines),
+        Exporter("svg", ".svg", "one picture", svg_picture),
+    )
+}
+FIRST = EXPORTERS["html"]
+"""What is written where nobody says what."""
+_ENDINGS = {exporter.ending: exporter for exporter in EXPORTERS.values()} | {
+    ".htm": EXPORTERS["html"],
+    ".markdown": EXPORTERS["md"],
+    ".text": EXPORTERS["text"],
+}
+_KNOWN = (".gz", ".xz", ".zst")
+
+
+def exporter_of(path: str) -> Exporter | None:
+    """The exporter that writes files with this ending."""
+    return _ENDINGS.get(PurePath(path).suffix.lower())
+
+
+def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
+    """`tour.safe.html`, or `tour.DEBUG.html`: the name says which view it is."""
+    name = PurePath(document).name
+    for ending in _KNOWN:
+        name = name.removesuffix(ending)
+    stem = PurePath(name).stem.strip(".- ") or "transcript"
+    view = "safe" if audience.is_safe else badge(audience)
+    return f"{safe_line(stem, 100)}.{view}{exporter.ending}"

@@ -1,0 +1,139 @@
+"""The body of a message as HTML: the text as it is, styled in place, bad places marked, folded where it is long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from viewer.core.messages import Span
+from viewer.render.drawn_text import BodyText, drawn_text
+from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, opening, text, words
+from viewer.render.figures import counted
+from viewer.render.markdown import LARGEST, Styled
+from viewer.render.safe_text import SafeText, normalize_newlines, safe
+from viewer.render.style import Look
+
+FOLD_FROM, FOLD_TO = 60, 40
+"""A body of more lines is folded, to so many."""
+SHORT_FOLD_FROM, SHORT_FOLD_TO = 16, 10
+"""The same for what stood behind the conversation."""
+_WIDTH = 88
+"""Characters of a line in the page, about; JSON that is longer is laid out."""
+_BLOCK = 64 * 1024
+"""A piece of a body too large to be styled."""
+
+_TAGS = {Look.CODE: "code", Look.STRONG: "strong", Look.EMPHASIS: "em"}
+
+
+def body_html(
+    body: str, faults: Sequence[tuple[Span, str]], *, prose: bool, json: bool, short: bool, trim: bool
+) -> Iterator[Html]:
+    """Pieces of HTML; `short` folds early, `prose` is styled like Markdown."""
+    if len(body) > LARGEST:
+        yield from _large(body)
+        return
+    drawn = drawn_text(body, _WIDTH, json=json, markdown=prose, trim=trim)
+    marks = _apart([drawn.moved(Styled(*span, _look(severity))) for span, severity in faults])
+    start, end = _range(drawn.text, trim)
+    if start == end:
+        yield element("p", words("(empty)"), class_="empty")
+        return
+    cut = _fold(drawn.text, start, end, short)
+    yield _block(drawn, marks, start, cut or end, prose)
+    if cut:
+        more = counted(_rows(drawn.text, cut, end), "more line")
+        rest = _block(drawn, marks, cut, end, prose)
+        yield element("details", element("summary", words(more)), rest, class_="rest")
+
+
+def _look(severity: str) -> Look:
+    return Look.BAD_SPAN if severity == "error" else Look.NOTED_SPAN
+
+
+def _range(shown: str, trim: bool) -> tuple[int, int]:
+    """Without the newline at the end, nor one at the beginning where it is layout."""
+    start = 1 if trim and shown.startswith("\n") else 0
+    end = len(shown) - 1 if shown.endswith("\n") else len(shown)
+    return start, max(start, end)
+
+
+def _fold(shown: str, start: int, end: int, short: bool) -> int:
+    """Where the first part of a long body ends; 0 where all of it is shown."""
+    most, keep = (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
+    if _rows(shown, start, end) <= most:
+        return 0
+    at = start
+    for _ in range(keep):
+        found = shown.find("\n", at, end)
+        if found < 0:
+            return 0
+        at = found + 1
+        if at - start > keep * _WIDTH:
+            break
+    return at if at < end else 0
+
+
+def _rows(shown: str, start: int, end: int) -> int:
+    return shown.count("\n", start, end) + 1
+
+
+def _block(drawn: BodyText, marks: list[Styled], start: int, end: int, prose: bool) -> Html:
+    """One part of a body; a newline at its end is the end of the block."""
+    last = end - 1 if drawn.text[end - 1 : end] == "\n" and end < len(drawn.text) else end
+    inside = _styled(drawn, marks, start, last)
+    return element("div", inside, class_="text prose" if prose else "text data", dir="auto")
+
+
+def _styled(drawn: BodyText, marks: list[Styled], start: int, end: int) -> Html:
+    """The spans of a look as elements, the rest between them."""
+    parts: list[Html] = []
+    at = start
+    for span in drawn.spans:
+        first, last = max(span.start, at), min(span.end, end)
+        if first >= last:
+            continue
+        block = span.look is Look.CODE and "\n" in drawn.text[first:last]
+        if block and drawn.text[last : last + 1] == "\n" and last < end:
+            last += 1
+        parts.append(_marked(drawn.text, marks, at, first))
+        inside = _marked(drawn.text, marks, first, last)
+        parts.append(element(_TAGS.get(span.look, "span"), inside, class_="block" if block else span.look.value))
+        at = last
+    return joined([*parts, _marked(drawn.text, marks, at, end, closes=True)])
+
+
+def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, closes: bool = False) -> Html:
+    """A stretch of text with the bad places in it; one of no length is a place between two characters."""
+    parts: list[Html] = []
+    at = start
+    for mark in marks:
+        if mark.end < at or mark.start > end or (mark.start == end and not closes):
+            continue
+        first, last = max(mark.start, at), min(mark.end, end)
+        if first < last or mark.start == mark.end:
+            parts.append(text(SafeText(shown[at:first])))
+            parts.append(element("mark", text(SafeText(shown[first:last])), class_=mark.look.value))
+            at = max(at, last)
+    return joined([*parts, text(SafeText(shown[at:end]))]) if start < end or parts else NOTHING
+
+
+def _apart(marks: list[Styled]) -> list[Styled]:
+    """In order, none over another; an error goes before what is only worth knowing."""
+    kept: list[Styled] = []
+    for mark in sorted(marks, key=lambda mark: (mark.look is not Look.BAD_SPAN, mark.start)):
+        if all(mark.end <= other.start or mark.start >= other.end for other in kept):
+            kept.append(mark)
+    return sorted(kept, key=lambda mark: (mark.start, mark.end))
+
+
+def _large(body: str) -> Iterator[Html]:
+    """A body too large to be styled, in pieces, folded behind its beginning."""
+    size = len(body)
+    first = text(safe(normalize_newlines(body[:2000])))
+    yield element("div", first, class_="text data", dir="auto")
+    yield opening("details", class_="rest")
+    yield element("summary", words(f"{size - 2000:,} more characters"))
+    yield opening("div", class_="text data", dir="auto")
+    for start, end in pairwise([*range(2000, size, _BLOCK), size]):
+        yield text(safe(normalize_newlines(body[start:end])))
+    yield joined([closing("div"), closing("details")])

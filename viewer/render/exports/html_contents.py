@@ -1,0 +1,68 @@
+"""The table of contents of an exported page: turns by how they begin, and for a developer a letter for each message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.render.exports.html_message import anchor
+from viewer.render.exports.html_text import Html, closing, element, joined, link, opening, text, words
+from viewer.render.figures import one_line
+from viewer.render.letters import letter_of, look_of
+from viewer.render.safe_text import safe_line
+from viewer.sources.projection import Projection
+from viewer.sources.rows import RowKind, Rows
+
+_SNIPPET = 60
+
+
+def turn_anchor(transcript: int, turn: int) -> str:
+    """The id of a turn in the page."""
+    return f"t{transcript}-{turn}"
+
+
+def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
+    """A list of turns, in one piece for each."""
+    safe = projection.audience.is_safe
+    several = len(projection.transcripts()) > 1
+    open_at = (0, 0)
+    yield opening("ol", class_="turns")
+    for row in range(len(rows)):
+        if rows.kind(row) is not RowKind.MESSAGE:
+            continue
+        at = rows.transcript(row), rows.turn(row)
+        if at != open_at:
+            if open_at != (0, 0):
+                yield Html("</span></li>\n")
+            yield joined([opening("li"), _turn(projection, rows, row, several), opening("span", class_="letters")])
+            open_at = at
+        if not safe:
+            yield _letter(projection, rows, row)
+    if open_at != (0, 0):
+        yield Html("</span></li>\n")
+    yield closing("ol")
+
+
+def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
+    transcript, turn = rows.transcript(row), rows.turn(row)
+    number = f"{transcript}.{turn}" if several else f"{turn}"
+    said = one_line(projection.beginning(rows.value(_first_said(rows, row, projection)), 4 * _SNIPPET))
+    snippet = element("span", text(safe_line(said, _SNIPPET)), class_="snippet", dir="auto")
+    return link(turn_anchor(transcript, turn), element("b", words(number)), words(" "), snippet)
+
+
+def _first_said(rows: Rows, row: int, projection: Projection) -> int:
+    """The row of the first message of the turn that its user wrote, or of the first message."""
+    at = rows.transcript(row), rows.turn(row)
+    for later in range(row, min(row + 20, len(rows))):
+        if rows.kind(later) is not RowKind.MESSAGE:
+            continue
+        if (rows.transcript(later), rows.turn(later)) != at:
+            break
+        if projection.headline(rows.value(later)).role == "user":
+            return later
+    return row
+
+
+def _letter(projection: Projection, rows: Rows, row: int) -> Html:
+    headline = projection.headline(rows.value(row))
+    return link(anchor(rows.label(row)), words(letter_of(headline)), class_=f"chip {look_of(headline).value}")

@@ -1,0 +1,191 @@
+"""One HTML file: no scripts, no requests, light and dark, readable on paper; safe or debug stands where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer import __version__
+from viewer.core.visibility import Reveal
+from viewer.render.exports.html_contents import contents_html, turn_anchor
+from viewer.render.exports.html_message import SIGNS, clock, message_html, note_html, stray_html
+from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
+from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
+from viewer.render.exports.palette import custom_properties
+from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of, told_problems
+from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
+from viewer.render.figures import counted
+from viewer.render.safe_text import safe, safe_line
+from viewer.render.title import outline
+from viewer.resources import bundled
+from viewer.sources.projection import Projection
+from viewer.sources.rows import Rows
+from viewer.sources.shown import HiddenRun, ShownDiagnostic, ShownStray, ShownTranscript
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_LONGEST_HEADER_LINE = 400
+
+
+def html_page(projection: Projection, title: str) -> Iterator[str]:
+    """The page in pieces, about one for each message."""
+    page = _Page(projection, title)
+    yield "<!doctype html>\n"
+    yield opening("html", lang="en", class_=badge(projection.audience).lower())
+    yield page.head()
+    yield opening("body")
+    yield page.banner()
+    yield joined(
+        [opening("nav", aria_label="Contents"), opening("details", open=""), element("summary", words("Turns"))]
+    )
+    yield from contents_html(projection, page.rows)
+    yield page.links_to_tables()
+    yield joined([closing("details"), closing("nav"), Html("\n"), opening("main")])
+    yield from page.conversation()
+    yield from page.tables()
+    yield joined([page.footer(), closing("main"), closing("body"), closing("html"), Html("\n")])
+
+
+class _Page:
+    """What the parts of one page share."""
+
+    def __init__(self, projection: Projection, title: str) -> None:
+        self.rows: Rows = projection.rows()
+        self._projection = projection
+        self._audience = projection.audience
+        self._safe = projection.audience.is_safe
+        self._title = title
+        self._problems = told_problems(projection)
+        self._calls = projection.calls()
+        self._several = len(projection.transcripts()) > 1
+        self._places: dict[ShownDiagnostic, str] = {}
+        for position, found in enumerate(self._problems, 1):
+            self._places.setdefault(found, problem_anchor(position))
+        self._in_section = False
+
+    def head(self) -> Html:
+        """What the browser is told: that it may load nothing at all, and which view this is."""
+        view = " ".join([badge(self._audience), *revealed_names(self._audience)])
+        return element(
+            "head",
+            opening("meta", charset="utf-8"),
+            opening("meta", http_equiv="Content-Security-Policy", content=POLICY),
+            opening("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            opening("meta", name="color-scheme", content="light dark"),
+            opening("meta", name="referrer", content="no-referrer"),
+            opening("meta", name="robots", content="noindex, nofollow"),
+            opening("meta", name="generator", content=f"ocmlview {__version__}"),
+            opening("meta", name="ocmlview-view", content=view),
+            element("title", words(f"{badge(self._audience)} · "), text(safe_line(self._title))),
+            element("style", _style()),
+            Html("\n"),
+        )
+
+    def banner(self) -> Html:
+        """The line that stays at the top: safe or debug, the name, the counts."""
+        first = next(iter(self._projection.transcripts()), None)
+        said = transcript_words(first) if first else []
+        mark = badge(self._audience)
+        revealed = revealed_names(self._audience)
+        return element(
+            "header",
+            element("strong", words(mark), class_="badge"),
+            element("span", words(f"reveals {', '.join(revealed)}"), class_="reveals") if revealed else NOTHING,
+            element("h1", name(self._title)),
+            element("span", joined([name(each) for each in said], " · "), class_="about"),
+            element("span", class_="gap"),
+            element("span", words(counts_words(self._projection, self.rows.shown_count)), class_="counts"),
+            link("problems", self._tally(), class_="tally"),
+            class_="banner",
+        )
+
+    def _tally(self) -> Html:
+        severities = [found.severity for found in self._problems]
+        counts = [(severity, severities.count(severity)) for severity in ("error", "warning")]
+        told = [
+            element("span", words(f"{SIGNS[severity]} {count:,}"), class_=severity)
+            for severity, count in counts
+            if count
+        ]
+        return joined(told, " ") if told else words("no problems")
+
+    def links_to_tables(self) -> Html:
+        """The end of the table of contents."""
+        links = [element("li", link("problems", words(f"Problems ({len(self._problems):,})")))]
+        if self._calls:
+            links.append(element("li", link("calls", words(f"Calls ({len(self._calls):,})"))))
+        return element("ul", *links, class_="tables")
+
+    def conversation(self) -> Iterator[Html]:
+        """Transcripts and turns as sections, messages as articles."""
+        yield element("p", words(view_sentence(self._audience)), class_="view")
+        if not len(self.rows):
+            yield element("p", words("There is nothing to show."), class_="quiet")
+        for step in steps_of(self._projection):
+            yield from self._step(step)
+        yield self._end_section()
+
+    def _step(self, step: Step) -> Iterator[Html]:
+        if isinstance(step, ShownTranscript):
+            yield joined([self._end_section(), self._transcript(step)])
+        elif isinstance(step, TurnBegins):
+            yield joined([self._end_section(), self._begin_section(step)])
+        else:
+            yield self._begin_section(None)
+            yield from self._item(step)
+
+    def _item(self, step: Told | ShownStray | HiddenRun | ShownDiagnostic) -> Iterator[Html]:
+        if isinstance(step, Told):
+            yield from message_html(step, self._projection, self._place)
+        elif isinstance(step, ShownStray):
+            yield from stray_html(step)
+        elif isinstance(step, HiddenRun):
+            yield element("p", words(f"{step.count:,} hidden"), Html("\n"), class_="hidden-run")
+        else:
+            yield note_html(step, self._place)
+
+    def _place(self, found: ShownDiagnostic) -> str:
+        return self._places.get(found, "problems")
+
+    def _transcript(self, transcript: ShownTranscript) -> Html:
+        said = joined([words(f"Transcript {transcript.number}"), *map(name, transcript_words(transcript))], " · ")
+        title = element("h2", said, class_="transcript") if self._several else NOTHING
+        if not transcript.header or not self._audience.reveals(Reveal.SYSTEM):
+            return title
+        lines = "\n".join(safe_line(line, _LONGEST_HEADER_LINE) for line in outline(transcript.header, 0))
+        shown = element("div", text(safe(lines)), class_="text data", dir="auto")
+        return joined([title, element("details", element("summary", words("Document header")), shown, class_="header")])
+
+    def _begin_section(self, turn: TurnBegins | None) -> Html:
+        """A section for a turn, or one without a title for what stands before the first."""
+        if turn is None:
+            begun = NOTHING if self._in_section else opening("section", class_="turn")
+        else:
+            here = turn_anchor(turn.transcript, turn.number)
+            time = element("time", words(clock(turn.time))) if turn.time else NOTHING
+            title = element("h2", link(here, words(f"Turn {turn.number}")), time)
+            begun = joined([opening("section", class_="turn", id=here), title, Html("\n")])
+        self._in_section = True
+        return begun
+
+    def _end_section(self) -> Html:
+        was, self._in_section = self._in_section, False
+        return joined([closing("section"), Html("\n")]) if was else NOTHING
+
+    def tables(self) -> Iterator[Html]:
+        """Problems, and the calls where they may be told."""
+        yield from problems_html(self._problems, self._safe)
+        if self._calls:
+            yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))
+
+    def footer(self) -> Html:
+        """Which view this is, once more, where a reader of paper ends."""
+        said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
+        notes = counted(len(self._problems), "problem")
+        return element("footer", words(f"{said} {notes}."))
+
+
+def _style() -> Html:
+    """The style of the page with its inks; it is part of the program and has no text from outside in it."""
+    css = bundled("render", "exports", "page.css").read_text("utf-8")
+    light, night = custom_properties(night=False), custom_properties(night=True)
+    inks = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{night}}}}}"
+    return Html(f"\n{inks}\n{css}")

@@ -1,0 +1,25 @@
+"""JSON lines: the objects of `show --json`, what is hidden as a number, and a first line that says which view it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.render.exports.view_words import badge, revealed_names
+from viewer.render.machine import encode, projection_lines
+from viewer.sources.projection import Projection
+
+
+def json_lines(projection: Projection, title: str) -> Iterator[str]:
+    """Line by line."""
+    audience = projection.audience
+    first = {
+        "kind": "export",
+        "title": title,
+        "view": badge(audience),
+        "reveals": revealed_names(audience),
+        "messages": projection.rows().shown_count,
+        "hidden": None if audience.strict else projection.hidden_count,
+    }
+    yield f"{encode(first)}\n"
+    for line in projection_lines(projection, hidden_runs=True):
+        yield f"{line}\n"

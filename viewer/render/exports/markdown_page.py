@@ -1,0 +1,159 @@
+"""Markdown: headings for turns and messages, bodies in fences longer than any inside, all else escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from viewer.render.diagnostic import full_code
+from viewer.render.exports.html_message import SIGNS, clock
+from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of
+from viewer.render.exports.view_words import (
+    badge,
+    counts_words,
+    revealed_names,
+    transcript_words,
+    view_sentence,
+)
+from viewer.render.figures import duration
+from viewer.render.json_layout import laid_out
+from viewer.render.letters import letter_of
+from viewer.render.message import STOPS, details_of, may_be_json
+from viewer.render.safe_text import SafeText, normalize_newlines, safe, safe_line
+from viewer.render.title import outline
+from viewer.sources.projection import Projection
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+
+_TICKS = re.compile("`+")
+_SPECIAL = re.compile(r"([\\`*_\[\]#|~])")
+_WIDTH = 88
+_LONGEST = 400
+
+
+def markdown_page(projection: Projection, title: str) -> Iterator[str]:
+    """The page in pieces, about one for each message."""
+    audience = projection.audience
+    revealed = revealed_names(audience)
+    reveals = f" (reveals {', '.join(revealed)})" if revealed else ""
+    yield f"# {code(title)}\n\n> **{badge(audience)} view**{reveals}: {escaped(view_sentence(audience))}\n"
+    yield f"> {counts_words(projection, projection.rows().shown_count)}.\n"
+    several = len(projection.transcripts()) > 1
+    for step in steps_of(projection):
+        yield from _step(step, projection, several)
+
+
+def escaped(words: str) -> str:
+    """Words that no reader of Markdown takes for anything else."""
+    plain = words.replace("&", "&amp;").replace("<", "&lt;")
+    return _SPECIAL.sub(r"\\\1", plain)
+
+
+def code(given: str) -> str:
+    """A name from outside as a code span, which has nothing in it that acts."""
+    shown = safe_line(given)
+    ticks = "`" * (_longest_run(shown) + 1)
+    pad = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") else ""
+    return f"{ticks}{pad}{shown}{pad}{ticks}" if shown.strip() else "``  ``"
+
+
+def fenced(shown: SafeText, kind: str) -> str:
+    """Text in a fence that it cannot close."""
+    ticks = "`" * max(3, _longest_run(shown) + 1)
+    end = "" if shown.endswith("\n") or not shown else "\n"
+    return f"{ticks}{kind}\n{shown}{end}{ticks}\n"
+
+
+def _longest_run(shown: str) -> int:
+    return max((len(run) for run in _TICKS.findall(shown)), default=0)
+
+
+def _step(step: Step, projection: Projection, several: bool) -> Iterator[str]:
+    if isinstance(step, ShownTranscript):
+        yield from _transcript(step, several)
+    elif isinstance(step, TurnBegins):
+        time = f" · {clock(step.time)}" if step.time else ""
+        yield f"\n## Turn {step.number}{time}\n"
+    elif isinstance(step, Told):
+        yield from _message(step, safe_view=projection.audience.is_safe)
+    elif isinstance(step, ShownStray):
+        yield f"\n### Text outside any message\n\n{fenced(_body(step.body, trim=False), 'text')}"
+    elif isinstance(step, HiddenRun):
+        yield f"\n*{step.count:,} hidden*\n"
+    else:
+        yield f"\n{_note(step)}\n"
+
+
+def _transcript(transcript: ShownTranscript, several: bool) -> Iterator[str]:
+    words = " · ".join(map(code, transcript_words(transcript)))
+    yield f"\n# Transcript {transcript.number} · {words}\n" if several else f"\n{words}\n"
+    if transcript.header:
+        lines = "\n".join(safe_line(line, _LONGEST) for line in outline(transcript.header, 0))
+        yield f"\n{fenced(safe(lines), 'yaml')}"
+
+
+def _message(told: Told, *, safe_view: bool) -> Iterator[str]:
+    message = told.message
+    yield f"\n### {_safe_head(message) if safe_view else _head(message)}\n"
+    said = [] if safe_view else [*_details(message), *(_call(message.number, call) for call in told.calls)]
+    if said:
+        yield f"\n{' · '.join(said)}\n"
+    shown = _body(message.body, trim=told.trim)
+    laid = laid_out(shown) if not safe_view and may_be_json(message) else None
+    if laid is not None:
+        shown = laid if len(shown) > _WIDTH else shown
+    yield f"\n{fenced(shown, 'json' if laid is not None else 'text')}" if shown else "\n*empty*\n"
+    if told.problems:
+        yield "\n" + "".join(f"{line}\n" for line in map(_note, told.problems))
+
+
+def _safe_head(message: ShownMessage) -> str:
+    parts = [_role(message), *([code(message.name)] if message.name else [])]
+    if message.channel == "commentary":
+        parts.append("plan (preamble, user-visible)")
+    if message.cancelled or message.ending == "open":
+        parts.append("(cancelled)" if message.cancelled else "(unfinished)")
+    return " · ".join(parts)
+
+
+def _head(message: ShownMessage) -> str:
+    who = [_role(message), *([code(message.name)] if message.name else [])]
+    to = f" → {code(message.recipient)}" if message.recipient else ""
+    parts = [f"{message.number}", letter_of(message).replace("?", "unknown"), " ".join(who) + to]
+    parts.append(code(message.channel_given or message.channel or "no channel"))
+    return " · ".join([*parts, *([code(message.call_id)] if message.call_id else []), *_seen(message)])
+
+
+def _seen(message: ShownMessage) -> list[str]:
+    return ["user saw it"] if message.visible else []
+
+
+def _role(message: ShownMessage) -> str:
+    plain = message.role.isascii() and message.role.isalpha()
+    return message.role.upper() if plain else code(message.role or "(no role)")
+
+
+def _details(message: ShownMessage) -> Iterable[str]:
+    yield from (code(said) for said in details_of(message))
+    yield code("cancelled" if message.cancelled else STOPS.get(message.ending, f"ending {message.ending}"))
+
+
+def _call(number: int, call: ShownCall) -> str:
+    begins = number == call.call
+    other = call.reply if begins else call.call
+    where = f"{'reply' if begins else 'call'} {other}, " if other else ""
+    latency = f", {duration(call.latency_ms)}" if call.latency_ms is not None else ""
+    return f"{where}{call.state}{latency}{', inferred' if call.inferred else ''}"
+
+
+def _body(given: str, *, trim: bool) -> SafeText:
+    shown = safe(normalize_newlines(given).removesuffix("\n"))
+    return SafeText(shown.removeprefix("\n")) if trim else shown
+
+
+def _note(found: ShownDiagnostic) -> str:
+    """A problem as an item of a list."""
+    place = f" at {found.line}:{found.column}" if found.line is not None else ""
+    number = f"message {found.message}: " if found.message else ""
+    count = f" ×{found.count:,}" if found.count and found.count > 1 else ""
+    said = f"{number}{escaped(found.sentence)}"
+    return f"- {SIGNS[found.severity]} {said} (`{full_code(found.code, found.reason)}`{place}{count})"

@@ -1,0 +1,21 @@
+"""Plain text: what `show` prints, under a line that says which view it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.render.conversation import conversation_lines
+from viewer.render.exports.view_words import badge, view_sentence
+from viewer.render.safe_text import safe_line
+from viewer.render.style import Style
+from viewer.sources.projection import Projection
+
+_WIDTH = 80
+
+
+def plain_text(projection: Projection, title: str) -> Iterator[str]:
+    """Line by line."""
+    audience = projection.audience
+    yield f"{badge(audience)} view of {safe_line(title)}. {view_sentence(audience)}\n\n"
+    for line in conversation_lines(projection, _WIDTH, Style()):
+        yield f"{line}\n"

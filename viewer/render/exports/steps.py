@@ -1,0 +1,65 @@
+"""A projection as the steps that a page is made of: transcripts, turns, items with what belongs to them, problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from viewer.formats import DIALECTS
+from viewer.render.conversation import Notes, calls_by_message
+from viewer.sources.projection import Projection
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegins:
+    """A new turn, and the time of its first message where one is given."""
+
+    transcript: int
+    number: int
+    time: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message, the calls that it is an end of, and what is wrong with it."""
+
+    message: ShownMessage
+    calls: list[ShownCall]
+    problems: list[ShownDiagnostic]
+    trim: bool
+    """A newline at either end of the body is layout."""
+
+
+Step = ShownTranscript | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
+"""A problem that stands alone is of something hidden, or of a place between messages."""
+
+
+def steps_of(projection: Projection) -> Iterator[Step]:
+    """All that is shown, from top to bottom."""
+    transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
+    notes = Notes(projection.audience.is_safe)
+    notes.add(projection.diagnostics())
+    calls = calls_by_message(projection.calls())
+    transcript = turn = 0
+    for item in projection.items():
+        if isinstance(item, ShownMessage):
+            yield from notes.before(item)
+        if item.transcript != transcript:
+            transcript, turn = item.transcript, 0
+            yield transcripts[transcript]
+        if not isinstance(item, ShownMessage):
+            yield item
+            continue
+        if item.turn != turn:
+            turn = item.turn
+            yield TurnBegins(transcript, turn, item.time)
+        trim = DIALECTS[transcripts[transcript].dialect].display_trim
+        yield Told(item, calls.get(item.number, []), list(notes.of(item.number)), trim)
+    yield from notes.rest()
+
+
+def told_problems(projection: Projection) -> list[ShownDiagnostic]:
+    """The problems that this audience is told of: an end user no notes."""
+    safe = projection.audience.is_safe
+    return [found for found in projection.diagnostics() if not safe or found.severity != "info"]

@@ -1,0 +1,64 @@
+"""One picture of the conversation, as a wide terminal would show it, up to a height that viewers can cope with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from rich.segment import Segment
+from rich.style import Style as Ink
+
+from viewer.render.conversation import styled_lines
+from viewer.render.exports.palette import INKS
+from viewer.render.exports.view_words import badge, counts_words, revealed_names
+from viewer.render.safe_text import safe_line
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.svg import svg_of
+from viewer.sources.projection import Projection
+
+WIDTH = 100
+HIGHEST = 1000
+"""Lines; what comes after them is left out, and the picture says so."""
+_BOLD = {Look.USER, Look.ASSISTANT, Look.UNKNOWN, Look.STRONG, Look.ERROR, Look.WARNING}
+_INKS = {look: INKS[look.value] for look in Look if look.value in INKS}
+
+
+def svg_picture(projection: Projection, title: str) -> Iterator[str]:
+    """The whole picture in one piece: it is small."""
+    style = Style(wrapped=True)
+    lines = styled_lines(projection, WIDTH, style)
+    shown = list(islice(lines, HIGHEST))
+    if next(lines, None) is not None:
+        said = f"Cut here, after {HIGHEST:,} lines: the other formats have all of it."
+        shown += [(), (Part(own(said), Look.WARNING),)]
+    yield svg_of([_segments(line) for line in (*_head(projection, title), *shown)], WIDTH)
+
+
+def _head(projection: Projection, title: str) -> list[Line]:
+    """Safe or debug, the name, and the counts."""
+    audience = projection.audience
+    revealed = revealed_names(audience)
+    said = f" reveals {', '.join(revealed)} " if revealed else " "
+    counts = counts_words(projection, projection.rows().shown_count)
+    mark = Part(own(f" {badge(audience)} "), Look.SAFE_BADGE if audience.is_safe else Look.DEBUG_BADGE)
+    return [
+        (
+            mark,
+            Part(own(said), Look.ERROR),
+            Part(safe_line(title, 60), Look.STRONG),
+            Part(own(f"  {counts}"), Look.QUIET),
+        ),
+        (),
+    ]
+
+
+def _segments(line: Line) -> list[Segment]:
+    return [Segment(part.text, _ink(part.look)) for part in line]
+
+
+def _ink(look: Look) -> Ink:
+    if look in (Look.SAFE_BADGE, Look.DEBUG_BADGE):
+        kind = "safe" if look is Look.SAFE_BADGE else "debug"
+        return Ink(color=INKS[f"{kind}-ink"].dark, bgcolor=INKS[f"{kind}-page"].dark, bold=True)
+    ink = _INKS.get(look, INKS["quiet" if look is Look.RULE else "plain"])
+    return Ink(color=ink.dark, bold=look in _BOLD)

@@ -1,0 +1,44 @@
+"""What an export says of itself, in words: safe or debug, what is revealed, how much is hidden."""
+
+from __future__ import annotations
+
+from viewer.core.visibility import Audience, Reveal
+from viewer.formats import DIALECTS
+from viewer.render.figures import counted
+from viewer.sources.projection import Projection
+from viewer.sources.shown import ShownTranscript
+
+_OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messages"}
+
+
+def badge(audience: Audience) -> str:
+    """The word that every export bears where it begins."""
+    return "SAFE" if audience.is_safe else "DEBUG"
+
+
+def revealed_names(audience: Audience) -> list[str]:
+    """What is revealed, by the names of `--reveal`; nothing in a safe view."""
+    if audience.reveals(Reveal.ALL):
+        return [Reveal.ALL.value]
+    return [reveal.value for reveal in Reveal if reveal in audience.revealed]
+
+
+def view_sentence(audience: Audience) -> str:
+    """What this view shows, and of whom it keeps what."""
+    if audience.is_safe:
+        return "What the end user saw: user, final and flagged preambles."
+    if audience.reveals(Reveal.ALL):
+        return "Everything, also private reasoning and tool data that the end user did not see."
+    said = ", ".join(_OTHERS.get(each, each.value) for each in Reveal if each in audience.revealed)
+    return f"What the end user saw, and what they did not see of this: {said}."
+
+
+def counts_words(projection: Projection, shown: int) -> str:
+    """`12 messages, 21 hidden`; a strict audience is told of none that is hidden."""
+    hidden = projection.hidden_count
+    return counted(shown, "message") + (f", {hidden:,} hidden" if hidden else "")
+
+
+def transcript_words(transcript: ShownTranscript) -> list[str]:
+    """The title of the dialect, and the model where it is told."""
+    return [DIALECTS[transcript.dialect].title, *([transcript.model] if transcript.model else [])]

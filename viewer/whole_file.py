@@ -1,0 +1,143 @@
+"""A file that is written whole or not at all: beside its place, synced to the disk, then renamed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from viewer.errors import ViewerError
+
+
+class AlreadyThereError(ViewerError):
+    """There is a file of this name, and nobody said that it may go."""
+
+
+class WholeFile:
+    """Used with `with`: on leaving without an exception the file is there, otherwise nothing is.
+
+    Devices and pipes are written to as they are. A `private` file can be read by its owner alone."""
+
+    def __init__(
+        self, path: Path, *, overwrite: bool = False, private: bool = False, never: Path | None = None
+    ) -> None:
+        self.path = path
+        self.size = 0
+        """Bytes written so far."""
+        self._overwrite = overwrite
+        self._private = private
+        self._never = never
+        """A file that must not be replaced, whatever was said: the input."""
+        self._beside: Path | None = None
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._open()
+        except OSError as error:
+            raise self._refusal(error) from None
+        return self
+
+    def write(self, text: str) -> None:
+        """Some more text, as UTF-8."""
+        assert self._file is not None
+        data = text.encode("utf-8", "replace")
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise self._refusal(error) from None
+        self.size += len(data)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._settle()
+        except OSError as refused:
+            raise self._refusal(refused) from None
+        finally:
+            self._discard()
+
+    def _open(self) -> None:
+        target = self.path
+        if target.exists():
+            if target.is_dir():
+                raise ViewerError(f"{target} is a folder: name a file in it")
+            if not stat.S_ISREG(target.stat().st_mode):
+                self._file = target.open("wb")
+                return
+            if self._never is not None and self._never.exists() and target.samefile(self._never):
+                raise ViewerError(f"{target} is what is being exported: choose another name")
+            if not self._overwrite:
+                raise AlreadyThereError(f"{target} is there already: use --force to replace it")
+        self.path = target.resolve()
+        descriptor, name = tempfile.mkstemp(prefix=".export-", dir=self.path.parent)
+        self._beside = Path(name)
+        self._file = os.fdopen(descriptor, "wb")
+        if not self._private:
+            os.fchmod(descriptor, 0o666 & ~_umask())
+
+    def _settle(self) -> None:
+        """What was written reaches the disk, and the file its name."""
+        assert self._file is not None
+        self._file.flush()
+        if self._beside is None:
+            return
+        os.fsync(self._file.fileno())
+        if self._overwrite:
+            self._beside.replace(self.path)
+        else:
+            self._take_name(self._beside)
+        _sync_folder(self.path.parent)
+
+    def _take_name(self, beside: Path) -> None:
+        """Give it its name, unless someone else has taken that in the meantime."""
+        try:
+            self.path.hardlink_to(beside)
+        except FileExistsError:
+            raise AlreadyThereError(f"{self.path} is there already: use --force to replace it") from None
+        except OSError:  # a file system without links
+            if self.path.exists():
+                raise AlreadyThereError(f"{self.path} is there already: use --force to replace it") from None
+            beside.replace(self.path)
+
+    def _discard(self) -> None:
+        """Close, and leave nothing beside the file."""
+        file, beside = self._file, self._beside
+        self._file = self._beside = None
+        try:
+            if file is not None:
+                file.close()
+        except OSError:
+            pass  # a full disk is told by the write or the sync before
+        finally:
+            if beside is not None:
+                beside.unlink(missing_ok=True)
+
+    def _refusal(self, error: OSError) -> ViewerError:
+        return ViewerError(f"{self.path} cannot be written: {error.strerror or 'the system refused'}")
+
+
+def _umask() -> int:
+    """What the person takes away from the mode of new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """The new name survives a power cut too, where the system can promise that."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)

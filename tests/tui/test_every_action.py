@@ -310,12 +310,12 @@ async def test_copies() -> None:
 @proves("export")
 async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    async with running(keys=["x", "d", "x"]):
-        safe, debug = (Path(f"tour.{name}.txt").read_text("utf-8") for name in ("safe", "DEBUG"))
+    async with running(keys=["x", "enter", "d", "x", "enter"]):
+        safe, debug = (Path(f"tour.{name}.html").read_text("utf-8") for name in ("safe", "DEBUG"))
         assert "Two questions in one" not in safe
         assert "Two questions in one" in debug
         assert "umbrella" in safe
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["tour.DEBUG.txt", "tour.safe.txt"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["tour.DEBUG.html", "tour.safe.html"]
 
 
 @proves("edit")
@@ -427,7 +427,7 @@ async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
 
 async def test_after_a_prefix_single_keys_do_not_act() -> None:
     async with running() as pilot:
-        for prefix in ("slash", "ampersand", "colon"):
+        for prefix in ("slash", "ampersand", "colon", "x"):
             await press(pilot, prefix, *"dqxaTpm", "escape")
             assert (view(pilot).state.debug, view(pilot).state.marks) == (False, frozenset())
             assert not view(pilot).outline.display

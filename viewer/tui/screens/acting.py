@@ -187,7 +187,9 @@ class Acting(Copying):
             self.post_message(LeaveWanted())
 
     def close_top(self) -> bool:
-        """Close the search, or a pane that was opened; whether there was one."""
+        """Stop an export, close the search, or a pane that was opened; whether there was one."""
+        if self.stop_export():
+            return True
         if self.view_is_filtered() or self.searcher or self.prompt.is_asking:
             self.end_search()
             self.unfilter()

@@ -1,42 +1,106 @@
-"""Writing what the view shows to a file."""
+"""Writing what the view shows to a file: the question where, and the work in small steps beside everything else."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePath
 
-from viewer.render.conversation import conversation_lines
-from viewer.render.style import Style
+from textual.worker import Worker
+
+from viewer.errors import ViewerError
+from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
+from viewer.render.figures import byte_size
 from viewer.tui.screens.parts import Parts
+from viewer.tui.widgets.prompt import PromptKind
 from viewer.tui.widgets.status_line import Notice
+from viewer.whole_file import AlreadyThereError, WholeFile
+
+_STEP_SECONDS = 0.008
+_TELL_SECONDS = 0.2
+_ENDINGS = ", ".join(exporter.ending for exporter in EXPORTERS.values())
 
 
 class Exporting(Parts):
     """The action that exports."""
 
+    _worker: Worker[None] | None = None
+    _asked_twice = ""
+    """The name of a file that is there: when it is given once more, the file is replaced."""
+
     def action_export(self) -> None:
-        """Write the view as text beside where the program was started; the name says which view it is."""
-        path = Path(f"{Path(self.document.name).stem or 'transcript'}.{'DEBUG' if self.state.debug else 'safe'}.txt")
-        style = Style()
-        text = "\n".join(conversation_lines(self.view.projection, 100, style)) + "\n"
+        """Ask for a file; its ending says the form, its name which view it is."""
+        self._asked_twice = ""
+        audience = self.state.audience
+        names = [default_name(self.document.name, audience, exporter) for exporter in EXPORTERS.values()]
+        offers = [name for name in names if name != default_name(self.document.name, audience, FIRST)]
+        self.prompt.ask(PromptKind.EXPORT, default_name(self.document.name, audience, FIRST), offers)
+        self.prompt.note("up, down: other forms")
+
+    def export_to(self, typed: str) -> None:
+        """Write what the view shows to the file that was named."""
+        exporter = exporter_of(typed)
+        if not typed.strip():
+            return
+        if exporter is None:
+            self.say(f"the ending says the form: {_ENDINGS}", Notice.WARNING)
+            return
+        self.stop_export()
+        overwrite = typed == self._asked_twice
+        self._asked_twice = ""
+        file = WholeFile(
+            Path(typed).expanduser(),
+            overwrite=overwrite,
+            private=not self.state.audience.is_safe,
+            never=Path(self.document.name),
+        )
+        self._worker = self.run_worker(self._export(file, exporter, typed), group="export")
+
+    async def _export(self, target: WholeFile, exporter: Exporter, typed: str) -> None:
+        """The file, in steps so small that no key ever waits; when it is stopped, nothing is left of it."""
+        pieces = exporter.pieces(self.view.projection, PurePath(self.document.name).name)
+        so_far = "" if self.document.is_complete else ", as far as it has been read"
         try:
-            _write_whole(path, text)
-        except OSError as error:
-            self.say(f"{path.name} cannot be written: {error.strerror or 'the system refused'}", Notice.ERROR)
+            with target as file:
+                while self._write_some(file, pieces):
+                    await asyncio.sleep(0.001)
+        except AlreadyThereError:
+            self._ask_again(typed)
+        except ViewerError as refusal:
+            self.say(str(refusal), Notice.ERROR)
         else:
-            self.say(f"wrote {path.name}", Notice.DONE)
+            self.say(f"wrote {typed} ({byte_size(target.size)}{so_far})", Notice.DONE)
 
+    _told = 0.0
 
-def _write_whole(path: Path, text: str) -> None:
-    """Written beside, synced and renamed, so that there is never half a file."""
-    descriptor, name = tempfile.mkstemp(prefix=".export-", dir=path.parent or Path())
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    def _write_some(self, file: WholeFile, pieces: Iterator[str]) -> bool:
+        """As much as fits in one step; whether there is more."""
+        began = time.monotonic()
+        for piece in pieces:
+            file.write(piece)
+            now = time.monotonic()
+            if now - began > _STEP_SECONDS:
+                if now - self._told > _TELL_SECONDS:
+                    self._told = now
+                    self.say(f"exporting to {file.path.name}: {byte_size(file.size)} written; esc stops")
+                return True
+        return False
+
+    def _ask_again(self, typed: str) -> None:
+        """There is a file of this name: the same name once more replaces it."""
+        if self.prompt.is_asking:
+            self.say(f"{typed} is there already; it was left as it is", Notice.WARNING)
+            return
+        self._asked_twice = typed
+        self.prompt.ask(PromptKind.EXPORT, typed, [])
+        self.prompt.note("is there already: enter replaces it, esc leaves it")
+
+    def stop_export(self) -> bool:
+        """Stop writing a file; whether one was being written."""
+        worker, self._worker = self._worker, None
+        if worker is None or not worker.is_running:
+            return False
+        worker.cancel()
+        self.say("the export was stopped; nothing was written", Notice.WARNING)
+        return True

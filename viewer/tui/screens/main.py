@@ -32,7 +32,7 @@ from viewer.tui.widgets.title_bar import TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
 
-_PREFIXES = ("goto", "search", "filter", "yank")
+_PREFIXES = ("goto", "search", "filter", "yank", "export")
 
 
 class MainScreen(Moving, Following, Sizing, Exporting):
@@ -141,6 +141,8 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         if event.kind is PromptKind.GOTO:
             self.prompt.close()
             self.go_to(event.text)
+        elif event.kind is PromptKind.EXPORT:
+            self.export_to(event.text)
         else:
             self.unfilter()
             self.search_for(event.text, event.kind)

@@ -191,7 +191,7 @@ class Parts(Screen[None]):
         """Whether no widget has been taken away: the program may be about to end."""
         return len(self.children) >= self.parts
 
-    # What several parts need; `Showing` and `Moving` do it.
+    # What several parts need; `Showing`, `Moving` and `Exporting` do it.
 
     def show_view(self, changed: int | None = None) -> None:
         """Draw everything for the present state."""
@@ -207,6 +207,10 @@ class Parts(Screen[None]):
 
     def focus_message(self, number: int, *, above: int | None = None) -> None:
         """Give a message the focus, wherever it is shown."""
+        raise NotImplementedError
+
+    def stop_export(self) -> bool:
+        """Stop writing a file; whether one was being written."""
         raise NotImplementedError
 
     @property

@@ -1,7 +1,8 @@
-"""The one-line prompt at the bottom for `/`, `&` and `:`; between two questions it keeps the last search in view."""
+"""The one-line prompt at the bottom for `/`, `&`, `:`, `x`; between two questions it keeps the last search in view."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ class PromptKind(Enum):
     SEARCH = "/"
     FILTER = "&"
     GOTO = ":"
+    EXPORT = "export to "
 
 
 class SafeInput(Input, can_focus=False):
@@ -87,6 +89,8 @@ class Prompt(Horizontal):
         super().__init__(id=id, classes="-closed")
         self.kind = PromptKind.SEARCH
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
+        self._begun = ""
+        """What is asked with at first: ↓ comes back to it."""
         self._place = 0
 
     def compose(self) -> ComposeResult:
@@ -101,9 +105,12 @@ class Prompt(Horizontal):
         """Whether keys are typed into it."""
         return self.has_class("-asking")
 
-    def ask(self, kind: PromptKind, text: str = "") -> None:
-        """Ask, with this text to begin with."""
+    def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
+        """Ask, with this text to begin with; ↑ brings what is offered, or else what was typed before."""
         self._become("-asking", kind)
+        if offers is not None:
+            self._remembered[kind] = list(reversed(offers))
+        self._begun = text
         self._place = len(self._remembered[kind])
         with self.prevent(Input.Changed):
             self._put(text)
@@ -147,7 +154,7 @@ class Prompt(Horizontal):
         """Bring back an earlier text of this kind."""
         earlier = self._remembered[self.kind]
         self._place = max(0, min(self._place + step, len(earlier)))
-        self._put(earlier[self._place] if self._place < len(earlier) else "")
+        self._put(earlier[self._place] if self._place < len(earlier) else self._begun)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

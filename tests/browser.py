@@ -1,12 +1,13 @@
-"""A headless Chromium driven over a pipe: opens pages and tells what it asked for, what went wrong, what is in the DOM."""
+"""A headless Chromium driven over a pipe: opens pages, and tells what they asked for, and what is there."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
 import shutil
-import subprocess
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -113,21 +114,19 @@ def browser(path: str) -> Iterator[Browser]:
     """A browser until the end of the block, with a profile of its own that is thrown away."""
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (theirs_in, theirs_out)]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        process = subprocess.Popen(
-            # The browser reads from 3 and writes to 4.
-            ["sh", "-c", f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}', path, *FLAGS, f"--user-data-dir={profile}"],
-            pass_fds=(theirs_in, theirs_out),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(theirs_in)
-        os.close(theirs_out)
+        # The browser reads from 3 and writes to 4.
+        actions = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+        dups = [(os.POSIX_SPAWN_DUP2, end, fd) for end, fd in zip(high, (3, 4), strict=True)]
+        words = [path, *FLAGS, f"--user-data-dir={profile}"]
+        process = os.posix_spawn(path, words, os.environ, file_actions=[*actions, *dups])
+        for end in (theirs_in, theirs_out, *high):
+            os.close(end)
         try:
             yield Browser(ours_out, ours_in)
         finally:
             os.close(ours_out)
             os.close(ours_in)
-            process.terminate()
-            process.wait(20)
+            os.kill(process, signal.SIGTERM)
+            os.waitpid(process, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from viewer.core.messages import Span
 from viewer.render.drawn_text import BodyText, drawn_text
@@ -21,6 +20,9 @@ _WIDTH = 88
 """Characters of a line in the page, about; JSON that is longer is laid out."""
 _BLOCK = 64 * 1024
 """A piece of a body too large to be styled."""
+_BEGINNING = 2000
+_NEAR = 500
+"""How far before the end of a piece a space is looked for."""
 
 _TAGS = {Look.CODE: "code", Look.STRONG: "strong", Look.EMPHASIS: "em"}
 
@@ -128,12 +130,23 @@ def _apart(marks: list[Styled]) -> list[Styled]:
 
 def _large(body: str) -> Iterator[Html]:
     """A body too large to be styled, in pieces, folded behind its beginning."""
-    size = len(body)
-    first = text(safe(normalize_newlines(body[:2000])))
-    yield element("div", first, class_="text data", dir="auto")
+    pieces = _cut(normalize_newlines(body))
+    first = next(pieces)
+    yield element("div", text(safe(first)), class_="text data", dir="auto")
     yield opening("details", class_="rest")
-    yield element("summary", words(f"{size - 2000:,} more characters"))
+    yield element("summary", words(f"{len(body) - len(first):,} more characters"))
     yield opening("div", class_="text data", dir="auto")
-    for start, end in pairwise([*range(2000, size, _BLOCK), size]):
-        yield text(safe(normalize_newlines(body[start:end])))
+    for piece in pieces:
+        yield text(safe(piece))
     yield joined([closing("div"), closing("details")])
+
+
+def _cut(given: str) -> Iterator[str]:
+    """The text in pieces that end after white space, where there is some, so that nothing is torn apart."""
+    start, size = 0, _BEGINNING
+    while start < len(given):
+        limit = start + size
+        end = 1 + max(given.rfind(space, limit - _NEAR, limit) for space in "\n ") if limit < len(given) else limit
+        end = end or limit
+        yield given[start:end]
+        start, size = end, _BLOCK

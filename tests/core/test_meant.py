@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.core.bodies import read_body
-from viewer.core.meant import characters_of
+from viewer.core.bodies import Body, read_body
+from viewer.core.meant import all_characters_of, characters_of
 from viewer.core.messages import Coding, Piece
 
 
@@ -38,3 +38,29 @@ def test_what_is_elsewhere_has_no_place() -> None:
     assert characters_of(body, (8, 17)) is None
     nothing = read_body((), lambda start, end: data[start:end])
     assert characters_of(nothing, (7, 11)) is None
+
+
+def one_by_one(body: Body, span: tuple[int, int]) -> tuple[int, int] | None:
+    """The definition: look through all runs, and decode all that stands before."""
+    meant = []
+    for source in span:
+        runs = [run for run in body.runs if run.source <= source <= run.source + run.source_length]
+        if not runs:
+            return None
+        meant.append(runs[0].at + min(source - runs[0].source, runs[0].length))
+    first, last = (len(body.data[:place].decode("utf-8", "replace")) for place in meant)
+    return first, max(first, last)
+
+
+def test_many_spans_are_found_as_each_of_them_is() -> None:
+    text = "aä<|literal|>€x<|endliteral|><<|end|>🙂\n".encode() * 5 + b"\xf0\x9f z"
+    body = read_body((Piece(100, 100 + len(text), Coding.ESCAPED),), lambda start, end: text[start - 100 : end - 100])
+    ends = range(95, 105 + len(text))
+    spans = [(start, end) for start in ends for end in ends if start <= end]
+    assert all_characters_of(body, spans) == [one_by_one(body, span) for span in spans]
+
+
+def test_runs_out_of_order_are_found_too() -> None:
+    text = b"later earlier"
+    body = read_body((Piece(6, 13, Coding.PLAIN), Piece(0, 5, Coding.PLAIN)), lambda start, end: text[start:end])
+    assert all_characters_of(body, [(0, 5), (6, 13), (7, 8)]) == [(7, 12), (0, 7), (1, 2)]

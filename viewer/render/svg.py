@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from viewer.render.lines import cells, cluster_cells, clusters_at
+from viewer.render.safe_text import SafeText
 
 Cells = Iterable[Segment]
 """One line."""
@@ -20,13 +21,14 @@ _DEFAULT = ColorTriplet(224, 228, 236)
 _BACKGROUND = ColorTriplet(16, 20, 26)
 
 
-def svg_of(lines: Sequence[Cells], width: int) -> str:
+def svg_of(lines: Sequence[Cells], width: int, title: SafeText | None = None) -> str:
     """Lines as a picture. What is drawn is given as safe text; it is escaped here for SVG."""
     full_width = width * CELL_WIDTH + 2 * _MARGIN
     full_height = len(lines) * CELL_HEIGHT + 2 * _MARGIN
     body = "".join(_line(line, number, draw) for draw in (_backdrop, _text) for number, line in enumerate(lines))
+    named = f"<title>{escape(title)}</title>\n" if title else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n{named}'
         f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND.hex}"/>\n'
         f'<g font-family="{_FONTS}" font-size="14" xml:space="preserve">\n{body}</g>\n</svg>\n'
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from viewer.core.bodies import Body, read_body
-from viewer.core.meant import characters_of
+from viewer.core.meant import all_characters_of
 from viewer.core.messages import Message, Span
 from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
 from viewer.core.visibility import Audience, is_user_safe
@@ -51,7 +51,7 @@ class Vault:
         body = self._body(message)
         if _cuts_thoughts(audience, message):
             return [None] * len(spans)
-        return [characters_of(body, span) for span in spans]
+        return list(all_characters_of(body, spans))
 
     def raw_for(self, audience: Audience, message: Message) -> bytes:
         """The bytes of a message with its header, for a developer who sees it."""

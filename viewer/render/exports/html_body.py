@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from viewer.core.messages import Span
 from viewer.render.drawn_text import BodyText, drawn_text
@@ -108,9 +110,9 @@ def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, close
     """A stretch of text with the bad places in it; one of no length is a place between two characters."""
     parts: list[Html] = []
     at = start
-    for mark in marks:
-        if mark.end < at or mark.start > end or (mark.start == end and not closes):
-            continue
+    for mark in islice(marks, bisect_left(marks, start, key=_end_of), None):
+        if mark.start > end or (mark.start == end and not closes):
+            break
         first, last = max(mark.start, at), min(mark.end, end)
         if first < last or mark.start == mark.end:
             parts.append(text(SafeText(shown[at:first])))
@@ -121,11 +123,28 @@ def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, close
 
 def _apart(marks: list[Styled]) -> list[Styled]:
     """In order, none over another; an error goes before what is only worth knowing."""
+    kept = _without_overlaps(mark for mark in marks if mark.look is Look.BAD_SPAN)
+    others = _without_overlaps(mark for mark in marks if mark.look is not Look.BAD_SPAN)
+    starts = [mark.start for mark in kept]
+    ends = [mark.end for mark in kept]
+    free = [mark for mark in others if bisect_left(starts, mark.end) <= bisect_right(ends, mark.start)]
+    return sorted([*kept, *free], key=_by_place)
+
+
+def _end_of(mark: Styled) -> int:
+    return mark.end
+
+
+def _without_overlaps(marks: Iterable[Styled]) -> list[Styled]:
     kept: list[Styled] = []
-    for mark in sorted(marks, key=lambda mark: (mark.look is not Look.BAD_SPAN, mark.start)):
-        if all(mark.end <= other.start or mark.start >= other.end for other in kept):
+    for mark in sorted(marks, key=_by_place):
+        if not kept or mark.start >= kept[-1].end:
             kept.append(mark)
-    return sorted(kept, key=lambda mark: (mark.start, mark.end))
+    return kept
+
+
+def _by_place(mark: Styled) -> tuple[int, int]:
+    return mark.start, mark.end
 
 
 def _large(body: str) -> Iterator[Html]:

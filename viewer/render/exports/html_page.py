@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer import __version__
-from viewer.core.visibility import Reveal
+from viewer.core.visibility import Audience, Reveal
 from viewer.render.exports.html_contents import contents_html, turn_anchor
 from viewer.render.exports.html_message import SIGNS, clock, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
@@ -75,7 +75,7 @@ class _Page:
             opening("meta", name="generator", content=f"ocmlview {__version__}"),
             opening("meta", name="ocmlview-view", content=view),
             element("title", words(f"{badge(self._audience)} · "), text(safe_line(self._title))),
-            element("style", _style()),
+            element("style", _style(self._audience)),
             Html("\n"),
         )
 
@@ -183,9 +183,10 @@ class _Page:
         return element("footer", words(f"{said} {notes}."))
 
 
-def _style() -> Html:
+def _style(audience: Audience) -> Html:
     """The style of the page with its inks; it is part of the program and has no text from outside in it."""
     css = bundled("render", "exports", "page.css").read_text("utf-8")
     light, night = custom_properties(night=False), custom_properties(night=True)
     inks = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{night}}}}}"
-    return Html(f"\n{inks}\n{css}")
+    sheet = f'@page{{@bottom-left{{content:"{badge(audience)}";font:bold 9px sans-serif}}}}'
+    return Html(f"\n{inks}\n{css}{sheet}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from html import escape
 from typing import NewType
 
@@ -34,6 +35,7 @@ def element(tag: str, *inside: Html, **attributes: str) -> Html:
     return Html(f"{opening(tag, **attributes)}{''.join(inside)}</{tag}>")
 
 
+@lru_cache(maxsize=1024)
 def opening(tag: str, **attributes: str) -> Html:
     """The opening tag alone, or an element that has no end."""
     said = "".join(f' {key.strip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())

@@ -11,7 +11,7 @@ from rich.style import Style as Ink
 from viewer.render.conversation import styled_lines
 from viewer.render.exports.palette import INKS
 from viewer.render.exports.view_words import badge, counts_words, revealed_names
-from viewer.render.safe_text import safe_line
+from viewer.render.safe_text import SafeText, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.render.svg import svg_of
 from viewer.sources.projection import Projection
@@ -31,7 +31,8 @@ def svg_picture(projection: Projection, title: str) -> Iterator[str]:
     if next(lines, None) is not None:
         said = f"Cut here, after {HIGHEST:,} lines: the other formats have all of it."
         shown += [(), (Part(own(said), Look.WARNING),)]
-    yield svg_of([_segments(line) for line in (*_head(projection, title), *shown)], WIDTH)
+    named = SafeText(f"{badge(projection.audience)} · {safe_line(title)}")
+    yield svg_of([_segments(line) for line in (*_head(projection, title), *shown)], WIDTH, named)
 
 
 def _head(projection: Projection, title: str) -> list[Line]:

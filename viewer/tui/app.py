@@ -27,7 +27,7 @@ from viewer.tui.file_table import FileTable, Reading
 from viewer.tui.folder_watch import FolderWatch
 from viewer.tui.opening import Opener
 from viewer.tui.screens.files import Choice, FilesScreen
-from viewer.tui.screens.following import STALLED_AFTER, Watching
+from viewer.tui.screens.following import Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
 from viewer.tui.screens.parts import DocumentRead, LeaveWanted
 from viewer.tui.settings import Settings, theme_in_force
@@ -79,7 +79,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow)
         self._place = 0
         self._folder: str | None = None
-        self._watch: FolderWatch | None = None
+        self._folder_watch: FolderWatch | None = None
         self._barrier = Barrier()
         self._screens: dict[str, MainScreen] = {}
         self._notice = self.theme_notice or self.settings.notice
@@ -107,20 +107,20 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
                 self.exit()
                 return
             self.paths = list(choice.order)
-            self._watch = FolderWatch(FileTable(folder), choice.order)
+            self._folder_watch = FolderWatch(FileTable(folder), choice.order)
             self._open(self.paths.index(choice.path))
 
-        self._folder, self._watch = folder, None
+        self._folder, self._folder_watch = folder, None
         self.push_screen(FilesScreen(self._painter, table, folder, style, opens_newest=opens_newest), chosen)
 
     def _look_for_files(self) -> None:
         """New files of the folder join the others; one that is followed gives way to a newer one."""
-        new = self._watch.step() if self._watch else []
+        new = self._folder_watch.step() if self._folder_watch else []
         shown = self.screen
-        if not new or self._watch is None or not isinstance(shown, MainScreen):
+        if not new or self._folder_watch is None or not isinstance(shown, MainScreen):
             return
         here = self.paths[self._place]
-        self.paths = list(dict.fromkeys([*(file.path for file in self._watch.files), *self.paths]))
+        self.paths = list(dict.fromkeys([*(file.path for file in self._folder_watch.files), *self.paths]))
         self._place = self.paths.index(here)
         for screen in self._screens.values():
             screen.files = tuple(self.paths)

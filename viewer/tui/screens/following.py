@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from viewer.render.figures import duration
 from viewer.sources.changes import Condition
 from viewer.sources.live import LiveDocument
-from viewer.tui.columns import duration
 from viewer.tui.problem_lines import Pending
 from viewer.tui.screens.acting import Acting
 from viewer.tui.screens.parts import Going

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from textual.strip import Strip
 
 from tests.samples import samples
@@ -34,6 +35,15 @@ TEXT = (
     f"{ANSWER}<think>Zucchini</think>Hello "
     "<|start_reason|>zucchini<|end_reason|>you.<|return|>\n"
 )
+
+
+SMALL = [sample.name for sample in samples("valid") if sample.path.stat().st_size < 1200]
+
+
+def some(cases: Sequence[Row | str], step: int) -> list[ParameterSet]:
+    """One in so many in `make test`, all of them in `make lab`."""
+    marks = (pytest.mark.slow, pytest.mark.lab)
+    return [pytest.param(case, marks=marks[bool(place % step)]) for place, case in enumerate(cases)]
 
 
 class Scan:
@@ -95,16 +105,14 @@ async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatc
             scan.look(reachable_text(app.pilot.app))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("row", TOLD, ids=lambda row: f"{row.dialect}: {row.name}")
+@pytest.mark.parametrize("row", some(TOLD, 12), ids=lambda row: f"{row.dialect}: {row.name}")
 async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan([SECRET[:3]], monkeypatch)
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=row.dialect)) as app:
         await scan.feed(app, row.text.encode(), every=8)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [sample.name for sample in samples("valid") if sample.path.stat().st_size < 1200])
+@pytest.mark.parametrize("name", some(SMALL, 8))
 async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in samples() if sample.name == name)
     scan = Scan(hidden_pieces(sample), monkeypatch)

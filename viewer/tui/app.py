@@ -29,7 +29,7 @@ from viewer.tui.opening import Opener
 from viewer.tui.screens.files import Choice, FilesScreen
 from viewer.tui.screens.following import Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
-from viewer.tui.screens.parts import DocumentRead, LeaveWanted
+from viewer.tui.screens.parts import BegunAnew, DocumentRead, LeaveWanted
 from viewer.tui.settings import Settings, theme_in_force
 from viewer.tui.themed_app import ThemedApp
 from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
@@ -207,6 +207,13 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     def on_document_read(self, event: DocumentRead) -> None:
         """What has been read stays: the collector need not look at it again."""
         if self.tunes_memory:
+            gc.freeze()
+
+    def on_begun_anew(self, event: BegunAnew) -> None:
+        """The reading before, with its file, is let go, although the collector was told to leave it alone."""
+        if self.tunes_memory:
+            gc.unfreeze()
+            gc.collect()
             gc.freeze()
 
     def on_leave_wanted(self, event: LeaveWanted) -> None:

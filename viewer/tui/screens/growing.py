@@ -12,6 +12,7 @@ from viewer.sources.live import LiveDocument
 from viewer.tui.pace import Pace
 from viewer.tui.pin import Pin
 from viewer.tui.screens.filtering import Filtering
+from viewer.tui.screens.parts import BegunAnew
 from viewer.tui.widgets.status_line import Notice
 
 MOST_UNFOLDED = 128 * 1024
@@ -99,6 +100,7 @@ class Growing(Filtering):
         self.moved()
         if reason is not None:
             self.say(reason.sentence, Notice.WARNING)
+            self.post_message(BegunAnew())
 
     def _keep_unfolded(self) -> None:
         """What was seen growing does not fold when it ends, but for what is very long."""

@@ -64,6 +64,10 @@ class DocumentRead(Message):
     """The whole input has been read."""
 
 
+class BegunAnew(Message):
+    """What was read before is not needed any more."""
+
+
 class LeaveWanted(Message):
     """The person is done with this document."""
 

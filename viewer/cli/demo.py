@@ -39,4 +39,4 @@ def _play(audience: Audience, output: Output, color: str) -> int:
     with played(told) as (path, player):
         if not take_keyboard():
             return print_live(Followed(path, is_finished=player.is_finished), audience, output)
-        return open_viewer((path,), Wanted(audience, output.style, color=color, follow=True, from_start=True))
+        return open_viewer((path,), Wanted(audience, output.style, color=color, follow=True))

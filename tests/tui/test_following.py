@@ -289,10 +289,10 @@ class TestBeginningAnew:
                 other.replace(path)
             else:
                 path.write_text(new, "utf-8")
+            await app.until(lambda: "begins anew" in said(app.pilot))
             await app.until(lambda: app.main.document.message_count == new.count("<|start|>"))
             shown = await app.rest()
             assert "Reply" in shown and "Answer" not in shown
-            assert "begins anew" in said(app.pilot)
             assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "▶ LIVE" in app.title
             assert app.main.searcher is not None
             assert len(app.main.searcher.hits) == new.count("umbrella")

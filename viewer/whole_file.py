@@ -51,6 +51,16 @@ class WholeFile:
             raise self._refusal(error) from None
         self.size += len(data)
 
+    def sync(self) -> None:
+        """Have what was written on the disk; leaving does it too, but then whoever leaves waits for it."""
+        assert self._file is not None
+        try:
+            self._file.flush()
+            if self._beside is not None:
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._refusal(error) from None
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:

@@ -90,6 +90,21 @@ async def test_another_name_after_the_question_is_another_file(folder: Path) -> 
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
 
 
+async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folder: Path) -> None:
+    async with running(keys=["x"]) as pilot:
+        main = view(pilot)
+        main.change(main.state.opened())
+        assert asked(pilot) == "tour.DEBUG.html"
+        main.state = main.state.closed()
+        await press(pilot, "enter")
+        assert files(folder) == []
+        assert "the view has changed" in said(pilot)
+        assert asked(pilot) == "tour.safe.html"
+        main.state = main.state.opened()
+        await press(pilot, "enter", "enter")
+    assert files(folder) == ["tour.DEBUG.html"]
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("x.pdf", "the ending says the form"), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],
@@ -115,6 +130,8 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
     monkeypatch.setattr("viewer.tui.screens.exporting.exporter_of", lambda _: endless)
     async with running() as pilot:
         main = view(pilot)
+        main.action_export()
+        main.prompt.close()
         main.export_to("tour.safe.html")
         for _ in range(200):
             await asyncio.sleep(0.01)
@@ -137,6 +154,7 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
     endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
     monkeypatch.setattr("viewer.tui.screens.exporting.exporter_of", lambda _: endless)
     async with running() as pilot:
+        view(pilot).action_export()
         view(pilot).export_to("tour.safe.html")
         await asyncio.sleep(0.05)
         assert isinstance(view(pilot), Exporting)

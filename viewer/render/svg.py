@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
 from rich.color_triplet import ColorTriplet
@@ -21,17 +21,24 @@ _DEFAULT = ColorTriplet(224, 228, 236)
 _BACKGROUND = ColorTriplet(16, 20, 26)
 
 
-def svg_of(lines: Sequence[Cells], width: int, title: SafeText | None = None) -> str:
+def svg_of(lines: Sequence[Cells], width: int) -> str:
     """Lines as a picture. What is drawn is given as safe text; it is escaped here for SVG."""
+    return "".join(svg_pieces(lines, width))
+
+
+def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None) -> Iterator[str]:
+    """The same piece by piece, with a title."""
     full_width = width * CELL_WIDTH + 2 * _MARGIN
     full_height = len(lines) * CELL_HEIGHT + 2 * _MARGIN
-    body = "".join(_line(line, number, draw) for draw in (_backdrop, _text) for number, line in enumerate(lines))
-    named = f"<title>{escape(title)}</title>\n" if title else ""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n{named}'
-        f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND.hex}"/>\n'
-        f'<g font-family="{_FONTS}" font-size="14" xml:space="preserve">\n{body}</g>\n</svg>\n'
-    )
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n'
+    if title:
+        yield f"<title>{escape(title)}</title>\n"
+    yield f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND.hex}"/>\n'
+    yield f'<g font-family="{_FONTS}" font-size="14" xml:space="preserve">\n'
+    for draw in (_backdrop, _text):
+        for number, line in enumerate(lines):
+            yield _line(line, number, draw)
+    yield "</g>\n</svg>\n"
 
 
 def _line(line: Cells, number: int, draw: Callable[[int, int, Segment], str]) -> str:

@@ -64,8 +64,8 @@ def test_what_is_hidden_is_counted_as_in_the_app(form: str) -> None:
         assert sum(line["count"] for line in lines if line["kind"] == "hidden") == 22
     else:
         assert "4 hidden" in made
-    assert counts_words(projected(TOUR, END_USER), 11) == "11 messages, 22 hidden"
-    assert counts_words(projected(TOUR, STRICT), 1) == "1 message"
+    assert counts_words(projected(TOUR, END_USER).rows()) == "11 messages, 22 hidden"
+    assert counts_words(projected(TOUR, STRICT).rows()) == "11 messages"
 
 
 @EVERY_FORM
@@ -105,3 +105,44 @@ def test_the_default_name_says_the_view(document: str, audience: Audience, name:
 def test_no_ending_is_no_form() -> None:
     assert exporter_of("a.pdf") is None
     assert exporter_of("-") is None
+
+
+def chats(count: int, lines: int = 1) -> str:
+    chat = "version: 2.2\n<|start|>user<|message|>{}<|end|>\n<|start|>assistant<|message|>Yes {}<|return|>\n"
+    return "".join(chat.format("\n".join(["Hello"] * lines), number) for number in range(1, count + 1))
+
+
+@EVERY_FORM
+def test_several_transcripts_are_told_apart(form: str, tmp_path: Path) -> None:
+    made = export(project_text(tmp_path / "chats.ocml", chats(3), END_USER), form)
+    for number in (1, 2, 3):
+        assert f"Yes {number}" in made
+        assert f"ranscript {number}" in made or f'"kind":"transcript","number":{number}' in made
+    if form == "html":
+        assert Page(made).wrong == []
+        assert {"t1-1", "t2-1", "t3-1"} <= set(Page(made).ids)
+
+
+def test_a_picture_says_where_it_is_cut(tmp_path: Path) -> None:
+    cut, whole = (export(project_text(tmp_path / "a.ocml", chats(1, lines), END_USER), "svg") for lines in (1200, 20))
+    assert "Cut here, after 1,000 lines" in cut
+    assert cut.count(">Hello<") < 1000
+    assert "Cut here" not in whole
+    assert "Yes 1" in whole
+
+
+def test_lines_for_programs_are_those_of_show(tmp_path: Path) -> None:
+    from viewer.render.machine import projection_lines
+
+    for audience in AUDIENCES.values():
+        shown = projected(TOUR, audience)
+        lines = export(shown, "jsonl").splitlines()[1:]
+        assert [line for line in lines if json.loads(line)["kind"] != "hidden"] == list(projection_lines(shown))
+
+
+@EVERY_FORM
+def test_a_title_from_outside_is_a_name(form: str) -> None:
+    made = export(projected(TOUR, END_USER), form, "\x1b]0;x\x07<b>`\n# a")
+    assert "\x1b" not in made
+    assert "\x07" not in made
+    assert "\n# a" not in made

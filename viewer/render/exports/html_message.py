@@ -37,7 +37,8 @@ def message_html(told: Told, projection: Projection, place: Places) -> Iterator[
     if not safe:
         yield _details(message)
     yield from _body(told, projection)
-    yield joined(note_html(found, place) for found in told.problems)
+    for found in told.problems:
+        yield note_html(found, place)
     yield joined([closing("details") if folds else NOTHING, closing("article"), Html("\n")])
 
 

@@ -19,7 +19,7 @@ from viewer.render.title import outline
 from viewer.resources import bundled
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
-from viewer.sources.shown import HiddenRun, ShownDiagnostic, ShownStray, ShownTranscript
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownStray, ShownTranscript
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _LONGEST_HEADER_LINE = 400
@@ -27,8 +27,13 @@ _LONGEST_HEADER_LINE = 400
 
 def html_page(projection: Projection, title: str) -> Iterator[str]:
     """The page in pieces, about one for each message."""
-    page = _Page(projection, title)
+    rows = projection.rows()
     yield "<!doctype html>\n"
+    problems = told_problems(projection)
+    yield ""  # long lists are made one at a time, so that a screen can be drawn in between
+    calls = projection.calls()
+    yield ""
+    page = _Page(projection, title, rows, problems, calls)
     yield opening("html", lang="en", class_=badge(projection.audience).lower())
     yield page.head()
     yield opening("body")
@@ -47,14 +52,21 @@ def html_page(projection: Projection, title: str) -> Iterator[str]:
 class _Page:
     """What the parts of one page share."""
 
-    def __init__(self, projection: Projection, title: str) -> None:
-        self.rows: Rows = projection.rows()
+    def __init__(
+        self,
+        projection: Projection,
+        title: str,
+        rows: Rows,
+        problems: list[ShownDiagnostic],
+        calls: list[ShownCall],
+    ) -> None:
+        self.rows = rows
         self._projection = projection
         self._audience = projection.audience
         self._safe = projection.audience.is_safe
         self._title = title
-        self._problems = told_problems(projection)
-        self._calls = projection.calls()
+        self._problems = problems
+        self._calls = calls
         self._several = len(projection.transcripts()) > 1
         self._places: dict[ShownDiagnostic, str] = {}
         for position, found in enumerate(self._problems, 1):
@@ -92,7 +104,7 @@ class _Page:
             element("h1", name(self._title)),
             element("span", joined([name(each) for each in said], " · "), class_="about"),
             element("span", class_="gap"),
-            element("span", words(counts_words(self._projection, self.rows.shown_count)), class_="counts"),
+            element("span", words(counts_words(self.rows)), class_="counts"),
             link("problems", self._tally(), class_="tally"),
             class_="banner",
         )
@@ -119,7 +131,7 @@ class _Page:
         yield element("p", words(view_sentence(self._audience)), class_="view")
         if not len(self.rows):
             yield element("p", words("There is nothing to show."), class_="quiet")
-        for step in steps_of(self._projection):
+        for step in steps_of(self._projection, self._problems, self._calls):
             yield from self._step(step)
         yield self._end_section()
 

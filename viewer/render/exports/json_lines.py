@@ -11,14 +11,14 @@ from viewer.sources.projection import Projection
 
 def json_lines(projection: Projection, title: str) -> Iterator[str]:
     """Line by line."""
-    audience = projection.audience
+    audience, rows = projection.audience, projection.rows()
     first = {
         "kind": "export",
         "title": title,
         "view": badge(audience),
         "reveals": revealed_names(audience),
-        "messages": projection.rows().shown_count,
-        "hidden": None if audience.strict else projection.hidden_count,
+        "messages": rows.shown_count,
+        "hidden": None if audience.strict else rows.hidden_count,
     }
     yield f"{encode(first)}\n"
     for line in projection_lines(projection, hidden_runs=True):

@@ -36,9 +36,9 @@ def markdown_page(projection: Projection, title: str) -> Iterator[str]:
     revealed = revealed_names(audience)
     reveals = f" (reveals {', '.join(revealed)})" if revealed else ""
     yield f"# {code(title)}\n\n> **{badge(audience)} view**{reveals}: {escaped(view_sentence(audience))}\n"
-    yield f"> {counts_words(projection, projection.rows().shown_count)}.\n"
+    yield f"> {counts_words(projection.rows())}.\n"
     several = len(projection.transcripts()) > 1
-    for step in steps_of(projection):
+    for step in steps_of(projection, projection.diagnostics(), projection.calls()):
         yield from _step(step, projection, several)
 
 

@@ -35,12 +35,12 @@ Step = ShownTranscript | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagn
 """A problem that stands alone is of something hidden, or of a place between messages."""
 
 
-def steps_of(projection: Projection) -> Iterator[Step]:
-    """All that is shown, from top to bottom."""
+def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: list[ShownCall]) -> Iterator[Step]:
+    """All that is shown, from top to bottom, with the problems and calls of the projection where they belong."""
     transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
     notes = Notes(projection.audience.is_safe)
-    notes.add(projection.diagnostics())
-    calls = calls_by_message(projection.calls())
+    notes.add(problems)
+    links = calls_by_message(calls)
     transcript = turn = 0
     for item in projection.items():
         if isinstance(item, ShownMessage):
@@ -55,7 +55,7 @@ def steps_of(projection: Projection) -> Iterator[Step]:
             turn = item.turn
             yield TurnBegins(transcript, turn, item.time)
         trim = DIALECTS[transcripts[transcript].dialect].display_trim
-        yield Told(item, calls.get(item.number, []), list(notes.of(item.number)), trim)
+        yield Told(item, links.get(item.number, []), list(notes.of(item.number)), trim)
     yield from notes.rest()
 
 

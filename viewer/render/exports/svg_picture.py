@@ -13,7 +13,7 @@ from viewer.render.exports.palette import INKS
 from viewer.render.exports.view_words import badge, counts_words, revealed_names
 from viewer.render.safe_text import SafeText, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.render.svg import svg_of
+from viewer.render.svg import svg_pieces
 from viewer.sources.projection import Projection
 
 WIDTH = 100
@@ -24,15 +24,19 @@ _INKS = {look: INKS[look.value] for look in Look if look.value in INKS}
 
 
 def svg_picture(projection: Projection, title: str) -> Iterator[str]:
-    """The whole picture in one piece: it is small."""
-    style = Style(wrapped=True)
-    lines = styled_lines(projection, WIDTH, style)
-    shown = list(islice(lines, HIGHEST))
+    """The picture in pieces; some are empty: its height is known only when its lines are."""
+    head = _head(projection, title)
+    yield ""
+    lines = styled_lines(projection, WIDTH, Style(wrapped=True))
+    shown: list[Line] = []
+    for line in islice(lines, HIGHEST):
+        shown.append(line)
+        yield ""
     if next(lines, None) is not None:
         said = f"Cut here, after {HIGHEST:,} lines: the other formats have all of it."
         shown += [(), (Part(own(said), Look.WARNING),)]
     named = SafeText(f"{badge(projection.audience)} · {safe_line(title)}")
-    yield svg_of([_segments(line) for line in (*_head(projection, title), *shown)], WIDTH, named)
+    yield from svg_pieces([_segments(line) for line in (*head, *shown)], WIDTH, named)
 
 
 def _head(projection: Projection, title: str) -> list[Line]:
@@ -40,7 +44,7 @@ def _head(projection: Projection, title: str) -> list[Line]:
     audience = projection.audience
     revealed = revealed_names(audience)
     said = f" reveals {', '.join(revealed)} " if revealed else " "
-    counts = counts_words(projection, projection.rows().shown_count)
+    counts = counts_words(projection.rows())
     mark = Part(own(f" {badge(audience)} "), Look.SAFE_BADGE if audience.is_safe else Look.DEBUG_BADGE)
     return [
         (

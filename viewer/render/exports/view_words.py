@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.core.visibility import Audience, Reveal
 from viewer.formats import DIALECTS
 from viewer.render.figures import counted
-from viewer.sources.projection import Projection
+from viewer.sources.rows import Rows
 from viewer.sources.shown import ShownTranscript
 
 _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messages"}
@@ -33,10 +33,10 @@ def view_sentence(audience: Audience) -> str:
     return f"What the end user saw, and what they did not see of this: {said}."
 
 
-def counts_words(projection: Projection, shown: int) -> str:
+def counts_words(rows: Rows) -> str:
     """`12 messages, 21 hidden`; a strict audience is told of none that is hidden."""
-    hidden = projection.hidden_count
-    return counted(shown, "message") + (f", {hidden:,} hidden" if hidden else "")
+    hidden = rows.hidden_count
+    return counted(rows.shown_count, "message") + (f", {hidden:,} hidden" if hidden else "")
 
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from textual.worker import Worker
 
+from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.figures import byte_size
@@ -29,19 +30,31 @@ class Exporting(Parts):
     _asked_twice = ""
     """The name of a file that is there: when it is given once more, the file is replaced."""
 
+    _asked_for: Audience | None = None
+    """Who looked when the question was asked: the name that it offers says so."""
+
     def action_export(self) -> None:
         """Ask for a file; its ending says the form, its name which view it is."""
         self._asked_twice = ""
-        audience = self.state.audience
+        audience = self._asked_for = self.state.audience
         names = [default_name(self.document.name, audience, exporter) for exporter in EXPORTERS.values()]
         offers = [name for name in names if name != default_name(self.document.name, audience, FIRST)]
         self.prompt.ask(PromptKind.EXPORT, default_name(self.document.name, audience, FIRST), offers)
         self.prompt.note("up, down: other forms")
 
+    def ask_anew(self) -> None:
+        """The view has changed: a question that is open offers the names for what it shows now."""
+        if self.prompt.is_asking and self.prompt.kind is PromptKind.EXPORT:
+            self.action_export()
+
     def export_to(self, typed: str) -> None:
         """Write what the view shows to the file that was named."""
         exporter = exporter_of(typed)
         if not typed.strip():
+            return
+        if self._asked_for != self.state.audience:
+            self.action_export()
+            self.say("the view has changed since: this is the name for what it shows now", Notice.WARNING)
             return
         if exporter is None:
             self.say(f"the ending says the form: {_ENDINGS}", Notice.WARNING)
@@ -65,6 +78,7 @@ class Exporting(Parts):
             with target as file:
                 while self._write_some(file, pieces):
                     await asyncio.sleep(0.001)
+                await asyncio.to_thread(file.sync)
         except AlreadyThereError:
             self._ask_again(typed)
         except ViewerError as refusal:

@@ -147,6 +147,11 @@ class MainScreen(Moving, Following, Sizing, Exporting):
             self.unfilter()
             self.search_for(event.text, event.kind)
 
+    def change(self, state: ViewState) -> None:
+        """Another view: an export that is asked for would be of that one."""
+        super().change(state)
+        self.ask_anew()
+
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         """The panes beside follow the conversation."""
         if event.transcript is self.transcript:

@@ -117,7 +117,8 @@ def test_several_transcripts_are_told_apart(form: str, tmp_path: Path) -> None:
     made = export(project_text(tmp_path / "chats.ocml", chats(3), END_USER), form)
     for number in (1, 2, 3):
         assert f"Yes {number}" in made
-        assert f"ranscript {number}" in made or f'"kind":"transcript","number":{number}' in made
+        if number > 1 or form not in ("text", "svg"):  # what is printed has a title where a second one begins
+            assert f"ranscript {number}" in made or f'"kind":"transcript","number":{number}' in made
     if form == "html":
         assert Page(made).wrong == []
         assert {"t1-1", "t2-1", "t3-1"} <= set(Page(made).ids)

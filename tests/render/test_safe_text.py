@@ -19,6 +19,7 @@ TABLE = [
     ("déjà vu 漢字 привет", "déjà vu 漢字 привет", "déjà vu 漢字 привет"),
     ("a\rb", "a␍b", "ab"),
     ("\x1b]52;c;eA==\x07", "␛]52;c;eA==␇", "]52;c;eA=="),
+    ("\ta\x1b\nb", "\ta␛\nb", "\ta\nb"),
     ("\x00\x01\x1f\x7f", "␀␁␟␡", ""),
     ("\x9b31m\x85", "\ufffd31m\ufffd", "\ufffd31m\ufffd"),
     ("\ud800\udfff\uffff\ufdd0\U0010fffe", "\ufffd" * 5, "\ufffd" * 5),
@@ -36,6 +37,16 @@ TABLE = [
     ("\u2800 \u3000\u00a0\ue000", "\u2800 \u3000\u00a0\ue000", "\u2800 \u3000\u00a0\ue000"),
     (f"{FAMILY}\u200d", f"{FAMILY}·", FAMILY),
     (f"a\u200d{SCOTLAND}\u200db", f"a·{SCOTLAND}·b", f"a{SCOTLAND}b"),
+]
+LINES = [
+    ("a\nb\tc\r\n", 200, "a␊b␉c␍␊"),
+    ("x" * 200, 200, "x" * 200),
+    ("x" * 201, 200, "x" * 199 + "…"),
+    ("abcdef", 3, "ab…"),
+    ("abc", 0, "…"),
+    ("👨\u200d👩", 2, "👨…"),
+    ("e" + "\u0301" * 9 + "x\u0301", 200, "e" + "\u0301" * 4 + "x\u0301"),
+    ("e" + "\u20dd" * 9, 200, "e" + "\u20dd" * 4),
 ]
 
 
@@ -102,19 +113,10 @@ def test_newlines() -> None:
     assert safe("\r\n") == "␍\n"
 
 
-def test_a_line_has_neither_newlines_nor_tabs() -> None:
-    assert safe_line("a\nb\tc\r\n") == "a␊b␉c␍␊"
-
-
-def test_a_line_is_capped() -> None:
-    assert safe_line("x" * 200) == "x" * 200
+@pytest.mark.parametrize(("text", "limit", "line"), LINES)
+def test_a_line_is_one_line_capped_and_with_few_marks_on_a_base(text: str, limit: int, line: str) -> None:
+    assert safe_line(text, limit) == line
     assert safe_line("x" * 201) == "x" * 199 + "…"
-    assert safe_line("abcdef", 3) == "ab…"
-    assert safe_line("👨‍👩", 2) == "👨…"
-
-
-def test_a_line_has_few_marks_on_a_base() -> None:
-    assert safe_line("e" + "\u0301" * 9 + "x\u0301") == "e" + "\u0301" * 4 + "x\u0301"
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def _marks() -> dict[int, str]:
 
 def _copies() -> dict[int, str]:
     """What is copied in place of each character that is not copied as it is."""
-    kept = {*_characters(FORMAT), *_characters(_BROKEN)}
+    kept = set(_characters(FORMAT))
     copies = {code: "" for code in _MARKS if code not in kept}
     return copies | {0x2028: "\n", 0x2029: "\n"} | dict.fromkeys(_characters(_BROKEN), "\ufffd")
 

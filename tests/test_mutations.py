@@ -1,0 +1,156 @@
+"""The quick tables catch every slip in what keeps people safe: each condition negated, dropped or forced is found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+
+from tests.core.test_hidden_characters import FOUND, SHOWN
+from tests.core.test_visibility import CASES
+from tests.mutants import Mutant, mutants, standing_for, unchanged
+from tests.render.test_safe_text import EMOJI, LINES, TABLE
+
+VISIBILITY = "viewer.core.visibility"
+CHARACTERS = "viewer.core.hidden_characters"
+SAFE_TEXT = "viewer.render.safe_text"
+BARRIER = "viewer.tui.barrier"
+
+EVERY = " ".join(map(chr, range(0x110000)))
+"""All code points."""
+MARKED = {"␡": 2, "␤": 3, "⇢": 5, "⇠": 6, "⇄": 4, "·": 4195, "\ufffd": 2147}
+"""How many of them are shown as each mark, itself among them."""
+PICTOGRAPHS = 1595
+"""Code points below U+20000 that a selector makes an emoji of."""
+
+_BEYOND = "not data.isascii() and _NOT_ASCII.search(data) is not None: "
+HARMLESS = {
+    "_PLAIN.fullmatch(text): never": "plain ASCII is translated as well, into itself",
+    "not _JOINING.search(text): never": "text without joiners is split at its emoji as well",
+    "text.isascii(): never": "ASCII has no marks to count, and as many bytes as characters",
+    "header.channel is None: without header.channel is None": "for the type checker: the table has no such row",
+    "not _may_hide(data): never": "a cheap look; what it refuses has nothing hidden",
+    "_LONE_RETURN.search(data): always": "the same look, refusing less",
+    **{_BEYOND + done: "the same look, refusing less" for done in ("always", "or for and")},
+    _BEYOND + "without not data.isascii()": "the same look: ASCII does not match",
+    _BEYOND + "without _NOT_ASCII.search(data) is not None": "the same look, refusing less",
+    "not any((_OBEYED.search(segment.text) for segment in segments)): never": "a look before the same search",
+    "count: always": "a segment in which nothing was replaced, made anew",
+}
+"""Shortcuts: without them the same comes out, more slowly. Each is shown to be so."""
+
+
+def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Rows of the table of messages on which the module says something else."""
+    rule = made[VISIBILITY]
+    every = list(rule.Reveal)
+    for message, reason, kind in CASES:
+        shown = reason.startswith("visible")
+        yield rule.is_user_safe(message) is shown or (message, "safe")
+        yield rule.reason_of(message) == reason or (message, "reason")
+        yield rule.kind_of(message).name == kind.name or (message, "kind")
+        yield rule.END_USER.sees(message) is shown or (message, "end user")
+        for asked in every:
+            seen = rule.Audience(frozenset({asked})).sees(message)
+            yield seen is (shown or asked.name in (kind.name, "ALL")) or (message, asked)
+    for asked in every:
+        audience = rule.Audience(frozenset({asked}))
+        yield not audience.is_safe or ("is_safe", asked)
+        yield audience.sees_stray is (asked.name in ("STRAY", "ALL")) or ("stray", asked)
+        yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
+    yield rule.END_USER.is_safe is True or "the end user is safe"
+
+
+def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Rows of the tables of texts, and then all code points."""
+    text = made[SAFE_TEXT]
+    for given, shown, copy in TABLE:
+        yield text.safe(given) == shown or given
+        yield text.copied(given) == copy or given
+    for given, limit, line in LINES:
+        yield text.safe_line(given, limit) == line or given
+    for emoji in EMOJI:
+        yield (text.safe(f"a{emoji}b"), text.copied(emoji)) == (f"a{emoji}b", emoji) or emoji
+    marks = Counter(text.safe(EVERY)[::2])
+    yield {mark: marks[mark] for mark in MARKED} == MARKED or marks.most_common(8)
+
+
+def wrong_in_characters(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Rows of the table of hidden characters, and how many code points are emoji."""
+    characters = made[CHARACTERS]
+    for text in SHOWN:
+        yield list(characters.find_hidden_characters(text.encode(), 7)) == [] or text
+    for text, found in FOUND:
+        yield list(characters.find_hidden_characters(text.encode())) == found or text
+    kept = re.findall(characters.EMOJI, _SELECTED)
+    yield sum(emoji[-1:] == "\ufe0f" for emoji in kept) == PICTOGRAPHS or ("emoji", len(kept))
+    yield from wrong_in_text(made)
+
+
+_SELECTED = "".join(f"{chr(code)}\ufe0f " for code in range(0x20, 0x20000) if not 0xD800 <= code < 0xE000)
+
+
+def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Segments that are changed, and segments that are not."""
+    module = made[BARRIER]
+    for given, expected, caught in (("a\x1bb", "a\ufffdb", 1), ("plain", "plain", 0), ("\u202e\x9b", "\ufffd" * 2, 2)):
+        barrier = module.Barrier()
+        module.Barrier.caught = 0
+        segments = barrier.apply([Segment("x"), Segment(given)], Color(0, 0, 0))
+        yield ("".join(part.text for part in segments), module.Barrier.caught) == (f"x{expected}", caught) or given
+
+
+GUARDED: dict[str, tuple[Callable[[dict[str, ModuleType]], Iterator[object]], tuple[str, ...]]] = {
+    VISIBILITY: (wrong_in_visibility, ()),
+    SAFE_TEXT: (wrong_in_text, ()),
+    CHARACTERS: (wrong_in_characters, (SAFE_TEXT,)),
+    BARRIER: (wrong_in_barrier, ()),
+}
+MUTANTS = [mutant for module in GUARDED for mutant in mutants(module)]
+
+
+def is_caught(mutant: Mutant) -> bool:
+    """Whether one row is wrong, or the module cannot be used at all."""
+    look, users = GUARDED[mutant.module]
+    try:
+        with standing_for(mutant, *users) as made:
+            return any(said is not True for said in look(made))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error):
+        return True
+
+
+@pytest.mark.parametrize("module", GUARDED)
+def test_the_program_as_it_is_has_no_wrong_row(module: str) -> None:
+    look, users = GUARDED[module]
+    with standing_for(unchanged(module), *users) as made:
+        assert [said for said in look(made) if said is not True] == []
+
+
+@pytest.mark.parametrize("module", GUARDED)
+def test_every_mutant_is_caught(module: str) -> None:
+    survived = [str(each) for each in MUTANTS if each.module == module and not is_caught(each) and not _harmless(each)]
+    assert survived == []
+
+
+def test_what_is_called_harmless_is() -> None:
+    """A row of the list that a table catches after all, or that no longer names a mutant, is to be taken out."""
+    for words in HARMLESS:
+        named = [mutant for mutant in MUTANTS if mutant.words.endswith(words)]
+        assert named, words
+        assert not any(is_caught(mutant) for mutant in named), words
+
+
+def _harmless(mutant: Mutant) -> bool:
+    return any(mutant.words.endswith(words) for words in HARMLESS)
+
+
+def test_there_are_mutants_of_every_condition() -> None:
+    counts = Counter(mutant.module for mutant in MUTANTS)
+    assert counts[VISIBILITY] > 100
+    assert counts[SAFE_TEXT] > 40
+    assert counts[CHARACTERS] > 100

@@ -21,8 +21,9 @@ CHARACTERS = "viewer.core.hidden_characters"
 SAFE_TEXT = "viewer.render.safe_text"
 BARRIER = "viewer.tui.barrier"
 
-EVERY = " ".join(map(chr, range(0x110000)))
-"""All code points."""
+_ENDS = [plane + last for plane in range(0x20000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF) if plane != 0xE0000]
+EVERY = " ".join(map(chr, [*range(0x20000), *range(0xE0000, 0xF0000), *_ENDS]))
+"""All code points of the planes that have any with a mark, and the last two of each other plane."""
 MARKED = {"␡": 2, "␤": 3, "⇢": 5, "⇠": 6, "⇄": 4, "·": 4195, "\ufffd": 2147}
 """How many of them are shown as each mark, itself among them."""
 PICTOGRAPHS = 1595

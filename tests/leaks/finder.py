@@ -1,0 +1,128 @@
+"""Finds a canary in whatever leaves the program, however it was written: plain, cut, folded, encoded or spread out."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import unquote
+
+LETTERS = "jkqvwxz"
+"""Canaries are made of these: six of them in a row are no word."""
+LENGTH = 14
+SHORTEST = 6
+"""So many letters of a canary in a row are a leak."""
+
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
+_RUN = re.compile(f"[{LETTERS}]{{{SHORTEST},}}")
+_NUMBER = re.compile(r"\d{9,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}")
+_HEX = re.compile(r"(?:(?:0x|\\x|%|[ :,_])?[0-9a-f]{2}){6,}", re.IGNORECASE)
+_NOT_HEX = re.compile(r"0x|[^0-9a-f]", re.IGNORECASE)
+_UNICODE = re.compile(r"\\(?:u|x|U0000|U000000)\{?([0-9a-f]{2,4})\}?", re.IGNORECASE)
+_NO_LETTER = re.compile(r"[\W\d_]+")
+
+
+def canary(chance: Random) -> str:
+    """A fresh one."""
+    return "".join(chance.choices(LETTERS, k=LENGTH))
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A canary that got out."""
+
+    canary: str
+    form: str
+    piece: str
+    """What was found of it."""
+
+
+class Finder:
+    """Looks for these canaries, and for numbers that stand for one."""
+
+    def __init__(self, canaries: Iterable[str]) -> None:
+        self._of_piece = {
+            word[start : start + SHORTEST]: word
+            for word in canaries
+            if not word.isdecimal()
+            for start in range(len(word) - SHORTEST + 1)
+        }
+        self._numbers = {word for word in canaries if word.isdecimal()}
+
+    def leaks(self, data: str | bytes) -> list[Leak]:
+        """What of the canaries is in there, once for each canary."""
+        found: dict[str, Leak] = {}
+        for form, text in _forms(data):
+            for word, piece in self._in(text):
+                found.setdefault(word, Leak(word, form, piece))
+        return list(found.values())
+
+    def plain(self, text: str) -> list[Leak]:
+        """The same for a screen, which is drawn too often for every form: as it stands, and over ends of lines."""
+        found: dict[str, Leak] = {}
+        for form, view in (("plain", text.casefold()), ("spread", _NO_LETTER.sub("", text.casefold()))):
+            for word, piece in self._in(view):
+                found.setdefault(word, Leak(word, form, piece))
+        return list(found.values())
+
+    def _in(self, text: str) -> Iterator[tuple[str, str]]:
+        for run in _RUN.finditer(text):
+            letters = run[0]
+            for start in range(len(letters) - SHORTEST + 1):
+                piece = letters[start : start + SHORTEST]
+                if piece in self._of_piece:
+                    yield self._of_piece[piece], piece
+        if self._numbers:
+            yield from ((number[0], number[0]) for number in _NUMBER.finditer(text) if number[0] in self._numbers)
+
+
+def _forms(data: str | bytes) -> Iterator[tuple[str, str]]:
+    """The text in every way it may have been written."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    text = _SEQUENCE.sub("", raw.decode("utf-8", "replace"))
+    yield "plain", text.casefold()
+    yield "spread", _NO_LETTER.sub("", text.casefold())
+    yield "backwards", text.casefold()[::-1]
+    yield "sequences", raw.decode("utf-8", "replace").casefold()
+    for codec in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+        for start in range(2 if "16" in codec else 4):
+            yield codec, raw[start:].decode(codec, "ignore").casefold()
+    yield "JSON", _UNICODE.sub(lambda found: chr(int(found[1], 16)), text).casefold()
+    if "%" in text:
+        yield "URL", unquote(text, errors="replace").casefold()
+    if "&" in text:
+        yield "HTML", html.unescape(text).casefold()
+    yield from _decoded("base64", _BASE64, raw.decode("utf-8", "replace"), _from_base64)
+    yield from _decoded("hex", _HEX, text, _from_hex)
+
+
+def _decoded(
+    form: str, sign: re.Pattern[str], text: str, decode: Callable[[str], Iterator[bytes]]
+) -> Iterator[tuple[str, str]]:
+    for run in sign.finditer(text):
+        for made in decode(run[0]):
+            yield form, made.replace(b"\0", b"").decode("latin-1").casefold()
+
+
+def _from_base64(run: str) -> Iterator[bytes]:
+    """At all alignments, since nobody says where it begins."""
+    written = run.replace("-", "+").replace("_", "/")
+    for start in range(4):
+        part = written[start:]
+        part = part[: len(part) // 4 * 4]
+        try:
+            yield base64.b64decode(part)
+        except binascii.Error:
+            continue
+
+
+def _from_hex(run: str) -> Iterator[bytes]:
+    digits = _NOT_HEX.sub("", run.replace("0x", ""))
+    for start in range(2):
+        part = digits[start:]
+        yield bytes.fromhex(part[: len(part) // 2 * 2])

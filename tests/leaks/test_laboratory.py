@@ -1,0 +1,94 @@
+"""Whatever is done to the safe app, nothing that is hidden leaves it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.leaks.acting import EVERYWHERE, Act, act_of
+from tests.leaks.finder import SHORTEST
+from tests.leaks.laboratory import Escaped, session
+from tests.leaks.planted import KINDS, Planted, everything, transcripts
+
+SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
+ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+SHARES = 4
+QUICK = ("openchatml-2.2", "json")
+NUMBERS = st.integers(0, 2**40)
+
+
+def prefixes_of(planted: Planted) -> list[str]:
+    """Beginnings of canaries: what a person may type without having seen them."""
+    return [word[:length] for word in planted.canaries[:8] for length in range(3, SHORTEST)]
+
+
+async def escaped_from(planted: Planted, acts: Sequence[Act], **options: bool) -> tuple[list[Escaped], int]:
+    """What was found, and how often was looked."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with session(planted, Path(folder), **options) as run:
+            for act in acts:
+                await run.do(act)
+    return run.escaped, run.looks
+
+
+def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: bool) -> None:
+    prefixes = prefixes_of(planted)
+    acts = [act_of(number, prefixes) for number in numbers]
+    escaped, _ = asyncio.run(escaped_from(planted, acts, **options))
+    assert escaped == [], [str(act) for act in acts]
+
+
+@pytest.mark.parametrize(
+    "dialect", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in KINDS]
+)
+async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) -> None:
+    planted = everything(dialect)
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::6]]
+    escaped, looks = await escaped_from(planted, [*EVERYWHERE, *searches])
+    assert escaped == []
+    assert looks > 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dialect", "option"),
+    [("openchatml-2.2", "strict"), ("json", "as_folder"), *((name, "slowly") for name in KINDS)],
+)
+async def test_nothing_escapes_in_the_other_ways_to_open_it(dialect: str, option: str) -> None:
+    acts = {"slowly": [], "strict": EVERYWHERE, "as_folder": [Act("key", ("enter",)), *EVERYWHERE]}[option]
+    escaped, _ = await escaped_from(everything(dialect, 2), acts, **{option: True})
+    assert escaped == []
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(transcripts(), st.lists(NUMBERS, min_size=15, max_size=15))
+def test_nothing_escapes_from_random_sessions(planted: Planted, numbers: list[int]) -> None:
+    assert_nothing_escapes(planted, numbers)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("share", range(SHARES))
+def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
+    @seed(SEED * SHARES + share)
+    @settings(
+        max_examples=-(-SESSIONS // SHARES),
+        deadline=None,
+        database=None,
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        transcripts(), st.lists(NUMBERS, min_size=ACTIONS, max_size=ACTIONS), st.sampled_from(["", "strict", "slowly"])
+    )
+    def sessions(planted: Planted, numbers: list[int], option: str) -> None:
+        assert_nothing_escapes(planted, numbers, **({option: True} if option else {}))
+
+    sessions()

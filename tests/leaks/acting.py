@@ -100,17 +100,20 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
     """Keys, with a look between the groups."""
-    return {
-        "key": lambda: [given],
-        "yank": lambda: [["y"], given],
-        "go to": lambda: [[":", *given[0]], ["enter"]],
-        "search": lambda: [[*given[0], *given[1]], ["enter"]],
-        "palette": lambda: [["ctrl+p"], [*given[0]], ["down", "enter"], ["escape"]],
-        "help": lambda: [["question_mark"], ["down"], ["escape"]],
-        "copy": lambda: [["ctrl+c"]],
-        "export": lambda: [["x"], ["enter"], ["escape"]],
-        "debug and back": lambda: [["escape", "escape", "d", "s", "J", "y", "r", "d"]],
-    }[kind]()
+    if kind in ("go to", "search"):
+        prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
+        return [[*prefix, *text], ["enter"]]
+    if kind == "palette":
+        return [["ctrl+p"], [*given[0]], ["down", "enter"], ["escape"]]
+    return [["y"], given] if kind == "yank" else _FIXED.get(kind, [given])
+
+
+_FIXED = {
+    "help": [["question_mark"], ["down"], ["escape"]],
+    "copy": [["ctrl+c"]],
+    "export": [["x"], ["enter"], ["escape"]],
+    "debug and back": [["escape", "escape", "d", "s", "J", "y", "r", "d"]],
+}
 
 
 async def _point(pilot: Pilot[int], act: Act) -> None:

@@ -48,7 +48,7 @@ class Recorded(ViewerApp):
         self.sent.append(("clipboard", text))
         super().copy_to_clipboard(text)
 
-    def notify(self, message: str, *, title: str = "", **more: Any) -> None:  # type: ignore[override]
+    def notify(self, message: str, *, title: str = "", **more: Any) -> None:
         self.sent.append(("notification", f"{title}\n{message}"))
         super().notify(message, title=title, **more)
 
@@ -130,7 +130,7 @@ class Session:
         yield "app title", f"{app.title}\n{app.sub_title}"
         yield "app clipboard", app.clipboard
         yield "selection", screen.get_selected_text() or ""
-        yield "tooltips", "\n".join(str(widget.tooltip) for widget in screen.walk_children() if widget.tooltip)
+        yield "tooltips", "\n".join(str(widget.tooltip) for widget in screen.walk_children(Widget) if widget.tooltip)
         for each in self.app.screen_stack:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
@@ -147,7 +147,7 @@ class Session:
         """What is drawn, by the widgets that drew it."""
         screen = self.app.screen
         strips = screen._compositor.render_strips()
-        for widget in screen.walk_children():
+        for widget in screen.walk_children(Widget):
             region = widget.region
             if widget.is_container or not region or not widget.display:
                 continue
@@ -213,10 +213,8 @@ async def session(
     slowly: bool = False,
 ) -> AsyncIterator[Session]:
     """The app on this transcript, in a folder of its own where all that it writes is found."""
-    place = folder / "input"
-    place.mkdir(exist_ok=True)
-    path = place / "chat.ocml"
-    path.write_bytes(planted.data)
+    (folder / "input").mkdir(exist_ok=True)
+    (folder / "input" / "chat.ocml").write_bytes(planted.data)
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
@@ -226,7 +224,7 @@ async def session(
             patched.setattr(main, "READ_AT_ONCE", 29)
             patched.setattr(main, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(main, "LOOK_AGAIN_SECONDS", 0.01)
-        app = Recorded([str(place if as_folder else path)], options)
+        app = Recorded(["input" if as_folder else "input/chat.ocml"], options)
         async with app.run_test(size=size) as pilot:
             run = Session(planted, pilot, folder)
             while slowly and not run.has_read:

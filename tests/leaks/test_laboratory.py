@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -21,7 +22,7 @@ SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
-QUICK = ("openchatml-2.2", "json")
+QUICK = ("openchatml-2.2",)
 NUMBERS = st.integers(0, 2**40)
 
 
@@ -30,7 +31,7 @@ def prefixes_of(planted: Planted) -> list[str]:
     return [word[:length] for word in planted.canaries[:8] for length in range(3, SHORTEST)]
 
 
-async def escaped_from(planted: Planted, acts: Sequence[Act], **options: bool) -> tuple[list[Escaped], int]:
+async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
     """What was found, and how often was looked."""
     with tempfile.TemporaryDirectory() as folder:
         async with session(planted, Path(folder), **options) as run:
@@ -39,7 +40,7 @@ async def escaped_from(planted: Planted, acts: Sequence[Act], **options: bool) -
     return run.escaped, run.looks
 
 
-def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: bool) -> None:
+def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: Any) -> None:
     prefixes = prefixes_of(planted)
     acts = [act_of(number, prefixes) for number in numbers]
     escaped, _ = asyncio.run(escaped_from(planted, acts, **options))

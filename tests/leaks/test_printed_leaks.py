@@ -1,0 +1,94 @@
+"""Nothing that is hidden is printed by any command; and what a command would print of it is found."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+
+from tests.cli.program import Result, run
+from tests.leaks.planted import KINDS, Planted, everything, transcripts
+from tests.printing import PRINTED, SURFACES, WITHOUT_TRANSCRIPT
+from viewer.cli import COMMANDS
+from viewer.cli.output import Output, write_text
+from viewer.formats import WRITERS
+
+SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+
+
+def printed(planted: Planted, file: Path, line: list[str]) -> Result:
+    """What a command says of this transcript."""
+    command, *options = line
+    return run(command, *options, "--format", planted.dialect, file)
+
+
+def assert_nothing_is_printed(planted: Planted) -> None:
+    finder = planted.finder
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "chat"
+        file.write_bytes(planted.data)
+        for line in SURFACES:
+            result = printed(planted, file, line)
+            assert finder.leaks(result.out) == [], line
+            assert finder.leaks(result.err) == [], line
+        listed = run("view", folder)
+        assert finder.leaks(listed.out + listed.err) == []
+
+
+def test_every_command_has_its_lines() -> None:
+    assert set(PRINTED) | WITHOUT_TRANSCRIPT == set(COMMANDS)
+    assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
+
+
+@pytest.mark.parametrize("dialect", KINDS)
+def test_no_command_prints_what_is_hidden(dialect: str) -> None:
+    assert_nothing_is_printed(everything(dialect))
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(transcripts())
+def test_no_command_prints_what_is_hidden_in_random_transcripts(planted: Planted) -> None:
+    assert_nothing_is_printed(planted)
+
+
+@pytest.mark.lab
+def test_no_command_prints_what_is_hidden_in_a_thousand_transcripts() -> None:
+    @seed(SEED)
+    @settings(
+        max_examples=SESSIONS,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(transcripts())
+    def campaign(planted: Planted) -> None:
+        assert_nothing_is_printed(planted)
+
+    campaign()
+
+
+@pytest.mark.parametrize("line", SURFACES, ids=" ".join)
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = everything("openchatml-2.2")
+    file = tmp_path / "chat"
+    file.write_bytes(planted.data)
+
+    def leaking(code: Callable[..., None]) -> Callable[..., None]:
+        def write(*given: object) -> None:
+            code(*given)
+            getattr(sys, stream).write(planted.canaries[3].upper() + "\n")
+
+        return write
+
+    monkeypatch.setattr(Output, "write", leaking(Output.write))
+    monkeypatch.setattr("viewer.cli.convert.write_text", leaking(write_text))
+    result = printed(planted, file, line)
+    assert planted.finder.leaks(result.out if stream == "stdout" else result.err)

@@ -1,0 +1,22 @@
+"""Every way to print: the command lines of each command, as the tests of what may be printed use them."""
+
+from __future__ import annotations
+
+from viewer.formats import WRITERS
+from viewer.render.exports import EXPORTERS
+
+PRINTED: dict[str, list[list[str]]] = {
+    "view": [[], ["--strict-safe"]],
+    "show": [[], ["--json"], ["--strict-safe"], ["--json", "--strict-safe"], ["--color", "always"], ["--ascii"]],
+    "check": [[], ["--json"], ["--sarif"], ["--github"]],
+    "convert": [["--to", name] for name in WRITERS],
+    "stats": [[], ["--json"]],
+    "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
+}
+"""The commands that read a transcript."""
+WITHOUT_TRANSCRIPT = {"explain", "formats", "themes", "config", "demo"}
+"""What these print is the same whatever transcripts there are."""
+
+SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]
+SAFE_SURFACES = [line for line in SURFACES if line[0] != "check"]
+"""Those that an end user may have; `check` tells a developer places, and nothing that was written there."""

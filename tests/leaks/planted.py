@@ -9,7 +9,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from tests.leaks.finder import Finder, canary
+from tests.leaks.finder import LETTERS, Finder, canary
 
 _HOLE = re.compile(r"\{c\}|\{n\}")
 
@@ -39,11 +39,16 @@ class Planted:
     def place_of(self, word: str) -> str:
         return dict(self.places)[word]
 
-    def with_other_canaries(self, chance: Random) -> Planted:
-        """The same with other words of the same letters in every hidden place."""
+    def with_other_words(self, chance: Random) -> Planted:
+        """The same with words of other lengths in every hidden place."""
         text, places = self.text, []
         for word, place in self.places:
-            other = _fresh(word.isdecimal(), chance)
+            number = word.isdecimal()
+            other = (
+                str(chance.randrange(10**8, 10**12))
+                if number
+                else "".join(chance.choices(LETTERS, k=chance.choice((7, 9, 15, 31, 200))))
+            )
             text = text.replace(word, other)
             places.append((other, place))
         return Planted(self.dialect, text, tuple(places), self.preambles)

@@ -59,8 +59,9 @@ class Examiner:
                     self._tools.declare(self._read(start, end).decode("utf-8", "replace"))
 
     def close(self) -> None:
-        """The input has ended."""
+        """The input has ended; what was needed to check it is forgotten."""
         self.calls.end_transcript()
+        self._tools, self._transcribed = ToolChecks(self.calls), None
 
     def _report(self, code: str, reason: str | None, start: int, end: int, message: int | None) -> None:
         self.findings.add(code, reason, start, end, message)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
 
 from viewer.core.header_grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem
 from viewer.core.header_meaning import HeaderMeaning, is_tool_name
 from viewer.core.header_words import ITEM, HeaderWords
+from viewer.core.memory import remembering
 
 __all__ = [
     "CHECKED_TYPES",
@@ -63,7 +63,7 @@ def read_header(words: bytes, grammar: HeaderGrammar, *, implied: bool = False, 
     return _read(words, grammar, implied, partial)
 
 
-@lru_cache(maxsize=4096)
+@remembering(4096)
 def _read_remembered(words: bytes, grammar: HeaderGrammar, implied: bool, partial: bool) -> HeaderReading:
     return _read(words, grammar, implied, partial)
 

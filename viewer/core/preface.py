@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from viewer.core.headers import looks_like_header
+from viewer.core.memory import remembering
 from viewer.core.record import Record
 from viewer.core.tokens import Window
 from viewer.core.yaml_header import DocumentHeader, read_document_header
@@ -75,7 +75,7 @@ def begins_block(line: bytes, whole: bool) -> bool | None:
     return None
 
 
-@lru_cache(maxsize=256)
+@remembering(256)
 def _remembered(data: bytes) -> DocumentHeader:
     return read_document_header(data)
 

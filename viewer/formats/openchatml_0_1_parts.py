@@ -5,8 +5,8 @@ Bodies are kept as spans; only the JSON of the current call or output is kept, f
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
+from viewer.core.memory import remembering
 from viewer.core.messages import Channel, Ending, Header, Message, Span
 from viewer.core.record import Record
 from viewer.core.tokens import Token, TokenSet
@@ -237,6 +237,6 @@ class Frame:
         self._list_at = None
 
 
-@lru_cache(maxsize=1024)
+@remembering(1024)
 def _thought_header(header: Header, kind: str) -> Header:
     return replace(header, channel=Channel.ANALYSIS, channel_given="analysis", intent=kind)

@@ -6,10 +6,10 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 
 from viewer.core.dialect import Dialect, Options, Reader
 from viewer.core.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
+from viewer.core.memory import remembering
 from viewer.core.messages import Coding, Header, Message, Piece, Span
 from viewer.core.record import Record
 from viewer.formats.harmony import HARMONY
@@ -209,7 +209,7 @@ class TokenIdReader:
         return [Piece(*self._places.span(piece.start, piece.end), Coding.TOKEN_IDS) for piece in pieces]
 
 
-@lru_cache(maxsize=1024)
+@remembering(1024)
 def _restored(header: Header) -> Header:
     """The header with what was stood in for."""
     return replace(

@@ -9,6 +9,7 @@ from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Options
 from viewer.core.examiner import Examiner
 from viewer.core.index import MessageIndex
+from viewer.core.memory import forget
 from viewer.core.parser import Parser
 from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
@@ -77,8 +78,11 @@ class Document:
         self._examiner.take(self._parser.feed(data))
 
     def _end(self) -> None:
+        """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
         self._examiner.take(self._parser.close())
         self._examiner.close()
+        self._parser = Parser(DIALECTS[self.detection.dialect], self._options)
+        forget()
         self.is_complete = True
 
     @property

@@ -17,7 +17,10 @@ class Places:
         """Line ends before each block."""
         self._line_starts = array("Q", [0])
         """The beginning of the line that each block begins in."""
-        self._partial = b""
+        self._ends = 0
+        """Line ends in the block that is not full yet."""
+        self._line_start = 0
+        """The beginning of the line that the input has come to."""
         self._length = 0
         self._cursor = (0, 0, 0)
         """An offset, the line ends before it, and the beginning of its line."""
@@ -25,19 +28,22 @@ class Places:
         """A beginning of a line, an offset in it, and the code points between."""
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
-        data = self._partial + data
+        """The next bytes of the input; none of them is kept."""
         at = 0
-        while len(data) - at >= BLOCK:
-            self._add_block(data[at : at + BLOCK])
-            at += BLOCK
-        self._partial = data[at:]
+        while at < len(data):
+            end = min(len(data), at + BLOCK - self._length % BLOCK)
+            newest = data.rfind(b"\n", at, end)
+            self._ends += data.count(b"\n", at, end)
+            self._line_start = self._length + newest + 1 - at if newest >= 0 else self._line_start
+            self._length += end - at
+            at = end
+            if self._length % BLOCK == 0:
+                self._end_block()
 
-    def _add_block(self, block: bytes) -> None:
-        newest = block.rfind(b"\n")
-        self._lines.append(self._lines[-1] + block.count(b"\n"))
-        self._line_starts.append(self._length + newest + 1 if newest >= 0 else self._line_starts[-1])
-        self._length += len(block)
+    def _end_block(self) -> None:
+        self._lines.append(self._lines[-1] + self._ends)
+        self._line_starts.append(self._line_start)
+        self._ends = 0
 
     def line(self, offset: int) -> int:
         """The line of an offset, from 1 on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rich.cells import cached_cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -36,3 +37,9 @@ class Painter:
 def joined(*lines: Sequence[Part]) -> Line:
     """Parts after one another."""
     return tuple(part for line in lines for part in line)
+
+
+def forget_widths() -> None:
+    """Rich remembers how wide texts are and where they were cut, and with that the texts that were drawn."""
+    cached_cell_len.cache_clear()
+    Segment._split_cells.cache_clear()

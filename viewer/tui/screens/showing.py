@@ -10,6 +10,7 @@ from viewer.render.style import Look
 from viewer.sources.rows import Lane, RowKind, Rows
 from viewer.tui.blocks import BlockFacts, BlockMaker
 from viewer.tui.clipboard import forget
+from viewer.tui.paint import forget_widths
 from viewer.tui.screens.titling import Titling
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.problem_line import ProblemLine
@@ -46,6 +47,8 @@ class Showing(Titling):
         self.status.hush()
         self.query_one(ProblemLine).show(())
         forget(self.app)
+        forget_widths()
+        self.call_after_refresh(forget_widths)
 
     def end_search(self) -> None:
         """No search any more."""

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,12 +46,14 @@ def run(*arguments: str | Path, stdin: str | bytes = b"", **environment: str) ->
 
 def _run_here(arguments: list[str], stdin: bytes) -> Result:
     streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="") for data in (stdin, b"", b"")]
-    before = sys.stdin, sys.stdout, sys.stderr, sys.excepthook
+    before = sys.stdin, sys.stdout, sys.stderr
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
     sys.stdin, sys.stdout, sys.stderr = streams
     try:
         code = viewer.cli.run(arguments)
     finally:
-        sys.stdin, sys.stdout, sys.stderr, sys.excepthook = before
+        sys.stdin, sys.stdout, sys.stderr = before
+        sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
     out, err = (_written(stream) for stream in streams[1:])
     return Result(code, out, err)
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.program import BROKEN, CHAT, ROOT, Result, run
 from viewer.cli import run as run_here
+from viewer.render.crash import report_crash
 
 
 @pytest.fixture
@@ -207,13 +208,11 @@ def test_without_arguments_a_pipe_is_read() -> None:
     assert "Yes, it is." in run("-", stdin=CHAT).out
 
 
-def test_a_crash_says_where_and_not_what(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from viewer.cli import exits
-
+def test_a_crash_says_where_and_not_what(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         raise ValueError("a secret of the transcript")
     except ValueError as error:
-        exits._report_crash(ValueError, error, error.__traceback__)
+        assert report_crash(ValueError, error.__traceback__) == 1
     err = capsys.readouterr().err
     assert "ValueError" in err
     assert "test_exits.py" in err

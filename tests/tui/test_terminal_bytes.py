@@ -88,9 +88,9 @@ open(sys.argv[1], "w").write(str(Barrier.caught))
 sys.exit(code)
 """
 BREAKS = """
-import sys
+import asyncio, atexit, sys, threading
 from viewer.cli.exits import ended
-from viewer.tui.app import ViewOptions, run_app
+from viewer.tui.app import ViewerApp, ViewOptions, run_app
 from viewer.tui.screens.main import MainScreen
 from viewer.tui.widgets.transcript import Transcript
 def breaks(self, *given):
@@ -111,6 +111,17 @@ elif sys.argv[1] == "mount":
     MainScreen.on_mount = breaks
 elif sys.argv[1] == "unmount":
     MainScreen.on_unmount = breaks
+elif sys.argv[1] == "thread":
+    MainScreen.action_follow = lambda self: threading.Thread(target=breaks, args=(self,)).start()
+elif sys.argv[1] == "task":
+    MainScreen.action_follow = lambda self: asyncio.get_running_loop().call_soon(breaks, self)
+elif sys.argv[1] == "exit":
+    atexit.register(breaks, None)
+elif sys.argv[1] == "destructor":
+    Broken = type("Broken", (), {"__del__": breaks})
+    MainScreen.action_follow = lambda self: (Broken(), self.app.exit(1, 1))
+elif sys.argv[1] == "after":
+    ViewerApp.run = lambda self, run=ViewerApp.run: (run(self), breaks(self))
 else:
     MainScreen.action_follow = breaks
 sys.exit(ended(lambda: run_app(sys.argv[2:], ViewOptions())))
@@ -242,19 +253,26 @@ def test_every_ending_puts_the_terminal_back(sent: signal.Signals | None, codes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["handler", "worker", "timer", "drawing", "compose", "mount", "unmount"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("handler", "worker", "timer", "drawing", "compose", "mount", "unmount"),
+        *("thread", "task", "exit", "destructor", "after"),
+    ],
+)
 def test_a_fault_of_the_program_shows_no_word_of_the_transcript(place: str) -> None:
     terminal = Terminal([place, "samples/tour.ocml"], script=BREAKS)
     if place not in ("compose", "mount"):
         terminal.wait_for("[SAFE]")
-        terminal.press("d", "q" if place == "unmount" else "F")
+        terminal.press("d", "q" if place in ("unmount", "exit", "after") else "F")
     code = terminal.end()
     written = bytes(terminal.written)
     assert left_behind(written) == []
     assert foreign(written) == []
     assert_nothing_is_left(written)
     assert code == 1
-    assert "ValueError" in written[written.rfind(b"\x1b[?1049l") :].decode()
+    if place != "destructor":  # while the app runs, nothing is printed
+        assert "ValueError" in written[written.rfind(b"\x1b[?1049l") :].decode()
 
 
 def assert_nothing_is_left(written: bytes) -> None:

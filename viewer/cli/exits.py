@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from types import TracebackType
 
 import click
 
 from viewer.errors import ViewerError
+from viewer.render.crash import take_faults
 from viewer.render.safe_text import safe_line
 
 FINE = 0
@@ -42,7 +42,7 @@ def complain(sentence: str) -> None:
 
 def ended(act: Callable[[], int]) -> int:
     """Do it, and return the exit code that tells how it ended."""
-    sys.excepthook = _report_crash
+    take_faults()
     try:
         code = act()
         if sys.stdout is not None:
@@ -80,12 +80,3 @@ def _close_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
-
-
-def _report_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Where the program broke, without a word of what it was reading: messages of exceptions quote their input."""
-    complain(f"this is a bug: {kind.__name__}")
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        say(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
-        trace = trace.tb_next

@@ -17,12 +17,13 @@ from textual.filter import LineFilter
 from viewer.core.dialect import Options
 from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
+from viewer.render.crash import report_crash
 from viewer.render.style import Style, own
 from viewer.resources import bundled
 from viewer.sources.bytes import Source, is_directory
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
-from viewer.tui.endings import fault_of, report_crash, take_signals
+from viewer.tui.endings import fault_of, take_faults_of, take_signals
 from viewer.tui.file_table import FileTable, Reading
 from viewer.tui.folder_watch import FolderWatch
 from viewer.tui.opening import Opener
@@ -90,6 +91,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self.watch_own_theme()
         if self.tunes_memory:
             take_signals(self)
+            take_faults_of(self)
         self.set_interval(LOOK_SECONDS, self._look_for_files)
         if is_directory(self.paths[0]):
             self._list_folder(self.paths[0], opens_newest=self.options.follow)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
+import threading
 from contextlib import suppress
-from types import TracebackType
+from typing import Any
 
 from textual.app import App
 from textual.worker import WorkerFailed
@@ -27,12 +27,21 @@ def fault_of(error: BaseException) -> BaseException:
     return error.error if isinstance(error, WorkerFailed) else error
 
 
-def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
-    """The kind of exception and the places in the code; never its message, which may quote a transcript."""
-    lines = [f"ocmlview: this is a bug: {kind.__name__}"]
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        lines.append(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
-        trace = trace.tb_next
-    sys.stderr.write("\n".join(lines) + "\n")
-    return 1
+def take_faults_of(app: App[int]) -> None:
+    """A fault in a thread or in a task that nobody waits for ends the app as one in a handler does."""
+    loop = asyncio.get_running_loop()
+    fallback = threading.excepthook
+
+    def in_thread(fault: threading.ExceptHookArgs) -> None:
+        if loop.is_closed() or not isinstance(fault.exc_value, Exception):
+            fallback(fault)
+        else:
+            loop.call_soon_threadsafe(app._handle_exception, fault.exc_value)
+
+    def in_task(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+        error = told.get("exception")
+        if isinstance(error, Exception):
+            app._handle_exception(error)
+
+    threading.excepthook = in_thread
+    loop.set_exception_handler(in_task)

@@ -1,0 +1,128 @@
+"""Endings that are no key and no fault: a stop and going on, a closed terminal, a full disk, no reader."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.tui.terminal import Terminal, foreign, left_behind
+from tests.tui.test_terminal_bytes import assert_nothing_is_left
+
+ROOT = Path(__file__).parents[2]
+SHELL = """
+import os, signal, sys, time
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+child = os.fork()
+if child == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.executable, [sys.executable, "-m", "viewer", sys.argv[1]])
+_, status = os.waitpid(child, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpid())
+print("STOPPED" if os.WIFSTOPPED(status) else "ENDED", flush=True)
+time.sleep(1)
+os.tcsetpgrp(0, child)
+os.kill(child, signal.SIGCONT)
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status) % 256)
+"""
+FULL = """
+import resource, signal, sys
+from viewer.tui.app import ViewOptions, run_app
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+sys.exit(run_app(sys.argv[1:], ViewOptions()))
+"""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("stops", ["key", "signal"])
+def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again(stops: str) -> None:
+    terminal = Terminal(["samples/tour.ocml"], script=SHELL)
+    terminal.wait_for("[SAFE]")
+    if stops == "key":
+        terminal.press("\x1a")
+    else:
+        os.kill(child_of(terminal.pid), signal.SIGTSTP)
+    terminal.wait_for("STOPPED")
+    stopped = bytes(terminal.written).partition(b"STOPPED")[0]
+    assert left_behind(stopped) == []
+    assert_nothing_is_left(stopped)
+    terminal.wait_for("[SAFE]")
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert left_behind(bytes(terminal.written)) == []
+    assert foreign(bytes(terminal.written).replace(b"STOPPED", b"")) == []
+
+
+def child_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()[0])
+
+
+def test_a_terminal_that_is_closed_ends_the_program() -> None:
+    terminal = Terminal(["samples/tour.ocml"])
+    terminal.wait_for("[SAFE]")
+    os.close(terminal.master)
+    end = time.monotonic() + 20
+    done, status = 0, 0
+    while not done and time.monotonic() < end:
+        time.sleep(0.05)
+        done, status = os.waitpid(terminal.pid, os.WNOHANG)
+    if not done:
+        os.kill(terminal.pid, signal.SIGKILL)
+        os.waitpid(terminal.pid, 0)
+    assert done, "it did not end"
+    assert os.waitstatus_to_exitcode(status) != 0
+
+
+def test_a_full_disk_is_told_and_nothing_is_left_of_the_export(tmp_path: Path) -> None:
+    chat = tmp_path / "chat.ocml"
+    chat.write_bytes((ROOT / "samples" / "tour.ocml").read_bytes())
+    terminal = Terminal([chat], script=FULL, folder=tmp_path)
+    terminal.wait_for("[SAFE]")
+    terminal.press("x", "enter")
+    terminal.press("escape", "escape", "j", "q", "q")
+    assert terminal.end() == 0
+    assert left_behind(bytes(terminal.written)) == []
+    assert [path.name for path in tmp_path.iterdir() if path.stat().st_size and path != chat] == []
+
+
+@pytest.mark.parametrize(
+    "command", [["show"], ["check", "--json"], ["convert", "--to", "json"], ["stats"], ["formats"]]
+)
+def test_a_full_disk_ends_a_command_with_2(command: list[str]) -> None:
+    file = [] if command == ["formats"] else ["samples/tour.ocml"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "viewer", *command, *file],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert len(done.stderr.decode().splitlines()) == 1
+    assert_nothing_is_left(done.stderr)
+
+
+@pytest.mark.parametrize("command", [["show"], ["check", "--json"], ["convert", "--to", "json"], ["stats"]])
+def test_no_reader_ends_a_command_with_141_and_not_a_word(command: list[str], tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "viewer", *command, "samples/tour.ocml"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

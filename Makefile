@@ -3,7 +3,7 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check coverage lab bench clean
+.PHONY: demo test check coverage lab fuzz bench clean
 
 demo: $(INSTALLED)          ## the tour that comes with the program
 	@$(BIN)/ocmlview demo
@@ -28,6 +28,9 @@ coverage: $(INSTALLED)      ## the branches of core and formats, and of the two 
 
 lab: $(INSTALLED)           ## the long campaigns
 	@$(BIN)/python -m pytest -m lab
+
+fuzz: $(INSTALLED)          ## inputs made at random, for an hour or OCML_FUZZ_SECONDS
+	@$(BIN)/python -m tests.fuzz
 
 bench: $(INSTALLED)         ## speed, beside what else is installed
 	@$(BIN)/python -m tests.benchmarks

@@ -1,0 +1,81 @@
+"""Tries inputs on targets: whatever is raised, and whatever takes longer than a second, is a failure and is kept."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from tests.fuzz.inputs import CORPUS, next_input, seeds
+from tests.fuzz.targets import LARGE, TRIED
+
+SLOWEST = 1.0
+"""Seconds of processor time."""
+
+
+class HangError(AssertionError):
+    """A target is not done in time."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What was done."""
+
+    inputs: int
+    runs: int
+    slowest: float
+    """Seconds of the slowest run."""
+    slowest_target: str
+
+
+def most(name: str) -> float:
+    """Seconds that a target may take; a thousand findings are a thousand excerpts to print."""
+    return SLOWEST * (3 if name in LARGE else 1)
+
+
+def try_one(name: str, data: bytes, seed: int) -> float:
+    """Run a target; how long it took."""
+    begun = time.process_time()
+    with _no_longer_than(most(name), name):
+        TRIED[name](data, random.Random(seed))
+    return time.process_time() - begun
+
+
+@contextmanager
+def _no_longer_than(seconds: float, name: str) -> Iterator[None]:
+    """Also what never ends is ended; time is the processor's, so that a busy machine is no hang."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise HangError(f"{name} took more than {seconds} s")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def try_everything(data: bytes, seed: int, names: Sequence[str]) -> tuple[float, str]:
+    """Run all of these; the slowest of them."""
+    return max((try_one(name, data, seed), name) for name in names)
+
+
+def run_campaign(seconds: float, first: int, kept: Path = CORPUS) -> Campaign:
+    """For so long; an input that fails is written down, so that it can be looked at and replayed."""
+    others, end, number, runs, slowest = seeds(), time.monotonic() + seconds, first, 0, (0.0, "")
+    while time.monotonic() < end:
+        data = next_input(others, random.Random(number))
+        names = [name for name in TRIED if number % 4 == 0 or name not in LARGE]
+        failing = kept / f"new-{number}"
+        failing.write_bytes(data)
+        slowest = max(slowest, try_everything(data, number, names))
+        failing.unlink()
+        number, runs = number + 1, runs + len(names)
+    return Campaign(number - first, runs, *slowest)

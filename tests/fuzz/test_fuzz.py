@@ -1,0 +1,85 @@
+"""No input raises, and none takes long: what was found stays fixed, and a few seconds of new inputs in every run."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.fuzz.campaign import SLOWEST, HangError, run_campaign, try_everything, try_one
+from tests.fuzz.inputs import CORPUS, LARGEST
+from tests.fuzz.targets import HAS_SCANNER, LARGE, TRIED
+from tests.hostile import SHAPES
+
+SECONDS = float(os.environ.get("OCML_LAB_SECONDS", "600"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+
+
+@pytest.mark.slow
+def test_no_input_raises_in_a_few_seconds() -> None:
+    assert run_campaign(6, 1_000_000).inputs > 10
+
+
+@pytest.mark.lab
+def test_no_input_raises() -> None:
+    assert run_campaign(SECONDS, SEED * 10_000_000).inputs > SECONDS / 2
+
+
+def corpus() -> list[ParameterSet]:
+    """Those of more than a few kilobytes take their time."""
+    files = [file for file in sorted(CORPUS.iterdir()) if file.is_file()]
+    return [
+        pytest.param(file, id=file.name, marks=[pytest.mark.slow] if file.stat().st_size > 4096 else [])
+        for file in files
+    ]
+
+
+@pytest.mark.parametrize("file", corpus())
+def test_the_corpus_stays_fine(file: Path) -> None:
+    try_everything(file.read_bytes(), 1, list(TRIED))
+
+
+def test_the_corpus_is_small() -> None:
+    assert sum(file.stat().st_size for file in CORPUS.iterdir()) < 512 * 1024
+
+
+@pytest.mark.skipif(not HAS_SCANNER, reason="there is no scanner")
+def test_the_scanner_is_a_target() -> None:
+    assert "scan" in TRIED
+
+
+def test_a_hang_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang(data: bytes, chance: random.Random) -> None:
+        while True:
+            pass
+
+    monkeypatch.setitem(TRIED, "hang", hang)
+    with pytest.raises(HangError):
+        try_one("hang", b"", 1)
+
+
+def test_an_input_that_fails_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail(data: bytes, chance: random.Random) -> None:
+        raise ValueError
+
+    for name in list(TRIED):
+        monkeypatch.delitem(TRIED, name)
+    monkeypatch.setitem(TRIED, "fail", fail)
+    with pytest.raises(ValueError):
+        run_campaign(1, 5, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["new-5"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in TRIED if name not in LARGE])
+def test_hostile_shapes_of_64_kb_take_less_than_a_second(name: str) -> None:
+    for shape in SHAPES[SEED % 3 :: 3]:
+        data = shape.text(LARGEST)
+        start = time.process_time()
+        TRIED[name](data, random.Random(1))
+        took = time.process_time() - start
+        assert took < 2.5 * SLOWEST, f"{shape.title}: {took:.1f} s"

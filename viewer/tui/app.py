@@ -257,8 +257,6 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
 def run_app(paths: Sequence[str], options: ViewOptions) -> int:
     """Run the app; its exit code."""
-    for name in ("TEXTUAL_LOG", "TEXTUAL", "TEXTUAL_DEBUG", "TEXTUAL_DEVTOOLS_HOST", "TEXTUAL_DEVTOOLS_PORT"):
-        os.environ.pop(name, None)
     first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
     app = ViewerApp(paths, options, first)
     app.tunes_memory = True

@@ -26,7 +26,7 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
         capture_output=True,
         text=True,
         timeout=120,
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=False,
     )

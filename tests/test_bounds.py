@@ -1,0 +1,134 @@
+"""What a hostile input can cost is bounded: every cap in one table, and what happens beyond each."""
+
+from __future__ import annotations
+
+import ast
+import os
+import stat
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.reading import codes, read
+from viewer.core.json_text import check_json
+from viewer.core.memory import remembering
+from viewer.core.yaml_header import read_document_header
+from viewer.render.safe_text import safe_line
+from viewer.sources.spool import IN_MEMORY, Spool
+from viewer.tui.search import LONGEST_QUERY, Query
+from viewer.tui.widgets.transcript_lines import KEPT_BLOCKS
+
+TESTS = Path(__file__).parent
+KB, MB, GB = 1024, 1024**2, 1024**3
+LONG = b"x" * (65 * KB)
+
+CAPS = {
+    "document header": ("viewer.core.preface", "LONGEST", 64 * KB),
+    "message header": ("viewer.core.text_state", "LONGEST_HEADER", 64 * KB),
+    "old message header": ("viewer.formats.openchatml_0_1", "LONGEST_HEADER", 64 * KB),
+    "YAML": ("viewer.core.yaml_reading", "LARGEST", 64 * KB),
+    "depth of YAML": ("viewer.core.yaml_reading", "DEEPEST", 32),
+    "depth of JSON": ("viewer.core.json_scan", "MAX_DEPTH", 200),
+    "depth of a laid out body": ("viewer.render.json_layout", "DEEPEST", 200),
+    "laid out body": ("viewer.render.json_layout", "LARGEST", 1_000_000),
+    "depth of a declared type": ("viewer.core.typescript_types", "DEEPEST", 64),
+    "depth of a schema": ("viewer.core.schemas", "DEEPEST", 40),
+    "schema": ("viewer.core.schemas", "LARGEST", 8_000),
+    "pattern of a schema": ("viewer.core.schemas", "LONGEST_PATTERN", 1_000),
+    "references in a schema": ("viewer.core.openapi", "MOST_REFERENCES", 32),
+    "steps of a check of arguments": ("viewer.core.arguments", "MOST_STEPS", 200_000),
+    "YAML blocks in a body": ("viewer.core.embedded", "MOST_YAML_BLOCKS", 64),
+    "event": ("viewer.formats.events", "LONGEST_LINE", 8 * MB),
+    "line between messages": ("viewer.core.text_state", "LONGEST_LINE", MB),
+    "decompressed text": ("viewer.sources.compressed", "MOST", 2 * GB),
+    "text in memory": ("viewer.sources.spool", "IN_MEMORY", 8 * MB),
+    "files of a folder": ("viewer.sources.folder", "MOST_FILES", 10_000),
+    "burst": ("viewer.sources.follow", "TURN", 8 * MB),
+    "seconds of a pattern": ("viewer.tui.pattern_runner", "SECONDS", 2.0),
+    "hits": ("viewer.tui.search", "MOST_HITS", 1_000_000),
+    "query": ("viewer.tui.search", "LONGEST_QUERY", 1000),
+    "copy": ("viewer.tui.clipboard", "MOST_BYTES", 8 * MB),
+    "blocks at hand": ("viewer.tui.widgets.transcript_lines", "KEPT_BLOCKS", 300),
+    "raw bytes of a message": ("viewer.tui.raw_lines", "LONGEST_RAW", 64 * KB),
+    "name or id": ("viewer.render.safe_text", "LONGEST_LINE", 200),
+    "marks on a base": ("viewer.render.safe_text", "MOST_MARKS", 4),
+}
+"""What is bounded, by what, and how large it may be."""
+
+BEYOND_ELSEWHERE = {
+    "old message header": "formats/test_openchatml_0_1.py::test_a_header_beyond_all_bounds_ends_by_itself",
+    "depth of a declared type": "core/test_typescript.py::test_nesting_beyond_the_cap_is_open",
+    "event": "formats/test_events.py::test_a_line_that_is_too_long_is_passed_over",
+    "decompressed text": "sources/test_compressed.py::test_a_bomb_is_cut_off",
+    "seconds of a pattern": "tui/test_search.py::test_one_that_never_ends_is_stopped",
+    "burst": "sources/test_live.py::test_a_burst_is_read_in_slices",
+    "copy": "tui/test_clipboard.py::test_nothing_to_copy_and_too_much",
+    "marks on a base": "render/test_lines.py::test_a_base_has_at_most_four_marks",
+}
+"""The tests of what happens beyond a cap that stand beside the other tests of its module."""
+
+
+@pytest.mark.parametrize("name", CAPS)
+def test_the_cap_is_as_told(name: str) -> None:
+    module, constant, value = CAPS[name]
+    assert getattr(import_module(module), constant) == value
+
+
+@pytest.mark.parametrize("name", BEYOND_ELSEWHERE)
+def test_the_test_of_the_cap_is_there(name: str) -> None:
+    file, _, function = BEYOND_ELSEWHERE[name].partition("::")
+    tree = ast.parse((TESTS / file).read_text("utf-8"))
+    assert function in {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+BEYOND: dict[str, Callable[[], bool]] = {
+    "document header": lambda: _is_told(b"version: 2.2\nnotes: " + LONG + b"\n<|start|>user<|message|>a<|end|>"),
+    "message header": lambda: _is_told(b"version: 2.2\n<|start|>user name=" + LONG + b"<|message|>a<|end|>"),
+    "YAML": lambda: bool(read_document_header(b"a: b\n" * 20_000).faults),
+    "depth of YAML": lambda: bool(read_document_header(b"a: " + b"[" * 40 + b"]" * 40).faults),
+    "depth of JSON": lambda: check_json(b"[" * 201 + b"]" * 201, 0) is not None,
+    "query": lambda: len(Query.parse("x" * 5000).text) == LONGEST_QUERY,
+    "name or id": lambda: len(safe_line("x" * 5000)) == 200,
+    "blocks at hand": lambda: KEPT_BLOCKS < 1000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_beyond_the_cap(name: str) -> None:
+    assert BEYOND[name]()
+
+
+def _is_told(data: bytes) -> bool:
+    """A diagnostic says so, and what follows is read again."""
+    reading = read(data + b"\n<|start|>user<|message|>still here<|end|>", "openchatml-2.2")
+    return any(code.startswith("E-PARSE-HEADER") for code in codes(reading)) and "still here" in reading.texts[-1]
+
+
+def test_json_at_the_cap_is_read() -> None:
+    assert check_json(b"[" * 200 + b"]" * 200, 0) is None
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    made: list[int] = []
+
+    @remembering(3)
+    def keep(number: int) -> int:
+        made.append(number)
+        return number
+
+    for number in (1, 2, 3, 4, 1):
+        keep(number)
+    assert made == [1, 2, 3, 4, 1]
+
+
+def test_a_large_spool_is_an_unnamed_file_of_mode_0600() -> None:
+    spool = Spool()
+    spool.append(b"x" * (IN_MEMORY + 1))
+    facts = os.fstat(spool._file.fileno())
+    assert stat.S_IMODE(facts.st_mode) == 0o600
+    assert facts.st_nlink == 0
+    assert spool.read(IN_MEMORY, IN_MEMORY + 9) == b"x"

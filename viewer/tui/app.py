@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -10,6 +10,7 @@ from viewer.core.bodies import read_body
 from viewer.core.dialect import Dialect, Options
 from viewer.core.examiner import Examiner
 from viewer.core.parser import Parser
+from viewer.core.scan import Scanner
 from viewer.core.visibility import is_user_safe
 from viewer.formats import DIALECTS
 from viewer.formats.token_ids import body_of_ids
@@ -38,6 +39,30 @@ def examine(pieces: Iterable[bytes], text: bytes, dialect: str | Dialect, option
     examiner.take(parser.close())
     examiner.close()
     return examiner
+
+
+def scan(
+    pieces: Iterable[bytes], text: bytes, dialect: str, *, shortest_run: int = 1, slice_size: int = 0
+) -> tuple[Examiner, Scanner]:
+    """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
+    parser = Parser(DIALECTS[dialect])
+    examiner = Examiner(lambda start, end: text[start:end], DIALECTS, body_of_ids, defers=slice_size > 0)
+    scanner = Scanner(parser, examiner, shortest_run=shortest_run)
+    for piece in pieces:
+        scanner.feed(piece)
+    examiner.take(parser.close())
+    examiner.close()
+    while not examiner.is_checked:
+        examiner.check_some(slice_size)
+    assert not examiner.unchecked
+    return examiner, scanner
+
+
+def read_scanned(text: bytes, dialect: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
+    """Read a text cut at these offsets with the scanner."""
+    edges = [0, *sorted(cuts), len(text)]
+    pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
+    return describe(scan(pieces, text, dialect, slice_size=slice_size)[0], text)
 
 
 def describe(examiner: Examiner, text: bytes) -> Reading:

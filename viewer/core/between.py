@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from viewer.core.headers import looks_like_header
@@ -10,6 +11,7 @@ from viewer.core.record import Record
 from viewer.core.text_state import LONGEST_HEADER, LONGEST_LINE, SPACE, TextSetup, TextState
 from viewer.core.tokens import Token
 
+NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
 State = Callable[[bool], bool]
 LONGEST_BLOCK_LINE = 256
 """So much of a line tells whether it begins a document header."""
@@ -62,6 +64,8 @@ class Between(TextState):
     def between_state(self, ended: bool) -> bool:
         if self.at >= self.window.end:
             return False
+        if self._begin_next():
+            return True
         if not self.line_known:
             taken = self._look_at_line(ended)
             if taken is not None:
@@ -77,6 +81,18 @@ class Between(TextState):
             self.move(limit)
             return True
         return self._wait_in_line(ended)
+
+    def _begin_next(self) -> bool:
+        """What is most common: nothing but white space before the next message."""
+        found = NEXT.match(self.window.data, self.at - self.window.base)
+        if found is None:
+            return False
+        start, end = found.start(1) + self.window.base, found.end() + self.window.base
+        if self.grammar.literals and self.window.byte_before(start) == ord("<"):
+            return False
+        self.flush_stray()
+        self.begin(start, end)
+        return True
 
     def _wait_in_line(self, ended: bool) -> bool:
         if ended:

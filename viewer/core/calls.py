@@ -4,60 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 
+from viewer.core.call_columns import CallColumns, CallLink, CallLinks, CallState
+from viewer.core.call_ids import CallTable
+from viewer.core.index import MessageIndex
 from viewer.core.messages import Message, Span
+
+__all__ = ["CallLedger", "CallLink", "CallState", "bare_tool_name", "full_tool_name", "is_function"]
 
 BUILT_INS = frozenset({"python", "browser"})
 Report = Callable[[str, str | None, int, int, int | None], None]
-
-
-class CallState(Enum):
-    """What became of a call."""
-
-    PENDING = "pending"
-    OK = "ok"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-    CANCELLED = "cancelled"
-    UNANSWERED = "unanswered"
-    ORPHAN = "orphan"
-    DUPLICATE = "duplicate"
-
-
-@dataclass(slots=True)
-class CallLink:
-    """A call and its reply; one of the two may be missing."""
-
-    transcript: int
-    turn: int
-    call_id: str | None
-    tool: str
-    call: int | None = None
-    reply: int | None = None
-    state: CallState = CallState.PENDING
-    inferred: bool = False
-    call_time: int | None = None
-    reply_time: int | None = None
-    deadline_ms: int | None = None
-    call_end: int = 0
-    """Where the call message ends in the input."""
-
-    @property
-    def latency_ms(self) -> int | None:
-        """The time from call to reply, where both times are known."""
-        if self.call_time is None or self.reply_time is None:
-            return None
-        return self.reply_time - self.call_time
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the body of a reply says of its call."""
-
-    state: CallState = CallState.OK
-    place: Span | None = None
+Place = Callable[[], Span]
+"""Where the id of a call stands, or should stand; asked only where something is reported there."""
 
 
 def full_tool_name(name: str) -> str:
@@ -75,11 +33,11 @@ def bare_tool_name(name: str) -> str:
     return name.removeprefix("functions.")
 
 
-class CallLedger:
+class CallLedger(CallColumns):
     """Links the calls and replies of an input in the order in which they are closed."""
 
-    def __init__(self, report: Report) -> None:
-        self.links: list[CallLink] = []
+    def __init__(self, report: Report, index: MessageIndex) -> None:
+        super().__init__(index)
         self._report = report
         self._passed = 0
         """Calls below this row were followed by something that is neither call nor reply."""
@@ -87,16 +45,20 @@ class CallLedger:
         """The first row of the current turn."""
         self._begin_transcript()
 
+    @property
+    def links(self) -> CallLinks:
+        """All calls and replies."""
+        return CallLinks(self)
+
     def _begin_transcript(self) -> None:
         self._turn = 0
-        self._first = len(self.links)
-        self._known_ids: dict[str, int] = {}
+        self._known_ids = CallTable(self.call_id)
         self._open_by_id: dict[str, deque[int]] = {}
         self._begin_turn(0)
 
     def _begin_turn(self, turn: int) -> None:
         self._turn = turn
-        self._turn_first = len(self.links)
+        self._turn_first = len(self)
         self._open_by_tool: dict[str, deque[int]] = {}
         self._open_in_order: deque[int] = deque()
 
@@ -113,51 +75,59 @@ class CallLedger:
 
     def pass_by(self) -> None:
         """A message that is neither a call nor a reply."""
-        self._passed = len(self.links)
+        self._passed = len(self)
 
-    def add_call(self, message: Message, turn: int, deadline_ms: int | None, place: Span, needs_id: bool) -> CallLink:
-        """A message to a tool; `place` is where its id stands, or should stand."""
+    def add_call(self, message: Message, deadline_ms: int | None, place: Place, needs_id: bool) -> int:
+        """A message to a tool; returns its row."""
         header = message.header
         assert header.recipient is not None
-        row = len(self.links)
-        link = CallLink(message.transcript, turn, header.call_id, full_tool_name(header.recipient), message.number)
-        link.call_time, link.deadline_ms, link.call_end = message.time_ms, deadline_ms, message.span[1]
-        self.links.append(link)
-        if header.call_id is not None:
-            if header.call_id in self._known_ids:
-                self._report("W-CALL-ID-DUPLICATE", "call", *place, message.number)
-            self._known_ids[header.call_id] = row
-            self._open_by_id.setdefault(header.call_id, deque()).append(row)
+        tool, call_id = full_tool_name(header.recipient), header.call_id
+        row = self._add(message.number, 0, tool, CallState.PENDING, call_id)
+        if deadline_ms is not None:
+            self._deadlines[row] = deadline_ms
+        if call_id is not None:
+            if self._known_ids.get(call_id) is not None:
+                self._report("W-CALL-ID-DUPLICATE", "call", *place(), message.number)
+            self._known_ids.put(call_id, row)
+            self._open_by_id.setdefault(call_id, deque()).append(row)
         elif needs_id:
-            self._report("W-CALL-ID-MISSING", "call", *place, message.number)
-        self._open_by_tool.setdefault(bare_tool_name(link.tool), deque()).append(row)
-        self._open_in_order.append(row)
-        return link
+            self._report("W-CALL-ID-MISSING", "call", *place(), message.number)
+        by_tool = self._open_by_tool.setdefault(bare_tool_name(tool), deque())
+        for queue in (by_tool, self._open_in_order):
+            self._forget_answered(queue)
+            queue.append(row)
+        return row
 
-    def add_reply(self, message: Message, turn: int, place: Span, needs_id: bool, notes_inferred: bool) -> CallLink:
-        """A tool's reply; returns the link it belongs to, its state still that of a plain answer."""
+    def add_reply(self, message: Message, place: Place, needs_id: bool, notes_inferred: bool) -> int:
+        """A tool's reply; returns the row it belongs to, its state still that of a plain answer."""
         row, inferred = self._find_call(message)
         call_id = message.header.call_id
         if call_id is None and needs_id:
-            self._report("W-CALL-ID-MISSING", "reply", *place, message.number)
+            self._report("W-CALL-ID-MISSING", "reply", *place(), message.number)
         if row is None:
-            return self._add_unlinked(message, turn, place)
-        link = self.links[row]
-        link.reply, link.inferred, link.reply_time = message.number, inferred, message.time_ms
-        link.call_id = link.call_id if link.call_id is not None else call_id
-        if inferred and notes_inferred:
-            self._report("I-CALL-INFERRED", None, *place, message.number)
-        if link.state is not CallState.CANCELLED:
-            link.state = CallState.OK
-        return link
+            return self._add_unlinked(message, place)
+        was = self.call_id(row)
+        self._replies[row] = message.number
+        if self.call_id(row) != (call_id if was is None else was):
+            self._ids[row] = call_id if was is None else was
+        if inferred:
+            self.set_inferred(row)
+            if notes_inferred:
+                self._report("I-CALL-INFERRED", None, *place(), message.number)
+        if self.state(row) is not CallState.CANCELLED:
+            self.set_state(row, CallState.OK)
+        return row
 
     def _find_call(self, message: Message) -> tuple[int | None, bool]:
         call_id = message.header.call_id
         if call_id is not None:
-            row = self._first_open(self._open_by_id.get(call_id))
+            queue = self._open_by_id.get(call_id)
+            row = self._first_open(queue)
+            if queue is not None and not queue:
+                del self._open_by_id[call_id]
             if row is not None:
                 return row, False
-            if call_id in self._known_ids:
+            if self._known_ids.get(call_id) is not None:
                 return None, False
         name = message.header.name
         queue = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
@@ -166,46 +136,54 @@ class CallLedger:
 
     def _first_open(self, queue: deque[int] | None, without_id: bool = False) -> int | None:
         """The first of these calls that has no reply yet; answered ones are forgotten."""
-        while queue and self.links[queue[0]].reply is not None:
-            queue.popleft()
-        if not queue or (without_id and self.links[queue[0]].call_id is not None):
+        if queue:
+            self._forget_answered(queue)
+        if not queue or (without_id and self.call_id(queue[0]) is not None):
             return None
         return queue.popleft()
 
-    def _add_unlinked(self, message: Message, turn: int, place: Span) -> CallLink:
+    def _forget_answered(self, queue: deque[int]) -> None:
+        while queue and self._replies[queue[0]]:
+            queue.popleft()
+
+    def _add_unlinked(self, message: Message, place: Place) -> int:
         header = message.header
         known = self._known_ids.get(header.call_id) if header.call_id is not None else None
-        tool = full_tool_name(header.name) if header.name else "tool"
-        link = CallLink(message.transcript, turn, header.call_id, tool, reply=message.number)
-        link.reply_time = message.time_ms
         if known is None:
-            link.state = CallState.ORPHAN
-            self._report("W-CALL-ID-UNKNOWN", None, *place, message.number)
+            tool = full_tool_name(header.name) if header.name else "tool"
+            row = self._add(0, message.number, tool, CallState.ORPHAN, header.call_id)
+            self._report("W-CALL-ID-UNKNOWN", None, *place(), message.number)
         else:
-            link.state = CallState.DUPLICATE
-            link.call, link.tool = self.links[known].call, self.links[known].tool
-            self._report("W-CALL-ID-DUPLICATE", "reply", *place, message.number)
-        self.links.append(link)
-        return link
+            tool = self._tool_names[self._tools[known]]
+            row = self._add(self._calls[known], message.number, tool, CallState.DUPLICATE, header.call_id)
+            self._report("W-CALL-ID-DUPLICATE", "reply", *place(), message.number)
+        return row
 
     def cancel(self, call_id: str, start: int, end: int) -> None:
         """A `tool.cancel` event."""
         row = self._known_ids.get(call_id)
-        link = self.links[row] if row is not None else None
-        if link is not None:
-            link.state = CallState.CANCELLED
-        self._report("E-TOOL-CANCELLED", "event", start, end, link.call if link else None)
+        if row is not None:
+            self.set_state(row, CallState.CANCELLED)
+        self._report("E-TOOL-CANCELLED", "event", start, end, self._calls[row] if row is not None else None)
+
+    def latency_ms(self, row: int) -> int | None:
+        """The time from call to reply, where both times are known."""
+        if self.state(row) is CallState.DUPLICATE or not self._calls[row] or not self._replies[row]:
+            return None
+        sent, answered = self._index.time_ms(self._calls[row]), self._index.time_ms(self._replies[row])
+        return None if sent is None or answered is None else answered - sent
 
     def _end_turn(self) -> None:
-        for row in range(self._turn_first, len(self.links)):
-            self._leave_unanswered(self.links[row])
+        for row in range(self._turn_first, len(self)):
+            self._leave_unanswered(row)
 
     def end_transcript(self) -> None:
         """Nothing more comes: calls that something else followed stay without an answer."""
-        for row in range(self._turn_first, min(self._passed, len(self.links))):
-            self._leave_unanswered(self.links[row])
+        for row in range(self._turn_first, min(self._passed, len(self))):
+            self._leave_unanswered(row)
 
-    def _leave_unanswered(self, link: CallLink) -> None:
-        if link.state is CallState.PENDING and link.call is not None:
-            link.state = CallState.UNANSWERED
-            self._report("W-CALL-UNANSWERED", None, link.call_end, link.call_end, link.call)
+    def _leave_unanswered(self, row: int) -> None:
+        if self.state(row) is CallState.PENDING and self._calls[row]:
+            self.set_state(row, CallState.UNANSWERED)
+            end = self._index.span(self._calls[row])[1]
+            self._report("W-CALL-UNANSWERED", None, end, end, self._calls[row])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Generic, TypeVar, overload
 
 from viewer.core.bodies import Body
 from viewer.core.dialect import Dialect
-from viewer.core.json_text import JsonFault, JsonNode, check_json, read_json
+from viewer.core.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
 from viewer.core.messages import Message, Span
 from viewer.core.yaml_header import HarmonyProfile
 
@@ -18,7 +18,34 @@ LONGEST_HEADER = 64 * 1024
 NEAR = 1024
 """How far from its body the words of a message are looked for where they stand among those of others."""
 
+BEGINS_OBJECT = re.compile(rb"[ \t\r\n]*\{")
 _CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
+
+
+_Value = TypeVar("_Value")
+
+
+class once(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
+    """A property that is worked out when it is first asked for; without the lock of `cached_property`."""
+
+    def __init__(self, work_out: Callable[[Any], _Value]) -> None:
+        self._work_out = work_out
+        self.__doc__ = work_out.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> once[_Value]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> _Value: ...
+
+    def __get__(self, instance: object | None, owner: type) -> _Value | once[_Value]:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._work_out(instance)
+        return value
 
 
 @dataclass(slots=True)
@@ -50,14 +77,14 @@ class Case:
         """A diagnostic at these bytes of what was meant."""
         self.report(code, reason, self.body.source_span(start, end))
 
-    @cached_property
+    @once
     def words(self) -> bytes:
         """The bytes from the beginning of the message to its body, or as many as a header may have."""
         start, end = self.message.span
         body = self.message.body_span
         return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
 
-    @cached_property
+    @once
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
         """What stands before the body, after it, and first in bytes that several messages share."""
         start, end = self.message.span
@@ -95,23 +122,33 @@ class Case:
         at = self.message.span[0] + (min(places) if places else 0)
         return at, at
 
-    @cached_property
+    @once
     def json_start(self) -> int:
         """Where JSON begins in the meant bytes: after a constraint that stands in the body by mistake."""
         match = _CONSTRAINT_IN_BODY.match(self.body.data)
         return match.end() if match else 0
 
-    @property
+    @once
     def json(self) -> bytes:
         """The meant bytes as far as they may be JSON."""
-        return self.body.data[self.json_start :]
+        return self.body.data[self.json_start :] if self.json_start else self.body.data
 
-    @cached_property
+    @once
+    def begins_object(self) -> bool:
+        """Whether the body begins as a JSON object does."""
+        return BEGINS_OBJECT.match(self.json) is not None
+
+    @once
+    def glance(self) -> JsonGlance:
+        """What a quick look at the body as JSON shows."""
+        return glance(self.json)
+
+    @once
     def json_fault(self) -> JsonFault | None:
         """What is wrong with the body as JSON."""
-        return check_json(self.json, self.json_start)
+        return None if self.glance.valid else check_json(self.json, self.json_start)
 
-    @cached_property
+    @once
     def node(self) -> JsonNode | None:
         """The body as JSON; positions count the meant bytes."""
         return read_json(self.json, self.json_start).node

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from viewer.core.frame_header import InHeader
-from viewer.core.headers import is_tool, looks_like_channel, looks_like_header
-from viewer.core.messages import Channel, Ending, Header, Message
-from viewer.core.text_state import STOPS, TextSetup
+from viewer.core.headers import looks_like_channel, looks_like_header
+from viewer.core.messages import Ending, Header, Message
+from viewer.core.stops import is_stop_expected
+from viewer.core.text_state import SPACE, STOPS, TextSetup
 from viewer.core.tokens import Token
 from viewer.core.visibility import is_user_safe
 
@@ -35,6 +36,23 @@ class FrameReader(InHeader):
             pass
         self.events.close(self.window.end)
         self.flush_stray()
+
+    @property
+    def is_resting(self) -> bool:
+        """Nothing is open, and since the last thing that was read there is nothing but white space."""
+        return (
+            self.state == self.between_state
+            and self.record.transcript > 0
+            and not self.has_stray
+            and self.window.byte_before(self.window.end) != ord("<")
+            and not self.window.text(self.at, self.window.end).strip(SPACE)
+        )
+
+    def skip(self, to: int, count: int) -> None:
+        """So many messages up to this offset have been read by another; the last byte of them ends a token."""
+        self.window.restart(to, ord(">"))
+        self.record.last_number += count
+        self.move(to)
 
     def _keep_from(self) -> int:
         if self.state in (self.body_state, self.literal_state):
@@ -127,8 +145,8 @@ class FrameReader(InHeader):
         self._close_body(Ending.OPEN, end, None)
 
     def _close_body(self, ending: Ending, end: int, stop: Token | None) -> Message:
-        if stop and not self._header.malformed:
-            self._check_stop(ending, stop)
+        if stop and not is_stop_expected(self._header, ending, self.grammar):
+            self.record.report("W-STOP-UNEXPECTED", None, stop.start, stop.end, self._number)
         span = (stop.start, stop.end) if stop else None
         message = self.record.close(
             self._number, ending, stop.end if stop else end, [self.piece(self._body_start, end)], stop=span
@@ -136,15 +154,3 @@ class FrameReader(InHeader):
         self.move(stop.end if stop else end)
         self.state = self.between_state
         return message
-
-    def _check_stop(self, ending: Ending, stop: Token) -> None:
-        header = self._header
-        is_call = header.role == "assistant" and is_tool(header.recipient)
-        is_answer = header.role == "assistant" and header.channel is Channel.FINAL and not is_call
-        expected = {
-            Ending.CALL: is_call,
-            Ending.RETURN: is_answer,
-            Ending.END: not (is_call and self.grammar.closed_by_call),
-        }
-        if not expected[ending]:
-            self.record.report("W-STOP-UNEXPECTED", None, stop.start, stop.end, self._number)

@@ -55,7 +55,7 @@ UNSEEN = re.compile(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
 _CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-_NOT_ASCII = re.compile(  # every hidden character beyond ASCII, and few others
+MAY_HIDE = re.compile(  # every hidden character beyond ASCII, and few others
     rb"\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])"
     rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
     rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
@@ -68,7 +68,7 @@ _HIDDEN = re.compile(
 
 def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
     """The kind (`bidi`, `zero-width`, `tags`, `control`) and the bytes of each run of one kind."""
-    if not _may_hide(data):
+    if not may_hide(data):
         return
     text = data.decode("utf-8", "surrogateescape")  # bytes that are no UTF-8 keep their place
     position = 0
@@ -81,11 +81,11 @@ def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, in
         yield match.lastgroup.replace("_", "-"), start, base
 
 
-def _may_hide(data: bytes) -> bool:
+def may_hide(data: bytes) -> bool:
     """A cheap look that refuses what has no hidden characters for sure."""
     if len(data.translate(None, _CONTROLS)) != len(data) or _LONE_RETURN.search(data):
         return True
-    return not data.isascii() and _NOT_ASCII.search(data) is not None
+    return not data.isascii() and MAY_HIDE.search(data) is not None
 
 
 def _size(text: str) -> int:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from itertools import pairwise
 
-from viewer.core.messages import Coding, Ending, Header, Message, Piece
+from viewer.core.call_ids import CallIds
+from viewer.core.messages import Coding, Ending, Header, Message, Piece, Span
+from viewer.core.places import Places
+from viewer.core.run import Run
 from viewer.core.turns import TurnCounter
 
 _ENDINGS = list(Ending)
@@ -14,46 +18,50 @@ _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
 
 
+def ending_number(ending: Ending) -> int:
+    """The number that stands for an ending."""
+    return _ENDING_OF[ending]
+
+
 class MessageIndex:
     """Messages by number, at most 64 bytes each beside the headers that many of them share."""
 
     def __init__(self) -> None:
-        self._start = array("Q")
-        self._end = array("Q")
-        self._body_start = array("Q")
-        self._body_end = array("Q")
+        self._places = Places()
         self._header = array("I")
-        self._transcript = array("I")
+        self._transcripts: list[tuple[int, int]] = []
+        """The first row of each transcript, and its number."""
         self._turn = array("I")
         self._flags = array("B")
         self._headers: list[Header] = []
         self._header_ids: dict[Header, int] = {}
         self._last_header: tuple[Header | None, int] = (None, 0)
-        self._call_ids: dict[int, str] = {}
+        self._call_ids = CallIds()
         self._pieces: dict[int, Sequence[Piece]] = {}
         """Lists for messages that still grow."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
 
     def __len__(self) -> int:
-        return len(self._start)
+        return len(self._places)
 
     def __getitem__(self, number: int) -> Message:
         """The message of this number, from 1 on."""
         row = number - 1
         flags = self._flags[row]
         header = self._headers[self._header[row]]
-        if row in self._call_ids:
-            header = replace(header, call_id=self._call_ids[row])
-        span = self._start[row], self._end[row]
+        call_id = self._call_ids.get(row)
+        if call_id is not None:
+            header = header.with_call_id(call_id)
+        span = self._places.span(row)
         return Message(
             number,
-            self._transcript[row],
+            self.transcript(number),
             header,
             _ENDINGS[flags & 7],
             span,
             self._pieces_at(row, flags),
-            stop=(self._body_end[row], span[1]) if flags & _HAS_STOP else None,
+            stop=(self._places.body_end(row), span[1]) if flags & _HAS_STOP else None,
             broke_out=bool(flags & _BROKE_OUT),
             time_ms=self._times.get(row),
             cancelled=bool(flags & _CANCELLED),
@@ -63,7 +71,7 @@ class MessageIndex:
         if flags & _IRREGULAR:
             return tuple(self._pieces[row])
         coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
-        return (Piece(self._body_start[row], self._body_end[row], coding),)
+        return (Piece(self._places.body_start(row), self._places.body_end(row), coding),)
 
     def look_key(self, number: int) -> int:
         """Equal for messages of equal headers (but for call ids) and endings: who may see one may see the other."""
@@ -78,22 +86,39 @@ class MessageIndex:
         """The role of a message."""
         return self._headers[self._header[number - 1]].role
 
+    def turns(self, first: int, last: int) -> array[int]:
+        """The turns of these messages."""
+        return self._turn[first - 1 : last]
+
+    def transcripts(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The transcripts that these messages belong to, each with the first of its messages here."""
+        place = self._transcript_place(first)
+        after = bisect_left(self._transcripts, (last,), place)
+        rest = [(row + 1, number) for row, number in self._transcripts[place + 1 : after]]
+        return [(first, self._transcripts[place][1]), *rest]
+
+    def _transcript_place(self, number: int) -> int:
+        return bisect_left(self._transcripts, (number,)) - 1
+
     def turn(self, number: int) -> int:
         """The turn of a message, from 1 on in each transcript."""
         return self._turn[number - 1]
 
     def transcript(self, number: int) -> int:
         """The transcript of a message."""
-        return self._transcript[number - 1]
+        return self._transcripts[self._transcript_place(number)][1]
 
     def turn_starts(self, first: int) -> Iterator[tuple[int, int, int]]:
         """The messages from `first` on with which a turn begins: number, turn, transcript."""
-        last = (0, 0) if first < 2 else (self._turn[first - 2], self._transcript[first - 2])
-        places = zip(self._turn[first - 1 :], self._transcript[first - 1 :], strict=True)
-        for number, place in enumerate(places, first):
-            if place != last:
-                last = place
-                yield number, *place
+        if first > len(self):
+            return
+        last = (self.turn(first - 1), self.transcript(first - 1)) if first > 1 else (0, 0)
+        borders = [*self.transcripts(first, len(self)), (len(self) + 1, 0)]
+        for (start, transcript), (end, _) in pairwise(borders):
+            for number, turn in enumerate(self._turn[start - 1 : end - 1], start):
+                if (turn, transcript) != last:
+                    last = turn, transcript
+                    yield number, turn, transcript
 
     def __iter__(self) -> Iterator[Message]:
         return (self[number] for number in range(1, len(self) + 1))
@@ -103,11 +128,11 @@ class MessageIndex:
         row = message.number - 1
         if row == len(self):
             self._append(message)
-        self._start[row], self._end[row] = message.span
-        self._header[row] = self._header_id(message.header)
+        self._places.set_span(row, message.span)
+        self._header[row] = self.header_number(message.header)
         self._flags[row] = self._place_body(row, message) | _marks(message)
         if message.header.call_id is not None:
-            self._call_ids[row] = message.header.call_id
+            self._call_ids.put(row, message.header.call_id)
         if message.time_ms is not None:
             self._times[row] = message.time_ms
 
@@ -119,20 +144,57 @@ class MessageIndex:
             known = list(self._pieces_at(row, self._flags[row]))
         del known[first:]
         known.extend(pieces)
-        self._flags[row] = self._flags[row] & ~(_IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
         if known:
-            self._end[row] = max(self._end[row], known[-1].end)
+            self._places.reach(row, known[-1].end)
+        self._flags[row] = self._flags[row] & ~(_IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
+
+    def extend(self, run: Run) -> None:
+        """Whole messages, behind those that are known."""
+        row = len(self)
+        self._places.extend(run)
+        flags = run.endings | (_HAS_STOP | (_ESCAPED if run.grammar.literals else 0))
+        self._header.frombytes(run.headers.astype("=u4").tobytes())
+        self._flags.frombytes(flags.astype("=u1").tobytes())
+        self._turn.frombytes(self._turns.after_all(run.transcript, run.users).astype("=u4").tobytes())
+        self._enter_transcript(row, run.transcript)
+        self._call_ids.extend(run.id_rows + row, run.id_ends, run.id_text)
+
+    def call_id(self, number: int) -> str | None:
+        """The call id of a message."""
+        return self._call_ids.get(number - 1)
+
+    def time_ms(self, number: int) -> int | None:
+        """The time of a message, if the input gives one."""
+        return self._times.get(number - 1)
+
+    def span(self, number: int) -> Span:
+        """Where a message begins and ends."""
+        return self._places.span(number - 1)
+
+    def bounds(self, first: int, last: int) -> tuple[array[int], array[int]]:
+        """Where the messages of these numbers begin and end."""
+        return self._places.spans(first - 1, last)
+
+    def kinds(self, first: int, last: int) -> tuple[array[int], array[int]]:
+        """The two halves of the look keys of these messages: numbers of headers, and flags."""
+        return self._header[first - 1 : last], self._flags[first - 1 : last]
 
     def _append(self, message: Message) -> None:
-        for column in (self._start, self._end, self._body_start, self._body_end, self._header, self._flags):
-            column.append(0)
-        self._transcript.append(message.transcript)
+        self._enter_transcript(len(self), message.transcript)
+        self._places.append()
+        self._header.append(0)
+        self._flags.append(0)
         self._turn.append(self._turns.next(message))
 
-    def _header_id(self, header: Header) -> int:
+    def _enter_transcript(self, row: int, number: int) -> None:
+        if not self._transcripts or self._transcripts[-1][1] != number:
+            self._transcripts.append((row, number))
+
+    def header_number(self, header: Header) -> int:
+        """The number of a header in this index, whatever its call id."""
         if header is self._last_header[0]:
             return self._last_header[1]
-        shared = replace(header, call_id=None) if header.call_id is not None else header
+        shared = header.with_call_id(None) if header.call_id is not None else header
         known = self._header_ids.get(shared)
         if known is None:
             known = self._header_ids[shared] = len(self._headers)
@@ -144,7 +206,7 @@ class MessageIndex:
         """Put the body into its columns, or beside them where it is not one plain run; returns the flags for that."""
         flags = self._place_pieces(row, message.pieces)
         if flags & _IRREGULAR:
-            self._body_end[row] = message.stop[0] if message.stop else 0
+            self._places.set_body_end(row, message.stop[0] if message.stop else message.span[1])
         return flags | (_HAS_STOP if message.stop else 0)
 
     def _place_pieces(self, row: int, pieces: Sequence[Piece]) -> int:
@@ -152,7 +214,8 @@ class MessageIndex:
             self._pieces[row] = pieces
             return _IRREGULAR
         self._pieces.pop(row, None)
-        self._body_start[row], self._body_end[row] = pieces[0].start, pieces[0].end
+        self._places.set_body_start(row, pieces[0].start)
+        self._places.set_body_end(row, pieces[0].end)
         return _ESCAPED if pieces[0].coding is Coding.ESCAPED else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import NoReturn
 
 from viewer.core.json_node import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
@@ -13,12 +14,14 @@ from viewer.core.messages import Span
 
 __all__ = [
     "JsonFault",
+    "JsonGlance",
     "JsonKind",
     "JsonMember",
     "JsonNode",
     "JsonReading",
     "check_json",
     "duplicate_keys",
+    "glance",
     "read_json",
     "string_body",
 ]
@@ -31,8 +34,7 @@ def check_json(data: bytes, base: int = 0) -> JsonFault | None:
     content = SPACE.match(data).end()  # type: ignore[union-attr]
     if content == len(data):
         return JsonFault("empty", base, base)
-    deep = _too_deep(data)
-    if deep is None and _is_valid(data):
+    if glance(data).valid:
         return None
     reading = Scanner(data, base, content, strict=True).read()
     return reading.fault or _trailing(data, base, reading.end - base)
@@ -40,7 +42,8 @@ def check_json(data: bytes, base: int = 0) -> JsonFault | None:
 
 def duplicate_keys(data: bytes, base: int = 0) -> list[Span]:
     """The spans of the later ones of equal keys in one object; of text that is valid JSON."""
-    if not _repeats_a_key(data):
+    quick = glance(data)
+    if quick.valid and not quick.repeats:
         return []
     spans: list[Span] = []
     waiting = [read_json(data, base).node]
@@ -63,6 +66,20 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
     return Scanner(data, base, start, strict=False).read()
 
 
+@dataclass(frozen=True, slots=True)
+class JsonGlance:
+    """What one quick pass over a text shows; numbers in the value are only as many as their digits."""
+
+    valid: bool
+    """It is exactly one JSON value (RFC 8259)."""
+    repeats: bool = False
+    """An object in it has a key twice."""
+    value: object = None
+
+
+_INVALID = JsonGlance(False)
+
+
 class _RefusedError(ValueError):
     """JSON as Python knows it, but no standard does."""
 
@@ -71,16 +88,39 @@ def _refuse(_constant: str) -> NoReturn:
     raise _RefusedError
 
 
-_VALIDATOR = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_refuse)
-"""Numbers are not converted: their length is as good as their value, and cheaper."""
+class _Quick:
+    """The fast decoder of the standard library. Numbers are not converted: their length is as good, and cheaper."""
+
+    def __init__(self) -> None:
+        self.repeats = False
+        decoder = json.JSONDecoder(
+            parse_int=len, parse_float=len, parse_constant=_refuse, object_pairs_hook=self._object
+        )
+        self.scan = decoder.raw_decode
+
+    def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        value = dict(pairs)
+        self.repeats = self.repeats or len(value) < len(pairs)
+        return value
 
 
-def _is_valid(data: bytes) -> bool:
+_QUICK = _Quick()
+
+
+def glance(data: bytes) -> JsonGlance:
+    """One quick pass; of text that nests too deep it says that it is not valid."""
+    if _too_deep(data) is not None:
+        return _INVALID
+    text = data.decode("utf-8", "replace")
+    content = SPACE.match(data).end()  # type: ignore[union-attr]
+    _QUICK.repeats = False
     try:
-        _VALIDATOR.decode(data.decode("utf-8", "replace"))
+        value, end = _QUICK.scan(text, content)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return _INVALID
+    if end != len(text) and text[end:].strip(" \t\n\r"):
+        return _INVALID
+    return JsonGlance(True, _QUICK.repeats, value)
 
 
 def _too_deep(data: bytes) -> int | None:
@@ -105,20 +145,3 @@ def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
     if start == len(data):
         return None
     return JsonFault("json-trailing", base + start, base + len(data.rstrip(b" \t\n\r")))
-
-
-def _repeats_a_key(data: bytes) -> bool:
-    """A cheap look, so that the common case costs little."""
-    repeated = False
-
-    def note(pairs: list[tuple[str, object]]) -> None:
-        nonlocal repeated
-        repeated = repeated or len({key for key, _ in pairs}) < len(pairs)
-
-    if _too_deep(data) is not None:
-        return True
-    try:
-        json.JSONDecoder(parse_int=len, parse_float=len, object_pairs_hook=note).decode(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return True
-    return repeated

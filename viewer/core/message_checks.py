@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from viewer.core.calls import is_function
-from viewer.core.case import Case
+from viewer.core.case import Case, Transcribed
 from viewer.core.headers import is_tool
 from viewer.core.hidden_characters import find_hidden_characters
 from viewer.core.json_text import duplicate_keys
-from viewer.core.messages import Channel, Coding, Ending, Span
+from viewer.core.messages import Channel, Coding, Ending, Header, Message, Span
 from viewer.core.thoughts import thought_spans
 from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import is_user_safe
@@ -50,44 +50,60 @@ def check_hidden_characters(case: Case) -> None:
 
 def check_channel(case: Case) -> None:
     """E-PARSE-CHANNEL-MISSING, where the dialect or the profile requires channels."""
-    header = case.message.header
-    if header.channel_given is not None or header.malformed or not header.complete:
-        return
-    by_dialect = case.transcript.dialect.channel_required and header.role == "assistant"
-    by_profile = case.transcript.profile.require_channels and header.role in ("assistant", "tool")
-    if by_dialect or by_profile:
+    if _lacks_channel(case.message.header, case.transcript):
         case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
+
+
+def _lacks_channel(header: Header, transcript: Transcribed) -> bool:
+    if header.channel_given is not None or header.malformed or not header.complete:
+        return False
+    by_dialect = transcript.dialect.channel_required and header.role == "assistant"
+    return by_dialect or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
 
 
 def check_call_channel(case: Case) -> None:
     """W-CALL-CHANNEL: a function called outside the channel for calls."""
     header = case.message.header
-    if header.role != "assistant" or not is_tool(header.recipient) or case.transcript.dialect.name == "openchatml-1.x":
-        return
-    if not is_function(header.recipient or ""):
-        return
-    channel = header.channel.value if header.channel else None
-    if channel != case.transcript.profile.tool_calls_in:
+    if _is_call_elsewhere(header, case.transcript):
         given = header.channel_given
         place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
         lead = len("<|channel|>") if given and place[0] < place[1] else 0
         case.report("W-CALL-CHANNEL", None, (place[0] + lead, place[1]))
 
 
+def _is_call_elsewhere(header: Header, transcript: Transcribed) -> bool:
+    if header.role != "assistant" or not is_tool(header.recipient) or transcript.dialect.name == "openchatml-1.x":
+        return False
+    channel = header.channel.value if header.channel else None
+    return is_function(header.recipient or "") and channel != transcript.profile.tool_calls_in
+
+
 def check_preamble(case: Case) -> None:
     """E-PERM-VISIBILITY: `intent=preamble` where it has no force."""
-    header = case.message.header
-    if header.intent != "preamble" and dict(header.extra).get("intent") != "preamble":
-        return
-    if header.role != "assistant":
-        return
-    reason = None
-    if header.channel is Channel.ANALYSIS:
-        reason = "preamble-on-analysis"
-    elif is_tool(header.recipient) or case.message.ending is Ending.CALL:
-        reason = "preamble-on-call"
+    reason = _powerless_preamble(case.message)
     if reason:
         case.report("E-PERM-VISIBILITY", reason, case.place("intent=preamble", '"preamble"'))
+
+
+def _powerless_preamble(message: Message) -> str | None:
+    header = message.header
+    if header.role != "assistant":
+        return None
+    if header.intent != "preamble" and dict(header.extra).get("intent") != "preamble":
+        return None
+    if header.channel is Channel.ANALYSIS:
+        return "preamble-on-analysis"
+    return "preamble-on-call" if is_tool(header.recipient) or message.ending is Ending.CALL else None
+
+
+def has_faulty_header(message: Message, transcript: Transcribed) -> bool:
+    """Whether header and ending alone give something to report; messages that are alike in them are alike in this."""
+    header = message.header
+    return (
+        _lacks_channel(header, transcript)
+        or _is_call_elsewhere(header, transcript)
+        or _powerless_preamble(message) is not None
+    )
 
 
 def check_thoughts(case: Case) -> None:
@@ -104,9 +120,13 @@ def check_json(case: Case) -> None:
     if _is_constrained_json(case) and case.json_fault:
         fault = case.json_fault
         case.report_in_body("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
-    if _may_be_json(case) and b'"' in case.json and case.json_fault is None:
+    if _may_be_json(case) and b'"' in case.json and _may_repeat_a_key(case):
         for start, end in duplicate_keys(case.json, case.json_start):
             case.report_in_body("W-JSON-DUPLICATE-KEY", None, start, end)
+
+
+def _may_repeat_a_key(case: Case) -> bool:
+    return case.glance.repeats if case.glance.valid else case.json_fault is None
 
 
 def _is_constrained_json(case: Case) -> bool:
@@ -124,7 +144,7 @@ def _may_be_json(case: Case) -> bool:
     header = case.message.header
     by_type = (header.content_type or "").lower() == "json"
     by_role = header.role == "tool" or is_tool(header.recipient) or case.json_start > 0
-    return by_type or (by_role and case.json.lstrip(b" \t\r\n").startswith(b"{"))
+    return by_type or (by_role and case.begins_object)
 
 
 MESSAGE_CHECKS: tuple[Callable[[Case], None], ...] = (

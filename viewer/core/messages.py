@@ -80,6 +80,23 @@ class Header:
     complete: bool = True
     """The mark that ends the header has been read; before that nothing is known."""
 
+    def with_call_id(self, call_id: str | None) -> Header:
+        """The same header for another call."""
+        return Header(
+            self.role,
+            self.name,
+            self.recipient,
+            self.channel,
+            self.channel_given,
+            self.intent,
+            call_id,
+            self.content_type,
+            self.constrained,
+            self.extra,
+            self.malformed,
+            self.complete,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from viewer.core.dialect import Dialect, Options
 from viewer.core.events import Event
+from viewer.core.frames import FrameReader
 from viewer.core.record import Record
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -17,6 +18,16 @@ class Parser:
         self._record = Record(dialect.name)
         self._reader = dialect.reader(self._record, options or Options())
         self._first: bytes | None = b""
+
+    @property
+    def frames(self) -> FrameReader | None:
+        """The reader of a text dialect with `<|start|>`, for the scanner that takes plain messages off its hands."""
+        return self._reader if isinstance(self._reader, FrameReader) and self._first is None else None
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether this dialect has such a reader."""
+        return isinstance(self._reader, FrameReader)
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that the next bytes bring."""

@@ -105,6 +105,11 @@ class TextState:
             first = start + len(text) - len(text.lstrip(SPACE))
             self._stray = (self._stray[0] if self._stray else first, first + len(bare))
 
+    @property
+    def has_stray(self) -> bool:
+        """Text outside any message has begun, and may go on."""
+        return self._stray is not None
+
     def flush_stray(self) -> None:
         """The text outside any message is complete."""
         if self._stray:

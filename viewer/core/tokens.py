@@ -44,6 +44,12 @@ class Window:
             del self.data[:count]
             self.base = offset
 
+    def restart(self, offset: int, before: int) -> None:
+        """Forget everything; the next bytes stand at this offset, behind this byte."""
+        self.data.clear()
+        self.base, self.before = offset, before
+        self._line_end, self._searched_to = -1, offset
+
     def text(self, start: int, end: int) -> bytes:
         """The bytes between two offsets that are still kept."""
         return bytes(self.data[start - self.base : end - self.base])

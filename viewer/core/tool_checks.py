@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from viewer.core.calls import CallLedger, CallLink, CallState, bare_tool_name, is_function
+from viewer.core.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.core.case import Case
 from viewer.core.declarations import Declarations
 from viewer.core.diagnostics import RULES
@@ -13,6 +13,8 @@ from viewer.core.headers import is_tool
 from viewer.core.json_text import JsonKind, JsonNode
 from viewer.core.messages import Ending, Span
 
+LONGEST_GLANCED = 4000
+"""Python refuses integers of more than 4,300 digits."""
 _REPORTED = {
     "E-TOOL-TIMEOUT": ("reported", CallState.TIMEOUT),
     "E-TOOL-CANCELLED": ("reported", CallState.CANCELLED),
@@ -20,19 +22,13 @@ _REPORTED = {
 
 
 @dataclass(slots=True)
-class _Reply:
-    """A reply of the turn, for the comparison with its siblings."""
-
-    number: int
-    place: Span
-    has_ok: bool
-
-
-@dataclass(slots=True)
 class TurnNotes:
     """What is compared within a turn."""
 
-    replies: list[_Reply] = field(default_factory=list)
+    has_ok: bool = False
+    """Some reply has `ok`."""
+    lacking: list[tuple[int, Span]] = field(default_factory=list)
+    """Replies that lack it, as long as none has it."""
     call_token: bool = False
     json_calls: list[tuple[int, Span]] = field(default_factory=list)
 
@@ -58,7 +54,7 @@ class ToolChecks:
 
     def take(self, case: Case) -> None:
         """The next settled message."""
-        self._enter_turn(case)
+        self._enter_turn(case.turn)
         header = case.message.header
         if header.role == "assistant" and is_tool(header.recipient):
             self._call(case)
@@ -68,10 +64,15 @@ class ToolChecks:
             self._other(case)
         self._compare_turn(case)
 
-    def _enter_turn(self, case: Case) -> None:
-        if case.turn != self._turn:
-            self._ledger.enter_turn(case.turn)
-            self._notes, self._turn = TurnNotes(), case.turn
+    def pass_by(self, turn: int) -> None:
+        """Messages that are no calls or replies, declare nothing and do not end as calls; the turn of the last one."""
+        self._enter_turn(turn)
+        self._ledger.pass_by()
+
+    def _enter_turn(self, turn: int) -> None:
+        if turn != self._turn:
+            self._ledger.enter_turn(turn)
+            self._notes, self._turn = TurnNotes(), turn
 
     def _other(self, case: Case) -> None:
         self._ledger.pass_by()
@@ -95,8 +96,7 @@ class ToolChecks:
         message, header = case.message, case.message.header
         self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
         needs_id = case.transcript.dialect.call_ids
-        place = _id_place(case)
-        self._ledger.add_call(message, case.turn, self._deadline(case), place, needs_id)
+        self._ledger.add_call(message, self._deadline(case), lambda: _id_place(case), needs_id)
         recipient = header.recipient or ""
         if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
             case.report(
@@ -125,33 +125,38 @@ class ToolChecks:
 
     def _reply(self, case: Case) -> None:
         dialect = case.transcript.dialect
-        link = self._ledger.add_reply(
-            case.message, case.turn, _id_place(case), dialect.call_ids, notes_inferred=dialect.infers_calls
+        row = self._ledger.add_reply(
+            case.message, lambda: _id_place(case), dialect.call_ids, notes_inferred=dialect.infers_calls
         )
-        self._read_envelope(case, link)
-        late = link.latency_ms is not None and link.deadline_ms is not None and link.latency_ms > link.deadline_ms
-        if late and link.state is not CallState.TIMEOUT:
+        self._read_envelope(case, row)
+        self._look_at_time(case, row)
+
+    def _look_at_time(self, case: Case, row: int) -> None:
+        ledger = self._ledger
+        deadline = ledger.deadline_ms(row)
+        latency = ledger.latency_ms(row) if deadline is not None else None
+        late = latency is not None and deadline is not None and latency > deadline
+        if late and ledger.state(row) is not CallState.TIMEOUT:
             start = case.message.span[0]
             case.report("E-TOOL-TIMEOUT", "late", (start, start))
-            link.state = CallState.TIMEOUT
+            ledger.set_state(row, CallState.TIMEOUT)
 
-    def _read_envelope(self, case: Case, link: CallLink) -> None:
+    def _read_envelope(self, case: Case, row: int) -> None:
         constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
-        looks = case.json.lstrip(b" \t\r\n").startswith(b"{")
-        if not looks:
+        if not case.begins_object:
             if constrained and case.json_fault is None and case.node:
                 case.report_in_body("W-REPLY-ENVELOPE", None, case.node.start, case.node.end)
             return
-        value = _loaded(case.json) if case.message.ending is not Ending.OPEN else None
+        value = _value(case) if case.message.ending is not Ending.OPEN else None
         if not isinstance(value, dict):
             return
         if constrained:
             self._compare_siblings(case, "ok" in value)
         elif "ok" in value:
             self._compare_siblings(case, True)
-        self._judge(case, link, value)
+        self._judge(case, row, value)
 
-    def _judge(self, case: Case, link: CallLink, value: dict[str, object]) -> None:
+    def _judge(self, case: Case, row: int, value: dict[str, object]) -> None:
         code = _error_code(value.get("error"))
         if code is None and value.get("ok") is not False:
             return
@@ -161,19 +166,20 @@ class ToolChecks:
         place = _member(error, "code") if is_coded and code else _member(node, "error" if code else "ok")
         reason, state = _REPORTED.get(code or "", (None, CallState.FAILED))
         case.report_in_body(code or "W-TOOL-FAILED", reason, *(place or (0, 0)))
-        if link.state in (CallState.OK, CallState.CANCELLED):
-            link.state = state
+        if self._ledger.state(row) in (CallState.OK, CallState.CANCELLED):
+            self._ledger.set_state(row, state)
 
     def _compare_siblings(self, case: Case, has_ok: bool) -> None:
         """W-REPLY-ENVELOPE: a reply that lacks `ok` where others of its turn have it."""
-        end = len(case.json.rstrip(b" \t\r\n")) - 1 + case.json_start
-        place = case.body.source_span(end, end)
-        self._notes.replies.append(_Reply(case.message.number, place, has_ok))
-        if any(reply.has_ok for reply in self._notes.replies):
-            for reply in self._notes.replies:
-                if not reply.has_ok:
-                    case.add("W-REPLY-ENVELOPE", None, *reply.place, reply.number)
-            self._notes.replies = [_Reply(0, (0, 0), True)]
+        notes = self._notes
+        notes.has_ok |= has_ok
+        if not has_ok:
+            end = len(case.json.rstrip(b" \t\r\n")) - 1 + case.json_start
+            notes.lacking.append((case.message.number, case.body.source_span(end, end)))
+        if notes.has_ok:
+            for number, place in notes.lacking:
+                case.add("W-REPLY-ENVELOPE", None, *place, number)
+            notes.lacking.clear()
 
 
 def _loaded(data: bytes) -> object:
@@ -182,6 +188,13 @@ def _loaded(data: bytes) -> object:
         return json.loads(data)
     except (ValueError, RecursionError):
         return None
+
+
+def _value(case: Case) -> object:
+    """The same for text that may have been looked at already; numbers in it count for nothing."""
+    if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
+        return case.glance.value
+    return _loaded(case.json)
 
 
 def _is_sane(number: float) -> bool:

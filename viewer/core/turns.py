@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from viewer.core.messages import Message
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class TurnCounter:
@@ -27,3 +33,17 @@ class TurnCounter:
             self._user_seen = True
         self._last_role = role
         return self._turn
+
+    def after_all(self, transcript: int, users: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The turns of messages of one transcript in a row, of which it is known which are the user's."""
+        if transcript != self._transcript:
+            self.after(transcript, "")
+        begins = users.copy()
+        begins[1:] &= ~users[:-1]
+        begins[0] &= self._last_role != "user"
+        begun = begins.cumsum()
+        turns: NDArray[np.int64] = self._turn + (begun if self._user_seen else (begun - 1).clip(0))
+        self._turn = int(turns[-1])
+        self._user_seen = self._user_seen or bool(begun[-1])
+        self._last_role = "user" if users[-1] else "assistant"
+        return turns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from viewer.core.calls import CallLink, CallState
 from viewer.sources.shown import ShownCall
@@ -14,7 +14,7 @@ _NOT_TOLD = -1
 class CallWatch:
     """The calls that one audience sees. What is over is not looked at again."""
 
-    def __init__(self, links: list[CallLink], show: Callable[[CallLink], ShownCall | None]) -> None:
+    def __init__(self, links: Sequence[CallLink], show: Callable[[CallLink], ShownCall | None]) -> None:
         self._links = links
         self._show = show
         self._looked_at = 0

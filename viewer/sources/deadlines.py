@@ -19,27 +19,27 @@ class Deadlines:
 
     def look(self, now: float) -> None:
         """Take note of the calls that are new; a reply that came too late does not mend its call."""
-        links = self._calls.links
-        for row in range(self._looked_at, len(links)):
-            deadline = links[row].deadline_ms
-            if deadline is not None and links[row].state is CallState.PENDING:
+        calls = self._calls
+        for row in range(self._looked_at, len(calls)):
+            deadline = calls.deadline_ms(row)
+            if deadline is not None and calls.state(row) is CallState.PENDING:
                 self._due[row] = now + deadline / 1000
-        self._looked_at = len(links)
+        self._looked_at = len(calls)
         for row in self._overdue:
-            if links[row].state is CallState.OK:
-                links[row].state = CallState.TIMEOUT
+            if calls.state(row) is CallState.OK:
+                calls.set_state(row, CallState.TIMEOUT)
 
     def expire(self, now: float) -> bool:
         """Report the calls whose time is over; whether there were any."""
-        links = self._calls.links
-        answered = [row for row in self._due if links[row].state is not CallState.PENDING]
+        calls = self._calls
+        answered = [row for row in self._due if calls.state(row) is not CallState.PENDING]
         for row in answered:
             del self._due[row]
         over = [row for row, due in self._due.items() if due < now]
         for row in over:
-            link = links[row]
             del self._due[row]
             self._overdue.add(row)
-            link.state = CallState.TIMEOUT
+            calls.set_state(row, CallState.TIMEOUT)
+            link = calls.link(row)
             self._findings.add("E-TOOL-TIMEOUT", "overdue", link.call_end, link.call_end, link.call)
         return bool(over)

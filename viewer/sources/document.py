@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
 from viewer.core.diagnostics import Diagnostic
@@ -21,7 +23,19 @@ from viewer.sources.places import Places
 from viewer.sources.projection import Projection
 from viewer.sources.vault import Vault
 
+if TYPE_CHECKING:
+    from viewer.core.scan import Scanner
+
 LONGEST_EXCERPT = 512
+BIG = 1024 * 1024
+"""From this size on an input is scanned: loading NumPy takes as long as reading so much without it."""
+WORTH_SCANNING = 16 * 1024
+"""A piece that is smaller is left to the parser."""
+PARSED_AT_ONCE = 16 * 1024
+CHECKED_AT_ONCE = 128 * 1024
+LARGEST_STEP = 4 * CHUNK
+CHECKING_SHARE = 0.8
+"""How much of the work on a big input is checking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +62,85 @@ class Document:
         self._source = source
         self.detection = detection
         self._places = Places(source.read)
-        self._examiner = Examiner(source.read, DIALECTS, body_of_ids)
+        self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
+        self._scanner: Scanner | None = None
         self._read_to = 0
+        self._is_read = False
+        self._progress = 0.0
         self.is_complete = False
-        """The input has been read to its end."""
+        """The input has been read to its end, and all of it has been checked."""
         if source.converted:
             self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
 
     def load(self) -> Document:
         """Read the whole input."""
         while not self.is_complete:
-            self.read_some(CHUNK)
+            self.read_some(LARGEST_STEP)
         return self
 
+    @property
+    def step_size(self) -> int:
+        """How many bytes may be read, or checked, at once while somebody sits at the keyboard."""
+        if self._is_read:
+            return CHECKED_AT_ONCE
+        return CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
+
     def read_some(self, size: int) -> None:
-        """Read on by this many bytes; at the end of the input the document is complete."""
+        """Read on by this many bytes; then check as many. In the end the document is complete."""
         if self.is_complete:
             return
-        data = self._source.read(self._read_to, self._read_to + size)
-        if data:
+        if self._is_read:
+            self._examiner.check_some(size)
+        elif data := self._source.read(self._read_to, self._read_to + size):
             self._take(data)
+            if not self._scanner:
+                self._examiner.check_all()
         else:
             self._end()
+        if self._is_read and self._examiner.is_checked:
+            forget()
+            self.is_complete = True
+        done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
+        self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
 
     def _take(self, data: bytes) -> None:
         self._read_to += len(data)
         self._places.feed(data)
-        self._examiner.take(self._parser.feed(data))
+        if self._is_worth_scanning(len(data)):
+            self._scan(data)
+        else:
+            self._examiner.take(self._parser.feed(data))
+
+    def _is_worth_scanning(self, size: int) -> bool:
+        if size < WORTH_SCANNING or not self._parser.has_frames:
+            return False
+        return self._scanner is not None or self._source.size >= BIG
+
+    def _scan(self, data: bytes) -> None:
+        """Read a big piece; only now NumPy is needed."""
+        if self._scanner is None:
+            from viewer.core.scan import Scanner
+
+            self._scanner = Scanner(self._parser, self._examiner)
+        self._scanner.feed(data)
 
     def _end(self) -> None:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
         self._examiner.take(self._parser.close())
         self._examiner.close()
-        self._parser = Parser(DIALECTS[self.detection.dialect], self._options)
-        forget()
-        self.is_complete = True
+        self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
+        self._is_read = True
+
+    @property
+    def is_read(self) -> bool:
+        """The input has been read to its end; it may still be checked."""
+        return self._is_read
 
     @property
     def progress(self) -> float:
-        """How much of the input has been read, from 0 to 1."""
-        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self._source.size))
+        """How much of the input has been read and checked, from 0 to 1."""
+        return 1.0 if self.is_complete else self._progress
 
     @property
     def note(self) -> str:
@@ -111,7 +163,7 @@ class Document:
         return self._examiner.index
 
     @property
-    def call_links(self) -> list[CallLink]:
+    def call_links(self) -> Sequence[CallLink]:
         """All calls and replies; for counting, never for a view."""
         return self._examiner.calls.links
 

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from viewer.core.dialect import Options
+from viewer.core.memory import forget
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source
@@ -207,6 +208,11 @@ class LiveDocument(Document):
     def _detection_of(self, head: bytes) -> Detection:
         return self.detection if self._is_asked_for else detect(head)
 
+    def _take(self, data: bytes) -> None:
+        """Read on and check at once: who watches wants to know what became of calls."""
+        super()._take(data)
+        self._examiner.check_all()
+
     def _finish(self) -> None:
         """Nothing more comes in this reading: what is open is unfinished."""
         assert isinstance(self._source, Generation)
@@ -214,5 +220,7 @@ class LiveDocument(Document):
         if rest:
             self._take(rest)
         self._end()
+        self._examiner.check_all()
+        forget()
         self.is_complete = False
         self._is_over = True

@@ -86,8 +86,9 @@ class Projection:
         """How many messages this audience does not see; a strict one is told of none."""
         if self.audience.strict:
             return 0
-        sight = Sight(self._examiner.index, self.audience)
-        return sum(not sight.sees(number) for number in range(1, len(self._examiner.index) + 1))
+        sight = Sight(self._examiner.index, self.audience.sees)
+        count = len(self._examiner.index)
+        return count - sight.count(1, count)
 
     def _shown(self, message: Message, label: int, turn: int) -> ShownMessage:
         header = message.header
@@ -213,7 +214,7 @@ class Projection:
 
     def diagnostics(self) -> list[ShownDiagnostic]:
         """What is wrong: by place for those who may know places, else by message."""
-        sight = Sight(self._examiner.index, self.audience)
+        sight = Sight(self._examiner.index, self.audience.sees)
         if not self.audience.is_safe:
             return [self._placed(diagnostic, sight) for diagnostic in self._examiner.findings.by_position()]
         label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
@@ -223,7 +224,7 @@ class Projection:
 
     def finds(self, rows: Rows) -> Finds:
         """The same as they come, for someone who follows; `rows` are those of this projection."""
-        sight = Sight(self._examiner.index, self.audience)
+        sight = Sight(self._examiner.index, self.audience.sees)
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if not self.audience.is_safe:
@@ -235,7 +236,7 @@ class Projection:
 
     def call_watch(self) -> CallWatch:
         """Calls as they come and as their states change, for someone who follows."""
-        sight = Sight(self._examiner.index, self.audience)
+        sight = Sight(self._examiner.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
             return self._shown_call(link) if self._sees_call(link, sight) else None

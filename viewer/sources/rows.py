@@ -13,7 +13,7 @@ from viewer.core.index import MessageIndex
 from viewer.core.messages import Message
 from viewer.core.turns import TurnCounter
 from viewer.core.visibility import Audience, Reveal, is_user_safe, kind_of
-from viewer.sources.sight import Sight
+from viewer.sources.sight import AT_ONCE, MANY, Sight
 
 
 class RowKind(Enum):
@@ -65,16 +65,18 @@ class Rows:
     ) -> None:
         self._examiner = examiner
         self._audience = audience
-        self._sight = Sight(examiner.index, audience)
-        self._lane = lane
+        self._sight = Sight(examiner.index, audience.sees)
+        self._wants = Sight(examiner.index, lambda message: lane_of(message) is lane) if lane else None
+        self._users = Sight(examiner.index, lambda message: message.header.role == "user")
         self._only = only
         self._kinds = array("B")
         self._values = array("I")
         self._numbers = array("I")
         """The number of the last message up to this row, shown or not."""
         self._labels = array("I")
-        """The number that a shown message has in this view."""
+        """The number that a shown message has in this view, where that is not its own."""
         self._turns = array("I")
+        """The turns of what is shown, where they are not those of the index."""
         self._now = _Mark()
         self._settled = _Mark()
         self.settled = 0
@@ -95,7 +97,9 @@ class Rows:
 
     def label(self, row: int) -> int:
         """The number that the message of this row has in this view."""
-        return self._labels[row]
+        if self._audience.strict:
+            return self._labels[row]
+        return self._values[row] if self._kinds[row] == RowKind.MESSAGE.value else 0
 
     def last_number(self, row: int) -> int:
         """The number of the last message up to this row, shown or not."""
@@ -107,7 +111,10 @@ class Rows:
 
     def turn(self, row: int) -> int:
         """The turn of the message of this row; for the end user turns are those of what is shown."""
-        return self._turns[row]
+        if self._audience.is_safe:
+            return self._turns[row]
+        is_message = self._kinds[row] == RowKind.MESSAGE.value
+        return self._examiner.index.turn(self._values[row]) if is_message else 0
 
     @property
     def shown_count(self) -> int:
@@ -151,7 +158,7 @@ class Rows:
     def _go_back(self) -> None:
         mark = self._settled
         for column in (self._kinds, self._values, self._numbers, self._labels, self._turns):
-            del column[mark.length :]
+            del column[mark.length :]  # some are empty
         if mark.length:
             self._values[-1] = mark.last_value
             self._numbers[-1] = mark.taken
@@ -166,31 +173,59 @@ class Rows:
         self._settled.last_value = self._values[-1] if self._values else 0
 
     def _take(self, last: int) -> None:
-        index, now = self._examiner.index, self._now
-        sees, wants_all = self._sight.sees_key, self._lane is None and self._only is None
-        strays = self._audience.sees_stray and now.strays < len(self._examiner.strays)
-        for number, key in index.look_keys(now.taken + 1, max(last, now.taken)):
-            if strays:
-                self._add_strays(number)
+        """The messages up to this number, and the stray text before the last of them."""
+        now, strays = self._now, self._examiner.strays if self._audience.sees_stray else []
+        while now.taken < last:
+            self._add_strays(now.taken + 1)
+            stop = min(last, strays[now.strays].after) if now.strays < len(strays) else last
+            if stop - now.taken >= MANY:
+                self._take_many(min(stop, now.taken + AT_ONCE))
+            else:
+                self._take_few(stop)
+
+    def _take_few(self, last: int) -> None:
+        index, now, sees, is_safe = self._examiner.index, self._now, self._sight.sees_key, self._audience.is_safe
+        for number, key in index.look_keys(now.taken + 1, last):
             now.taken = number
-            if not wants_all and not self._is_wanted(number, index):
+            if self._only is not None and number not in self._only:
+                continue
+            if self._wants and not self._wants.sees_key(number, key):
                 continue
             if sees(number, key):
                 now.shown += 1
-                label = now.shown if self._audience.strict else number
-                self._append(RowKind.MESSAGE, number, label, self._turn_of(number, index))
+                turn = now.turns.after(index.transcript(number), index.role(number)) if is_safe else 0
+                self._append(RowKind.MESSAGE, number, now.shown, turn)
             elif not self._audience.strict:
                 self._hide(number, index)
 
-    def _is_wanted(self, number: int, index: MessageIndex) -> bool:
-        if self._only is not None and number not in self._only:
-            return False
-        return self._lane is None or lane_of(index[number]) is self._lane
+    def _take_many(self, last: int) -> None:
+        from viewer.sources.many_rows import Request, make_rows
 
-    def _turn_of(self, number: int, index: MessageIndex) -> int:
-        if self._audience.is_safe:
-            return self._now.turns.after(index.transcript(number), index.role(number))
-        return index.turn(number)
+        now, audience = self._now, self._audience
+        ends_hidden = len(self) and self._kinds[-1] == RowKind.HIDDEN.value
+        request = Request(
+            self._examiner.index,
+            self._sight,
+            self._wants,
+            self._only,
+            audience.strict,
+            audience.is_safe,
+            self._users,
+            now.turns,
+            now.shown,
+            self._numbers[-1] if ends_hidden else 0,
+        )
+        made = make_rows(request, now.taken + 1, last)
+        if made.joined:
+            self._values[-1] += made.joined
+            self._numbers[-1] = made.joined_to
+        self._kinds.frombytes(made.kinds)
+        self._values.frombytes(made.values)
+        self._numbers.frombytes(made.numbers)
+        self._labels.frombytes(made.labels)
+        self._turns.frombytes(made.turns)
+        now.taken = last
+        now.shown += made.shown
 
     def _hide(self, number: int, index: MessageIndex) -> None:
         joins = len(self) and self._kinds[-1] == RowKind.HIDDEN.value and self._numbers[-1] == number - 1
@@ -204,8 +239,10 @@ class Rows:
         self._kinds.append(kind.value)
         self._values.append(value)
         self._numbers.append(self._now.taken)
-        self._labels.append(label)
-        self._turns.append(turn)
+        if self._audience.strict:
+            self._labels.append(label)
+        if self._audience.is_safe:
+            self._turns.append(turn)
 
     def _add_strays(self, before: int) -> None:
         """The stray text that stands before the message of this number."""

@@ -9,8 +9,6 @@ from viewer.tui.screens.parts import DocumentRead
 from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
 
-READ_AT_ONCE = 16 * 1024
-"""Bytes between two looks at the keyboard."""
 LOOK_AGAIN_SECONDS = 0.5
 DRAW_AGAIN_SECONDS = 0.05
 
@@ -28,7 +26,7 @@ class Reading(Searching, Showing):
         while not self.document.is_complete:
             if not self.is_whole:
                 return
-            self.document.read_some(READ_AT_ONCE)
+            self.document.read_some(self.document.step_size)
             now = loop.time()
             if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
                 looked = drawn = now

@@ -1,0 +1,55 @@
+"""A big document: read with the scanner, checked behind the index, and the same in the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.test_scan import DECLARED, ODD, TEXT, turn
+from tests.fuzz.targets import InMemory
+from tests.reading import examine
+from viewer.sources.document import CHECKED_AT_ONCE, PARSED_AT_ONCE, Document
+
+NAMES = [name for name in ODD if not name.startswith(("an un", "another")) and "literal" not in name]
+TURNS = [turn(number) + (ODD[NAMES[number % len(NAMES)]] if number % 9 == 0 else b"") for number in range(5000)]
+BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
+
+
+@pytest.mark.parametrize("dialect", TEXT)
+def test_a_big_document_is_what_the_parser_says(dialect: str) -> None:
+    expected = examine([BIG], BIG, dialect)
+    document = Document(InMemory(BIG), dialect)
+    assert document.step_size > PARSED_AT_ONCE
+    taken = 0
+    while not document.is_complete:
+        document.read_some(document.step_size)
+        taken = document._scanner.taken if document._scanner else taken
+    assert taken > (10_000 if dialect in ("openchatml-2.2", "harmony") else 0)  # the others do not know call ids
+    assert list(document.index) == list(expected.index)
+    assert list(document.call_links) == list(expected.calls.links)
+    assert [finding.diagnostic for finding in document.findings()] == expected.findings.by_position()
+
+
+def test_it_is_read_before_it_is_checked_and_tells_how_far_it_is() -> None:
+    document = Document(InMemory(BIG))
+    progress = [document.progress]
+    while not document.is_read:
+        document.read_some(document.step_size)
+        progress.append(document.progress)
+    assert document.message_count > 20_000
+    assert not document.is_complete
+    assert document.step_size == CHECKED_AT_ONCE
+    while not document.is_complete:
+        document.read_some(document.step_size)
+        progress.append(document.progress)
+    assert progress == sorted(progress)
+    assert progress[0] == 0
+    assert progress[-1] == 1
+    assert len(progress) > 8
+
+
+def test_a_small_document_is_checked_as_it_is_read() -> None:
+    document = Document(InMemory(BIG[:40_000]))
+    document.read_some(PARSED_AT_ONCE)
+    assert document._examiner.is_checked
+    document.load()
+    assert document._scanner is None

@@ -1,0 +1,65 @@
+"""Rows made by the thousand are those that are made one by one: any audience, lane, filter, and any number read."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.fuzz.targets import InMemory
+from viewer.core.visibility import Audience, Reveal
+from viewer.sources import rows as rows_module
+from viewer.sources.document import Document
+from viewer.sources.rows import Lane, Rows
+
+AUDIENCES = [
+    Audience(),
+    Audience(strict=True),
+    Audience(frozenset({Reveal.ANALYSIS})),
+    Audience(frozenset({Reveal.ANALYSIS}), strict=True),
+    Audience(frozenset({Reveal.TOOL, Reveal.STRAY})),
+    Audience(frozenset({Reveal.ALL})),
+]
+PARTS = [
+    "<|start|>user<|message|>Hi<|end|>\n",
+    "<|start|>assistant<|channel|>analysis<|message|>Think<|end|>\n",
+    "<|start|>assistant<|channel|>final<|message|>So.<|return|>\n",
+    "<|start|>assistant to=functions.f call_id=c<|channel|>commentary<|message|>{}<|call|>\n",
+    "<|start|>tool name=functions.f call_id=c to=assistant<|channel|>commentary<|message|>{}<|end|>\n",
+    "<|start|>assistant<|channel|>final<|message|>So.<|start|>user<|message|>Hm<|end|>\n",
+]
+RARE = ["stray\n", "version: 2.2\n", "<|start|>assistant<|channel|>Final<|message|>x<|end|>\n", "more\n"]
+
+
+def transcript(seed: int, parts: int) -> bytes:
+    """Messages in any order, with stray text and other transcripts between them."""
+    chance = random.Random(seed)
+    chosen = (chance.choice(RARE if chance.random() < 0.1 else PARTS) for _ in range(parts))
+    return ("version: 2.2\n" + "".join(chosen)).encode()
+
+
+def columns(rows: Rows) -> list[tuple[object, ...]]:
+    """Everything that the rows say."""
+    told = [
+        (rows.kind(row), rows.value(row), rows.label(row), rows.last_number(row), rows.turn(row), rows.transcript(row))
+        for row in range(len(rows))
+    ]
+    return [*told, (rows.shown_count, rows.hidden_count)]
+
+
+@pytest.mark.parametrize("lane", [None, Lane.CONVERSATION, Lane.ANALYSIS])
+@pytest.mark.parametrize("audience", AUDIENCES, ids=map(str, range(len(AUDIENCES))))
+def test_many_rows_are_the_same_as_few(audience: Audience, lane: Lane | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = transcript(7, 400)
+    for only in (None, frozenset(range(3, 300, 2)), frozenset(range(20, 200))):
+        told = []
+        for many, at_once in ((1 << 30, 1), (1, 1), (1, 7), (2, 1000), (40, 100)):
+            monkeypatch.setattr(rows_module, "MANY", many)
+            monkeypatch.setattr(rows_module, "AT_ONCE", at_once)
+            document = Document(InMemory(data))
+            rows = Rows(document._examiner, audience, lane, only)
+            while not document.is_complete:
+                document.read_some(900)
+                rows.extend()
+            told.append(columns(rows))
+        assert all(one == told[0] for one in told)

@@ -1,0 +1,95 @@
+"""The call ids of messages as columns, and the table that finds a call by its id."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class CallIds:
+    """Which rows have a call id, and which: 12 bytes each, and the id."""
+
+    def __init__(self) -> None:
+        self._rows = array("I")
+        self._ends = array("Q")
+        self._text = bytearray()
+        self._changed: dict[int, str] = {}
+
+    def get(self, row: int) -> str | None:
+        """The call id of a row."""
+        if self._changed and row in self._changed:
+            return self._changed[row]
+        place = bisect_left(self._rows, row)
+        if place == len(self._rows) or self._rows[place] != row:
+            return None
+        start = self._ends[place - 1] if place else 0
+        return self._text[start : self._ends[place]].decode("utf-8", "surrogatepass")
+
+    def put(self, row: int, call_id: str) -> None:
+        """The call id of a row, of which another one may be known."""
+        if not self._rows or row > self._rows[-1]:
+            self._text += call_id.encode("utf-8", "surrogatepass")
+            self._rows.append(row)
+            self._ends.append(len(self._text))
+        elif self.get(row) != call_id:
+            self._changed[row] = call_id
+
+    def extend(self, rows: NDArray[np.int64], ends: NDArray[np.int64], text: bytes) -> None:
+        """The call ids of many rows, behind those that are known; the ends count from the beginning of the text."""
+        self._rows.frombytes(rows.astype("=u4").tobytes())
+        self._ends.frombytes((ends + len(self._text)).astype("=u8").tobytes())
+        self._text += text
+
+
+class CallTable:
+    """The newest row of each call id: a hash table of 16 bytes an entry; the ids themselves are kept elsewhere."""
+
+    def __init__(self, id_of: Callable[[int], str | None]) -> None:
+        self._id_of = id_of
+        self._count = 0
+        self._begin(16)
+
+    def _begin(self, size: int) -> None:
+        self._mask = size - 1
+        self._entries = array("I", bytes(4 * size))
+        """Rows, from 1 on; 0 where there is none."""
+        self._hashes = array("I", bytes(4 * size))
+
+    def get(self, call_id: str) -> int | None:
+        """The row that has this id."""
+        entry = self._entries[self._slot(call_id, hash(call_id) & 0xFFFF_FFFF)]
+        return entry - 1 if entry else None
+
+    def put(self, call_id: str, row: int) -> None:
+        """This row has the id from now on."""
+        short = hash(call_id) & 0xFFFF_FFFF
+        slot = self._slot(call_id, short)
+        if not self._entries[slot]:
+            self._count += 1
+        self._entries[slot], self._hashes[slot] = row + 1, short
+        if 2 * self._count > self._mask:
+            self._grow()
+
+    def _slot(self, call_id: str, short: int) -> int:
+        entries, hashes, mask = self._entries, self._hashes, self._mask
+        slot = short & mask
+        while entries[slot] and not (hashes[slot] == short and self._id_of(entries[slot] - 1) == call_id):
+            slot = (slot + 1) & mask
+        return slot
+
+    def _grow(self) -> None:
+        known = zip(self._entries, self._hashes, strict=True)
+        self._begin(4 * len(self._entries))
+        entries, hashes, mask = self._entries, self._hashes, self._mask
+        for entry, short in known:
+            if entry:
+                slot = short & mask
+                while entries[slot]:
+                    slot = (slot + 1) & mask
+                entries[slot], hashes[slot] = entry, short

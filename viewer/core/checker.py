@@ -1,0 +1,183 @@
+"""The checks behind the index: what waits for them, in the order of the input, and how each is done."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from viewer.core.bodies import Body, Decoder, Run, read_body
+from viewer.core.calls import CallLedger
+from viewer.core.case import Case, Read, Transcribed
+from viewer.core.dialect import Dialect
+from viewer.core.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
+from viewer.core.findings import Findings
+from viewer.core.index import MessageIndex
+from viewer.core.message_checks import MESSAGE_CHECKS, check_json, find_nul
+from viewer.core.messages import Message, Stray, Transcript
+from viewer.core.needs import Need, Needs, is_odd, plain_body
+from viewer.core.tool_checks import ToolChecks
+from viewer.core.utf8 import ill_formed
+from viewer.core.yaml_header import profile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from viewer.core.text_state import TextGrammar
+
+EVENT_BYTES = 256
+"""What an event counts for, beside the bytes of its message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Whole messages of a run that wait for their checks, by their numbers."""
+
+    first: int
+    last: int
+    grammar: TextGrammar
+    noted: NDArray[np.int64]
+    """The numbers of those of whose header or stop there is something to report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The input has ended."""
+
+
+Work = Event | Messages | Ended
+
+
+class Checker:
+    """Takes work in the order of the input, and does it when it is told to."""
+
+    def __init__(
+        self, index: MessageIndex, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None
+    ) -> None:
+        self.findings = Findings()
+        self.calls = CallLedger(self.report, index)
+        self.tools = ToolChecks(self.calls)
+        self.waiting: deque[Work] = deque()
+        self.waiting_bytes = 0
+        self.needs: Needs
+        """What the messages of the current transcript need."""
+        self._has_begun = False
+        self._transcribed: Transcribed
+        self.checked_to = 0
+        """Bytes of messages before this offset have been looked at."""
+        self.index = index
+        self.read = read
+        self._ids = ids
+        self._dialects = dialects
+
+    def add(self, work: Work) -> None:
+        """Something that waits from now on."""
+        self.waiting.append(work)
+        self.waiting_bytes += self._size(work)
+
+    def _size(self, work: Work) -> int:
+        match work:
+            case Messages():
+                return self._bytes_between(work.first, work.last)
+            case Closed(message):
+                return EVENT_BYTES + message.span[1] - message.span[0]
+        return EVENT_BYTES
+
+    def work(self, size: int) -> None:
+        """Do about so many bytes of what waits."""
+        while self.waiting and size > 0:
+            work = self.waiting.popleft()
+            done = self._size(work)
+            match work:
+                case Messages():
+                    done = self._messages(work, size)
+                case Closed(message):
+                    self._closed(message)
+                case Found(code, reason, start, end, number):
+                    self.report(code, reason, start, end, number)
+                case Strayed(stray):
+                    self._strayed(stray)
+                case Started(transcript):
+                    self._started(transcript)
+                case ToolCancelled(_, call_id, start, end):
+                    self.calls.cancel(call_id, start, end)
+                case DeclaredTools(_, _, start, end):
+                    self.tools.declare(self.read(start, end).decode("utf-8", "replace"))
+                case Ended():
+                    self._end()
+            size -= done
+            self.waiting_bytes -= done
+
+    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None) -> None:
+        """A diagnostic."""
+        self.findings.add(code, reason, start, end, message)
+
+    def _started(self, transcript: Transcript) -> None:
+        if self._has_begun:
+            self.tools.start_transcript()
+        self._has_begun = True
+        self._transcribed = Transcribed(self._dialects[transcript.dialect], profile(transcript.header))
+        self.needs = Needs(self.index, self._transcribed)
+
+    def _end(self) -> None:
+        """What was needed to check the input holds words of it, and is forgotten."""
+        self.calls.end_transcript()
+        self.tools = ToolChecks(self.calls)
+        if self._has_begun:
+            del self._transcribed, self.needs
+            self._has_begun = False
+
+    def _closed(self, message: Message) -> None:
+        need, data = self._need(message)
+        if need is Need.NOTHING:
+            self.tools.pass_by(self.index.turn(message.number))
+        else:
+            case = self.case_of(message, data)
+            for check in (check_json,) if need is Need.JSON_AND_TOOLS else MESSAGE_CHECKS:
+                check(case)
+            self.tools.take(case)
+        self.checked_to = max(self.checked_to, message.span[1])
+
+    def _need(self, message: Message) -> tuple[Need, bytes | None]:
+        """What a message needs, and the bytes of its body, where those are as they were written."""
+        body = plain_body(message)
+        if body is None or self._transcribed.dialect.shares_spans:
+            return Need.ALL, None
+        start = message.span[0]
+        data = self.read(*message.span)
+        if is_odd(data, body[0] - start, body[1] - start):
+            return Need.ALL, None
+        need = self.needs.of(message.number, self.index.look_key(message.number))
+        return need, data[body[0] - start : body[1] - start]
+
+    def case_of(self, message: Message, data: bytes | None) -> Case:
+        """A message as the checks see it; the bytes of its body, where those are as they were written."""
+        if data is None:
+            body = read_body(message.pieces, self.read, self._ids)
+        else:
+            body = Body(data, [Run(0, len(data), message.pieces[0].start, len(data), True)])
+        turn = self.index.turn(message.number)
+        return Case(message, turn, body, self.read, self._transcribed, self.report, self.checked_to)
+
+    def _strayed(self, stray: Stray) -> None:
+        start, end = stray.span
+        data = self.read(start, end)
+        for span in ill_formed(data, start):
+            self.report("W-ENCODING", "invalid-utf8", *span, None)
+        for span in find_nul(data, start):
+            self.report("W-ENCODING", "nul", *span, None)
+
+    def _messages(self, work: Messages, size: int) -> int:
+        """Check the first of these messages, about so many bytes; the others wait on. Returns how many bytes it was."""
+        from viewer.core.run_checks import check_run
+
+        done = check_run(self, work, size)
+        if done < work.last:
+            self.waiting.appendleft(replace(work, first=done + 1))
+        rest = self._bytes_between(done + 1, work.last) if done < work.last else 0
+        return self._bytes_between(work.first, work.last) - rest
+
+    def _bytes_between(self, first: int, last: int) -> int:
+        return self.index.span(last)[1] - self.index.span(first)[0]

@@ -1,0 +1,66 @@
+"""What a message needs of the checks: told by its header and ending, and by a quick look at its bytes."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from viewer.core.case import Transcribed
+from viewer.core.headers import is_tool
+from viewer.core.hidden_characters import may_hide
+from viewer.core.index import MessageIndex
+from viewer.core.message_checks import has_faulty_header
+from viewer.core.messages import Coding, Ending, Message, Span
+
+TOOL_CALLS = b'"tool_calls"'
+THINK_TAG = rb"</?think(?:ing)?>"
+
+_CARE = re.compile(rb"<\||" + THINK_TAG + rb"|" + TOOL_CALLS, re.IGNORECASE)
+
+
+class Need(IntEnum):
+    """What must be done for a message; each one does all that is done for those before."""
+
+    NOTHING = 0
+    JSON_AND_TOOLS = 1
+    ALL = 2
+    ALL_AND_HEADER = 3
+    """What the parser would report of header and stop is to be reported too."""
+
+
+class Needs:
+    """Knows the needs of one transcript. Messages of equal look keys have the same."""
+
+    def __init__(self, index: MessageIndex, transcript: Transcribed) -> None:
+        self._index = index
+        self._transcript = transcript
+        self._known: dict[int, Need] = {}
+
+    def of(self, number: int, key: int) -> Need:
+        """What this message needs, if there is nothing odd in its bytes."""
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _need(self._index[number], self._transcript)
+        return known
+
+
+def _need(message: Message, transcript: Transcribed) -> Need:
+    header = message.header
+    if has_faulty_header(message, transcript):
+        return Need.ALL
+    careful = header.role in ("tool", "system", "developer") or is_tool(header.recipient)
+    if careful or message.ending is Ending.CALL or (header.content_type or "").lower() == "json":
+        return Need.JSON_AND_TOOLS
+    return Need.NOTHING
+
+
+def plain_body(message: Message) -> Span | None:
+    """The body of a message that is one run of bytes as they were written."""
+    if len(message.pieces) != 1 or message.pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
+        return None
+    return message.pieces[0].start, message.pieces[0].end
+
+
+def is_odd(data: bytes, start: int, end: int) -> bool:
+    """Whether the bytes of a message, whose body is between two of them, must be looked at with care."""
+    return not data.isascii() or b"\0" in data or _CARE.search(data, start, end) is not None or may_hide(data)

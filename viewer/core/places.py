@@ -1,0 +1,82 @@
+"""Where messages and their bodies are, as columns: 21 bytes a message."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from viewer.core.messages import Span
+
+if TYPE_CHECKING:
+    from viewer.core.run import Run
+
+_FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
+
+
+class Places:
+    """Beginnings and ends by row. Where a body begins or ends is kept as a distance, or beside if that is too far."""
+
+    def __init__(self) -> None:
+        self._start = array("Q")
+        self._end = array("Q")
+        self._lead = array("I")
+        """From the beginning of a message to its body."""
+        self._tail = array("B")
+        """From the end of the body, or the beginning of the stop, to the end of the message."""
+        self._far_starts: dict[int, int] = {}
+        self._far_ends: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._start)
+
+    def append(self) -> None:
+        """One more row, with nothing in it."""
+        for column in (self._start, self._end, self._lead, self._tail):
+            column.append(0)
+
+    def extend(self, run: Run) -> None:
+        """The rows of a run."""
+        self._start.frombytes(run.starts.astype("=u8").tobytes())
+        self._end.frombytes(run.ends.astype("=u8").tobytes())
+        self._lead.frombytes((run.body_starts - run.starts).astype("=u4").tobytes())
+        self._tail.frombytes((run.ends - run.stops).astype("=u1").tobytes())
+
+    def span(self, row: int) -> Span:
+        """Where a message begins and ends."""
+        return self._start[row], self._end[row]
+
+    def spans(self, first: int, last: int) -> tuple[array[int], array[int]]:
+        """The beginnings and the ends of the rows from `first` on, without `last`."""
+        return self._start[first:last], self._end[first:last]
+
+    def set_span(self, row: int, span: Span) -> None:
+        """Where it begins and ends; the body must be set anew."""
+        self._start[row], self._end[row] = span
+
+    def reach(self, row: int, end: int) -> None:
+        """It goes on at least to this offset; the body must be set anew."""
+        self._end[row] = max(self._end[row], end)
+
+    def body_start(self, row: int) -> int:
+        """Where the body begins."""
+        lead = self._lead[row]
+        return self._start[row] + lead if lead != _FAR_LEAD else self._far_starts[row]
+
+    def body_end(self, row: int) -> int:
+        """Where the body ends and the stop begins."""
+        tail = self._tail[row]
+        return self._end[row] - tail if tail != _FAR_TAIL else self._far_ends[row]
+
+    def set_body_start(self, row: int, start: int) -> None:
+        """Where the body begins."""
+        lead = start - self._start[row]
+        self._lead[row] = lead if 0 <= lead < _FAR_LEAD else _FAR_LEAD
+        if self._lead[row] == _FAR_LEAD:
+            self._far_starts[row] = start
+
+    def set_body_end(self, row: int, end: int) -> None:
+        """Where the body ends."""
+        tail = self._end[row] - end
+        self._tail[row] = tail if 0 <= tail < _FAR_TAIL else _FAR_TAIL
+        if self._tail[row] == _FAR_TAIL:
+            self._far_ends[row] = end

@@ -53,6 +53,8 @@ class CallLink:
 _STATES = tuple(CallState)
 _STATE_OF = {state: number for number, state in enumerate(_STATES)}
 _INFERRED = 16
+_CODES = bytes(state & ~_INFERRED for state in range(256))
+_WHETHER_INFERRED = bytes(bool(state & _INFERRED) for state in range(256))
 
 
 class CallColumns:
@@ -104,6 +106,23 @@ class CallColumns:
     def state(self, row: int) -> CallState:
         """What became of a call."""
         return _STATES[self._states[row] & ~_INFERRED]
+
+    @staticmethod
+    def state_of(code: int) -> CallState:
+        """What a code of `states` means."""
+        return _STATES[code]
+
+    def states(self) -> array[int]:
+        """The states of all rows, as codes."""
+        return array("B", self._states.tobytes().translate(_CODES))
+
+    def inferred(self) -> array[int]:
+        """For each row 1 where the reply was linked by tool and order."""
+        return array("B", self._states.tobytes().translate(_WHETHER_INFERRED))
+
+    def ends(self) -> tuple[array[int], array[int]]:
+        """The calls and the replies of all rows as they are now; 0 where there is none."""
+        return self._calls[:], self._replies[:]
 
     def set_state(self, row: int, state: CallState) -> None:
         """What became of it, as far as is known now."""

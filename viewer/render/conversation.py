@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from viewer.formats import DIALECTS
 from viewer.render.diagnostic import note
@@ -70,7 +70,7 @@ class Page:
             yield _turn_line(item, self._width, self._style)
         yield from self._apart()
 
-    def lines(self, item: Item, calls: list[ShownCall]) -> Iterator[Line]:
+    def lines(self, item: Item, calls: Sequence[ShownCall]) -> Iterator[Line]:
         """The item itself."""
         if isinstance(item, HiddenRun):
             return iter([remark(f"{item.count:,} hidden", self._style)])
@@ -109,7 +109,7 @@ def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
     return rule(style.words(f"turn {first.turn}"), own(time), width, style)
 
 
-def calls_by_message(calls: list[ShownCall]) -> dict[int, list[ShownCall]]:
+def calls_by_message(calls: Sequence[ShownCall]) -> dict[int, list[ShownCall]]:
     """The calls that each message is an end of."""
     found: dict[int, list[ShownCall]] = defaultdict(list)
     for call in calls:

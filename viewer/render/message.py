@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from viewer.render.body import body_lines
 from viewer.render.lines import cells, wrap
@@ -55,7 +55,7 @@ def gutter_of(message: ShownMessage, style: Style) -> Part:
 
 
 def revealed_lines(
-    message: ShownMessage, calls: list[ShownCall], width: int, style: Style, *, trim: bool = False
+    message: ShownMessage, calls: Sequence[ShownCall], width: int, style: Style, *, trim: bool = False
 ) -> Iterator[Line]:
     """What a developer reads: the number, the whole header, links between calls and replies, the ending."""
     look = _look(message)

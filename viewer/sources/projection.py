@@ -17,6 +17,7 @@ from viewer.sources.call_watch import CallWatch
 from viewer.sources.finds import Finds, by_message
 from viewer.sources.places import Places
 from viewer.sources.rows import Lane, RowKind, Rows
+from viewer.sources.seen_calls import SeenCalls
 from viewer.sources.shown import (
     Headline,
     HiddenRun,
@@ -27,6 +28,7 @@ from viewer.sources.shown import (
     ShownStray,
     ShownTranscript,
 )
+from viewer.sources.shown_lists import ShownCalls
 from viewer.sources.sight import Sight
 from viewer.sources.vault import Vault
 
@@ -263,9 +265,12 @@ class Projection:
         span = diagnostic.start, diagnostic.end
         return ShownDiagnostic(code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count)
 
-    def calls(self) -> list[ShownCall]:
+    def calls(self) -> ShownCalls:
         """Calls and their replies, for an audience that sees tools or commentary."""
-        return self.call_watch().all()
+        if self.audience.is_safe:
+            return ShownCalls()
+        sight = Sight(self._examiner.index, self.audience.sees)
+        return SeenCalls(self._examiner.calls, sight, self._shown_call)
 
     def _sees_call(self, link: CallLink, sight: Sight) -> bool:
         ends = [number for number in (link.call, link.reply) if number is not None]

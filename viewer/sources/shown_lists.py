@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 from viewer.sources.shown import ShownCall, ShownDiagnostic
+
+
+class Spans(NamedTuple):
+    """From which to which message the calls reach that have both ends; each column sorted."""
+
+    firsts: array[int]
+    lasts: array[int]
+    firm_firsts: array[int]
+    """Those of calls that are linked by their id."""
+    firm_lasts: array[int]
 
 
 class ShownCalls(Sequence[ShownCall]):
@@ -45,6 +56,19 @@ class ShownCalls(Sequence[ShownCall]):
     def states(self) -> Mapping[str, int]:
         """How many calls are in each state."""
         return Counter(call.state for call in self._calls)
+
+    @property
+    def largest(self) -> int:
+        """The last message that is an end of one."""
+        return max(self._rows, default=0)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Where calls reach from and to."""
+        linked = [(call.call, call.reply, call.inferred) for call in self if call.call and call.reply]
+        firm = [ends for ends in linked if not ends[2]]
+        sorts = (sorted(pick(ends[:2]) for ends in chosen) for chosen in (linked, firm) for pick in (min, max))
+        return Spans(*(array("I", numbers) for numbers in sorts))
 
     @cached_property
     def _rows(self) -> Mapping[int, Sequence[int]]:

@@ -10,6 +10,8 @@ from viewer.tui.columns import fitted, length
 from viewer.tui.link_lines import arrow, deadline_words, is_late, state_part
 
 _WIDEST_ID = 12
+_LOOKED_AT = 1000
+"""Of more calls it is not looked how long their ids are."""
 _STATE = 12
 _LATENCY = 9
 _DEADLINE = 10
@@ -22,10 +24,9 @@ class CallLines:
     def __init__(self, calls: ShownCalls, style: Style) -> None:
         self.calls = calls
         self._style = style
-        self._ids = min(_WIDEST_ID, max((len(call.call_id or "") for call in calls), default=0))
-        self._ids = max(self._ids, 2)
-        largest = max((max(call.call or 0, call.reply or 0) for call in calls), default=0)
-        self._digits = len(str(largest)) + 1
+        ids = [len(call.call_id or "") for call in calls] if len(calls) <= _LOOKED_AT else [_WIDEST_ID]
+        self._ids = max(2, min(_WIDEST_ID, max(ids, default=0)))
+        self._digits = len(str(calls.largest)) + 1
         self._ends = self._digits + 5 + max(self._digits, len("reply")) + 2
 
     def __len__(self) -> int:

@@ -67,7 +67,7 @@ class OutlineLines:
 
     def _know(self, calls: ShownCalls | None, problems: ShownDiagnostics | None, live: bool) -> None:
         if calls is None:
-            calls = ShownCalls(self._projection.calls())
+            calls = self._projection.calls()
         if problems is None:
             problems = ShownDiagnostics(self._projection.diagnostics())
         self._live = live

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from viewer import __version__
 from viewer.core.visibility import Audience, Reveal
@@ -58,7 +58,7 @@ class _Page:
         title: str,
         rows: Rows,
         problems: list[ShownDiagnostic],
-        calls: list[ShownCall],
+        calls: Sequence[ShownCall],
     ) -> None:
         self.rows = rows
         self._projection = projection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from viewer.formats import DIALECTS
@@ -25,7 +25,7 @@ class Told:
     """A message, the calls that it is an end of, and what is wrong with it."""
 
     message: ShownMessage
-    calls: list[ShownCall]
+    calls: Sequence[ShownCall]
     problems: list[ShownDiagnostic]
     trim: bool
     """A newline at either end of the body is layout."""
@@ -35,7 +35,7 @@ Step = ShownTranscript | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagn
 """A problem that stands alone is of something hidden, or of a place between messages."""
 
 
-def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: list[ShownCall]) -> Iterator[Step]:
+def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sequence[ShownCall]) -> Iterator[Step]:
     """All that is shown, from top to bottom, with the problems and calls of the projection where they belong."""
     transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
     notes = Notes(projection.audience.is_safe)

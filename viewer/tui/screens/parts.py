@@ -105,7 +105,7 @@ class Parts(Screen[None]):
     def look(self) -> View:
         """The document under the present audience."""
         projection = self.document.project(self.state.audience)
-        calls, diagnostics = ShownCalls(projection.calls()), ShownDiagnostics(projection.diagnostics())
+        calls, diagnostics = projection.calls(), ShownDiagnostics(projection.diagnostics())
         return View(projection, projection.rows(), calls, diagnostics)
 
     # The widgets, by name.

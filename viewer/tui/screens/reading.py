@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.sources.shown_lists import ShownDiagnostics
 from viewer.tui.screens.parts import DocumentRead
 from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
@@ -57,7 +57,7 @@ class Reading(Searching, Showing):
             return
         view = self.view
         changed = self.extend()
-        view.calls = ShownCalls(view.projection.calls())
+        view.calls = view.projection.calls()
         view.diagnostics = ShownDiagnostics(view.projection.diagnostics())
         self.show_view(changed=changed)
 

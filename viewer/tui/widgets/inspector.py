@@ -61,7 +61,7 @@ class Inspector(Vertical):
         if number is None or projection.audience.is_safe:
             self.clear()
             return
-        calls = ShownCalls(projection.calls()) if calls is None else calls
+        calls = projection.calls() if calls is None else calls
         problems = ShownDiagnostics(projection.diagnostics()) if problems is None else problems
         same = self._inspected is not None and self._inspected.number == number
         self._inspected = Inspected(

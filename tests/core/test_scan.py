@@ -88,6 +88,9 @@ ODD: dict[str, bytes] = {
     "bytes that are no text": b"<|start|>user<|message|>a\xff\xfeb\xe3\x81<|end|>\n",
     "NUL": b"<|start|>user<|message|>a\0b\0<|end|>\n",
     "hidden characters": "<|start|>user<|message|>pay\u200bpal in\u202evoice \U000e006f\x1b[0m\r<|end|>\n".encode(),
+    "unseen characters": "<|start|>user<|message|>pay\u200bpal<|end|>\n".encode(),
+    "calls of both kinds": USER + b'<|start|>assistant<|message|>{"tool_calls": [{}]}<|end|>\n'
+    b"<|start|>assistant<|channel|>analysis<|message|>x<|call|>\n",
     "an emoji": "<|start|>user<|message|>❤️ 日本語 🐙<|end|>\n".encode(),
     "thoughts": b"<|start|>assistant<|channel|>final<|message|><Think>why</think>Hi<|return|>\n",
     "marks of thoughts": b"<|start|>assistant<|channel|>final<|message|>a<|start_reason|>b<|end_reason|><|return|>\n",
@@ -123,6 +126,20 @@ def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> 
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
     assert_same(text, dialect, [len(text), 1000, 97])
     assert_same(ODD[name] + TURNS, dialect, [len(text)], 500)
+
+
+@pytest.mark.parametrize("dialect", TEXT)
+@pytest.mark.parametrize("name", ODD)
+def test_a_quick_look_finds_what_a_careful_one_finds(name: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
+    quick = read(text, dialect)
+    monkeypatch.setattr("viewer.core.checker.is_odd", lambda *_: True)
+    assert read(text, dialect) == quick
+
+
+def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.core.scan_headers._SLOT_BITS", 1)
+    assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
 @pytest.mark.parametrize("name", ODD)

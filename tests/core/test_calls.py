@@ -115,6 +115,8 @@ def test_ids_never_link_across_transcripts() -> None:
     ("body", "state", "code"),
     [
         ('{"ok":false,"error":"boom"}', "failed", "W-TOOL-FAILED"),
+        ('{"ok":false,"error":":"}', "failed", "W-TOOL-FAILED"),
+        ('{"ok":false,"error":" : x"}', "failed", "W-TOOL-FAILED"),
         ('{"ok":false,"error":"E-TOOL-TIMEOUT"}', "timeout", "E-TOOL-TIMEOUT/reported"),
         ('{"ok":false,"error":"E-TOOL-TIMEOUT: 3000 ms"}', "timeout", "E-TOOL-TIMEOUT/reported"),
         ('{"ok":false,"error":{"code":"E-TOOL-CANCELLED"}}', "cancelled", "E-TOOL-CANCELLED/reported"),

@@ -206,7 +206,7 @@ def _error_code(error: object) -> str | None:
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
-    code = word.split(":")[0].split()[0] if word.split() else ""
+    code = next(iter(word.split(":")[0].split()), "")
     return code if code in RULES and code.startswith("E-") else None
 
 

@@ -33,7 +33,7 @@ MODES = {b"25", b"1000", b"1002", b"1003", b"1004", b"1006", b"1015", b"1016", b
 CURSOR = b"HABCDGJKdsu"
 UNWANTED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-    "\ufff9-\ufffc\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
+    "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 
 

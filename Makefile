@@ -3,7 +3,7 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check coverage lab fuzz bench clean
+.PHONY: demo test check docs coverage lab fuzz bench clean
 
 demo: $(INSTALLED)          ## the tour that comes with the program
 	@$(BIN)/ocmlview demo
@@ -16,6 +16,9 @@ check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -n 2 -m "not slow and not lab"
+
+docs: $(INSTALLED)          ## what of the documentation is made from the code: pages, man page, pictures
+	@OCML_UPDATE=1 $(BIN)/python -m pytest tests/docs tests/tui/test_pictures.py
 
 coverage: $(INSTALLED)      ## the branches of core and formats, and of the two files that keep people safe
 	@$(BIN)/coverage erase

@@ -215,5 +215,9 @@ def test_every_command_explains_itself(command: str) -> None:
     assert result.out.startswith(f"Usage: ocmlview {command}")
 
 
-def test_the_version() -> None:
-    assert re.fullmatch(r"ocmlview \d+\.\d+\.\d+\n", run("--version").out)
+def test_the_version_is_one_for_a_report_of_a_bug() -> None:
+    first, python, packages, *_ = run("--version").out.splitlines()
+    assert re.fullmatch(r"ocmlview \d+\.\d+\.\d+", first)
+    assert re.fullmatch(r"\w+ 3\.\d+\.\S+ on \S+", python)
+    assert {part.split()[0] for part in packages.split(", ")} >= {"textual", "rich", "numpy"}
+    assert all(re.fullmatch(r"[\w-]+ \d\S*", part) for part in packages.split(", "))

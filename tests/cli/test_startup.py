@@ -30,6 +30,7 @@ def loaded(*arguments: str) -> set[str]:
     "arguments",
     [
         ["--help"],
+        ["--version"],
         ["show", "samples/tour.ocml"],
         ["show", "--json", "--reveal", "all", "samples/tour.ocml"],
         ["check", "--exit-zero", "samples/tour.ocml"],

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from viewer import __version__
 from viewer.cli.exits import FINE, USAGE, PipeClosed, ended
 from viewer.errors import ViewerError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Entry(NamedTuple):
@@ -34,6 +36,7 @@ COMMANDS = {
     "themes": Entry("viewer.cli.themes", "List the themes, each in its own colours."),
     "config": Entry("viewer.cli.config", "Show the settings, where they are, and what is wrong in them."),
     "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program."),
+    "completion": Entry("viewer.cli.completion", "Teach bash, zsh or fish to complete."),
 }
 
 _OWN_OPTIONS = ("--help", "-h", "--version")
@@ -54,11 +57,14 @@ class _Program(click.Group):
     """The commands of the list, each loaded when it is needed; what is no command is a file to view."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)
         if not args and (sys.stdin is None or sys.stdin.isatty()):
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
         if not args or (args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS):
-            _suggest_command(args)
+            if not ctx.resilient_parsing:
+                _suggest_command(args)
             args = ["view", *args]
         return super().parse_args(ctx, args)
 
@@ -71,6 +77,21 @@ class _Program(click.Group):
             return None
         command: click.Command = import_module(entry.module).command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """The first word: a command, an option of this program or of the viewer, or else a file to view."""
+        from click.shell_completion import CompletionItem
+
+        from viewer.cli.completing import beginning
+
+        if not incomplete.startswith("-"):
+            commands = beginning(incomplete, ((name, entry.help) for name, entry in COMMANDS.items()))
+            return commands or [CompletionItem(incomplete, type="file")]
+        view = self.get_command(ctx, "view")
+        assert view is not None
+        with view.make_context("view", [], parent=ctx, resilient_parsing=True) as inner:
+            offered = [*super().shell_complete(ctx, incomplete), *view.shell_complete(inner, incomplete)]
+        return list({item.value: item for item in offered}.values())
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -96,7 +117,7 @@ _program = _Program(
             is_flag=True,
             is_eager=True,
             expose_value=False,
-            help="Say which version this is.",
+            help="Say which version this is, and of what it stands on.",
             callback=lambda ctx, _, wanted: _say_version(ctx) if wanted and not ctx.resilient_parsing else None,
         )
     ],
@@ -115,5 +136,7 @@ def _suggest_command(arguments: list[str]) -> None:
 
 
 def _say_version(context: click.Context) -> NoReturn:
-    click.echo(f"ocmlview {__version__}")
+    from viewer.cli.versions import version_lines
+
+    click.echo("\n".join(version_lines()))
     context.exit(FINE)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from viewer.cli import options
+from viewer.cli import completing, options
 from viewer.cli.exits import FINE
 from viewer.core.diagnostics import RULES, Rule
 from viewer.errors import ViewerError
@@ -15,7 +15,7 @@ from viewer.render.style import Line
 
 
 @click.command("explain", short_help="Say what a code means.")
-@click.argument("codes", nargs=-1, metavar="[CODE...]")
+@click.argument("codes", nargs=-1, metavar="[CODE...]", shell_complete=completing.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
     """Say what codes mean, where the rule stands and what to do; without a code, all of them."""

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import click
 
-from viewer.cli import options
+from viewer.cli import completing, options
 from viewer.cli.exits import FINE, complain, say
 from viewer.cli.output import write_text
 from viewer.core.visibility import Audience, Reveal
@@ -28,6 +28,7 @@ from viewer.whole_file import WholeFile
     "--output",
     "output",
     metavar="OUT",
+    shell_complete=completing.files,
     help="The file to write, - for standard output; without it NAME.safe.html here, or NAME.DEBUG.html.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from viewer.cli import completing
 from viewer.cli.exits import complain
 from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
@@ -33,8 +34,14 @@ def reading(command: Command) -> Command:
             type=click.Choice(["harmony"]),
             help="Commentary of Harmony without a recipient is for the user.",
         ),
-        click.option("--format", "dialect", metavar="NAME", help="Read it as this dialect (see `ocmlview formats`)."),
-        click.argument("files", nargs=-1, metavar="[FILE...|-]"),
+        click.option(
+            "--format",
+            "dialect",
+            metavar="NAME",
+            shell_complete=completing.dialects,
+            help="Read it as this dialect (see `ocmlview formats`).",
+        ),
+        click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completing.files),
     ):
         command = option(command)
     return command
@@ -89,9 +96,13 @@ def following(command: Command) -> Command:
 def reveal_option(command: Command) -> Command:
     """--reveal A,B with the names of `Reveal`."""
     names = ", ".join(_NAMES)
-    return click.option("--reveal", metavar="WHAT", callback=_revealed, help=f"Show these too, a list of: {names}.")(
-        command
-    )
+    return click.option(
+        "--reveal",
+        metavar="WHAT",
+        callback=_revealed,
+        shell_complete=completing.parts_of(_NAMES),
+        help=f"Show these too, a list of: {names}.",
+    )(command)
 
 
 def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool) -> Audience:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viewer.cli import options
+from viewer.cli import completing, options
 from viewer.cli.exits import FINDINGS, FINE, complain
 from viewer.cli.output import Output
 from viewer.render.safe_text import safe_line
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("themes", short_help="List and preview the themes.")
-@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completing.themes)
 @options.printing
 def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
     """List the themes, those of your own among them; in a terminal with colours each is shown in its own. Exit code 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from viewer.cli import options
+from viewer.cli import completing, options
 from viewer.cli.exits import FINE
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
@@ -26,7 +26,13 @@ from viewer.sources.folder import list_transcripts
 @options.printing
 @options.following
 @click.option("--from-start", is_flag=True, help="With -f: begin at the top, not at the end.")
-@click.option("--theme", metavar="NAME", default="", help="The colours of the viewer (see `ocmlview themes`).")
+@click.option(
+    "--theme",
+    metavar="NAME",
+    default="",
+    shell_complete=completing.themes,
+    help="The colours of the viewer (see `ocmlview themes`).",
+)
 @click.option("--goto", "go_to", metavar="PLACE", default="", help="Open there: 12, t3, 50%, with -d L120 or B4096.")
 def command(
     files: tuple[str, ...],

@@ -1,0 +1,148 @@
+"""What a shell is offered, asked as the shell asks, and in the shells that are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import ROOT, run
+from tests.cli.test_startup import HEAVY
+from viewer.cli import COMMANDS
+from viewer.cli.completion import SHELLS
+from viewer.core.diagnostics import RULES
+from viewer.core.visibility import Reveal
+from viewer.formats import DIALECTS, WRITERS
+
+ASK = """
+import sys
+from viewer.cli import run
+try:
+    run([])
+finally:
+    print(*sys.modules, sep="\\n", file=sys.stderr)
+"""
+
+
+def asked(line: str, shell: str = "bash") -> tuple[list[str], set[str]]:
+    """What is offered after this line, and the modules that were loaded for it. The last word is being typed."""
+    words = line.split(" ")
+    environment = {
+        **os.environ,
+        "_OCMLVIEW_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", ASK], env=environment, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+    )
+    return done.stdout.splitlines(), set(done.stderr.split("\n"))
+
+
+def offered(line: str) -> list[str]:
+    """The values alone; `file` stands for the files that the shell knows."""
+    found = [entry.split(",", 1) for entry in asked(line)[0] if entry]
+    return [kind if kind == "file" else value for kind, value in found]
+
+
+NAMES = [reveal.value for reveal in Reveal if reveal is not Reveal.UNCLEAR]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("ocmlview ", list(COMMANDS)),
+        ("ocmlview ex", ["explain", "export"]),
+        ("ocmlview chat", ["file"]),
+        ("ocmlview show ", ["file"]),
+        ("ocmlview show chat.ocml ot", ["file"]),
+        ("ocmlview chat.ocml ot", ["file"]),
+        ("ocmlview show --format ", list(DIALECTS)),
+        ("ocmlview chat.ocml --format openchatml-2", ["openchatml-2.2", "openchatml-2.0"]),
+        ("ocmlview convert --to ", list(WRITERS)),
+        ("ocmlview show --reveal ", NAMES),
+        ("ocmlview show --reveal analysis,t", ["analysis,tool"]),
+        ("ocmlview show --reveal analysis,", [f"analysis,{name}" for name in NAMES if name != "analysis"]),
+        ("ocmlview --theme col", ["colorblind"]),
+        ("ocmlview themes em", ["ember"]),
+        ("ocmlview explain e-call", ["E-CALL-SCHEMA"]),
+        ("ocmlview explain ", list(RULES)),
+        ("ocmlview export -o ", ["file"]),
+        ("ocmlview completion ", list(SHELLS)),
+        ("ocmlview --co", ["--color"]),
+        ("ocmlview --ver", ["--version"]),
+        ("ocmlview check --sa", ["--sarif"]),
+    ],
+)
+def test_what_is_offered(line: str, wanted: list[str]) -> None:
+    assert offered(line) == wanted
+
+
+@pytest.mark.parametrize("line", ["ocmlview ", "ocmlview --th", "ocmlview show --format ", "ocmlview --theme "])
+def test_it_is_quick_since_nothing_heavy_is_loaded(line: str) -> None:
+    found, modules = asked(line)
+    assert found
+    assert modules & HEAVY == set()
+
+
+def test_themes_of_ones_own_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "ocmlview" / "themes"
+    folder.mkdir(parents=True)
+    (folder / "mine.yaml").write_text("like: dark\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert offered("ocmlview --theme mi") == ["mine"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_gets_its_lines_and_asks_in_its_way(shell: str) -> None:
+    result = run("completion", shell)
+    assert (result.code, result.err) == (0, "")
+    assert f"_OCMLVIEW_COMPLETE={shell}_complete" in result.out
+    assert asked("ocmlview expl", shell)[0][0].removeprefix("plain,").split("\t")[0] in ("explain", "plain")
+
+
+def test_another_shell_is_refused_with_the_names_of_those_that_are_known() -> None:
+    result = run("completion", "tcsh")
+    assert result.code == 2
+    assert "'bash', 'zsh', 'fish'" in result.err
+
+
+IN_BASH = """
+eval "$(ocmlview completion bash)"
+COMP_WORDS=(ocmlview show --reveal analysis,t) COMP_CWORD=3
+_ocmlview_completion ocmlview
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+IN_ZSH = """
+autoload -U compinit && compinit -D
+eval "$(ocmlview completion zsh)"
+compadd() { print -l ${(P)@[-1]}; }
+words=(ocmlview show --reveal analysis,t) CURRENT=4
+_ocmlview_completion
+"""
+IN_FISH = """
+ocmlview completion fish | source
+complete --do-complete 'ocmlview show --reveal analysis,t'
+"""
+
+
+@pytest.mark.parametrize(("shell", "script"), [("bash", IN_BASH), ("zsh", IN_ZSH), ("fish", IN_FISH)])
+def test_it_works_in_the_shell_itself(shell: str, script: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    program = tmp_path / "ocmlview"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        [shell, "-c", script],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == ["analysis,tool"], done.stderr

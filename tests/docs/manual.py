@@ -1,0 +1,160 @@
+"""Makes the man page from the commands, their options and the table of keys."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+
+import click
+
+from viewer import __version__
+from viewer.cli import COMMANDS, exits
+from viewer.tui.actions import ACTIONS, Group
+
+SHARED_BY = 3
+"""An option of so many commands is described once."""
+EXITS = {
+    exits.FINE: "Fine.",
+    exits.FINDINGS: "Findings: check found errors, or convert refused a message.",
+    exits.USAGE: "What was asked for cannot be done.",
+    exits.INTERRUPTED: "Interrupted.",
+    exits.PIPE_CLOSED: "The reader of the output went away.",
+}
+VARIABLES = {
+    "NO_COLOR": "No colours, unless --color or --theme asks for them.",
+    "VISUAL, EDITOR": "What the key v opens.",
+    "XDG_CONFIG_HOME": "Where the folder ocmlview with settings and themes is; ~/.config without it.",
+}
+
+
+def manual() -> str:
+    """The whole page, as troff source."""
+    return "\n".join([*_head(), *_commands(), *_shared_options(), *_keys(), *_tail()]) + "\n"
+
+
+def _head() -> Iterator[str]:
+    yield '.\\" Made from the code: `make docs` writes it.'
+    yield f'.TH OCMLVIEW 1 "" "ocmlview {__version__}" "User Commands"'
+    yield from (".nh", ".ad l")
+    yield from _section("NAME")
+    yield "ocmlview \\- show transcripts of language models as their end users saw them"
+    yield from _section("SYNOPSIS")
+    for line in ("[OPTIONS] [FILE...|DIR|-]", "COMMAND [OPTIONS] [FILE...]"):
+        yield from (".B ocmlview", _text(line), ".br")
+    yield from _section("DESCRIPTION")
+    yield _text(
+        "Reads transcripts in OpenChatML, Harmony, ChatML JSON, chat messages and event streams. Shows the "
+        "conversation as its end user saw it; analysis, tool calls and system messages stay hidden until a key, or an option on the "
+        "command line, asks for them. What is no command is a file to view; - is standard input. Data goes to standard "
+        "output and everything else to standard error."
+    )
+
+
+def _commands() -> Iterator[str]:
+    yield from _section("COMMANDS")
+    shared = _shared()
+    for name in COMMANDS:
+        command = loaded(name)
+        context = click.Context(command, info_name=name)
+        yield f".SS {_text(' '.join([name, *command.collect_usage_pieces(context)]))}"
+        yield from _paragraphs(command.help or "")
+        also = []
+        for option in _options(command):
+            if _key(option) in shared:
+                also.append(option.opts[-1])
+            else:
+                yield from _option(option, context)
+        if also:
+            yield from (".PP", _text(f"Also {', '.join(also)}; see OPTIONS."))
+
+
+def _shared_options() -> Iterator[str]:
+    yield from _section("OPTIONS")
+    yield "Of several commands:"
+    for option in _shared().values():
+        yield from _option(option, click.Context(loaded("view"), info_name="view"))
+    yield from (".TP", ".B \\-h, \\-\\-help", "Say what a command does, and its options.")
+    yield from (".TP", ".B \\-\\-version", "Say which version this is, and of what it stands on.")
+
+
+def _keys() -> Iterator[str]:
+    yield from _section("KEYS OF THE VIEWER")
+    for group in Group:
+        yield f".SS {group.value}"
+        for action in ACTIONS:
+            if action.group is group and action.shown_keys:
+                debug = " (debug view)" if action.debug_only else ""
+                yield from (
+                    ".TP",
+                    f".B {_text(' '.join(action.shown_keys))}",
+                    _text(action.help.rstrip(".") + debug + "."),
+                )
+
+
+def _tail() -> Iterator[str]:
+    yield from _section("EXIT STATUS")
+    for code, words in EXITS.items():
+        yield from (".TP", f".B {code}", _text(words))
+    yield from _section("ENVIRONMENT")
+    for name, words in VARIABLES.items():
+        yield from (".TP", f".B {name}", _text(words))
+    yield _text("No variable and no setting reveals anything.")
+    yield from _section("FILES")
+    yield from (".TP", ".I ~/.config/ocmlview/config.yaml", "Settings; ocmlview config shows them and where they are.")
+    yield from (".TP", ".I ~/.config/ocmlview/themes/", "Themes of one's own.")
+
+
+@cache
+def loaded(name: str) -> click.Command:
+    """The command of the list."""
+    command: click.Command = import_module(COMMANDS[name].module).command
+    return command
+
+
+@cache
+def _shared() -> dict[tuple[str, str | None], click.Option]:
+    """The options that several commands have, by their names and words."""
+    every = [option for name in COMMANDS for option in _options(loaded(name))]
+    count = Counter(map(_key, every))
+    return {_key(option): option for option in every if count[_key(option)] >= SHARED_BY}
+
+
+def _key(option: click.Option) -> tuple[str, str | None]:
+    return option.opts[-1], option.help
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    return [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+
+
+def _option(option: click.Option, context: click.Context) -> Iterator[str]:
+    record = option.get_help_record(context)
+    assert record is not None
+    yield from (".TP", f".B {_text(record[0])}", _text(record[1]))
+
+
+def _section(title: str) -> Iterator[str]:
+    yield f".SH {title}"
+
+
+def _paragraphs(help: str) -> Iterator[str]:
+    for number, paragraph in enumerate(help.split("\n\n")):
+        if number:
+            yield ".PP"
+        yield _text(" ".join(paragraph.split()))
+
+
+def _text(words: str) -> str:
+    """Words that troff takes as they are."""
+    return re.sub(
+        r"^(?=[.'])",
+        r"\\&",
+        words.replace("\\", "\\e")
+        .replace("-", "\\-")
+        .replace("^", "\\(ha")
+        .replace("~", "\\(ti")
+        .replace("`", "\\(ga"),
+    )

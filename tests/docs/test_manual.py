@@ -1,0 +1,36 @@
+"""The man page is made from the commands, and troff has nothing to say against it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.docs.manual import loaded, manual
+from tests.docs.written import DOCS, is_as_made
+from viewer.cli import COMMANDS
+
+PAGE = DOCS / "ocmlview.1"
+
+
+def test_it_is_of_the_present_code() -> None:
+    assert is_as_made(PAGE, manual()), "run `make docs`"
+
+
+def test_every_command_and_every_option_is_in_it() -> None:
+    page = PAGE.read_text("utf-8").replace("\\-", "-")
+    for name in COMMANDS:
+        assert f".SS {name}" in page
+        for parameter in loaded(name).params:
+            assert all(option in page for option in parameter.opts if option.startswith("-")), (name, parameter.name)
+
+
+def test_troff_takes_it_without_complaint() -> None:
+    if shutil.which("groff") is None:
+        pytest.skip("groff is not installed")
+    done = subprocess.run(
+        ["groff", "-k", "-man", "-Tutf8", "-ww", str(PAGE)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr == ""
+    assert "OCMLVIEW(1)" in done.stdout

@@ -1,0 +1,17 @@
+"""Files that are made from the code: checked, or with OCML_UPDATE=1 written anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.cli.program import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def is_as_made(path: Path, made: str) -> bool:
+    """Whether a file is what the code makes of it today; `make docs` sees to that."""
+    if os.environ.get("OCML_UPDATE"):
+        path.write_text(made, "utf-8")
+    return path.read_text("utf-8") == made

@@ -1,0 +1,55 @@
+"""What a shell completes: files, and the names of dialects, themes, codes and of what can be revealed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from click import Context, Parameter
+from click.shell_completion import CompletionItem
+
+Completions = list[CompletionItem[str]]
+Complete = Callable[[Context, Parameter, str], Completions]
+
+
+def files(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """The shell completes them itself: it knows how names are quoted, and what stands for the home folder."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def dialects(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """What --format takes."""
+    from viewer.formats import DIALECTS
+
+    return beginning(incomplete, ((name, dialect.title) for name, dialect in DIALECTS.items()))
+
+
+def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """The themes of the program and those of the person."""
+    from viewer.tui.places import themes_folder
+    from viewer.tui.theme_places import theme_names
+
+    return beginning(incomplete, ((name, "") for name in theme_names((themes_folder(),))))
+
+
+def codes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """The codes of diagnostics, in any case of letters."""
+    from viewer.core.diagnostics import RULES
+
+    return beginning(incomplete.upper(), ((code, rule.title) for code, rule in RULES.items()))
+
+
+def parts_of(names: Iterable[str]) -> Complete:
+    """Lists such as `analysis,tool`: the last part is completed, by a name that is not in the list yet."""
+    known = tuple(names)
+
+    def complete(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+        *said, last = incomplete.split(",")
+        before = "".join(f"{word}," for word in said)
+        return [CompletionItem(before + name) for name in known if name.startswith(last) and name not in said]
+
+    return complete
+
+
+def beginning(incomplete: str, entries: Iterable[tuple[str, str]]) -> Completions:
+    """The entries that begin with what was typed, each with its help."""
+    return [CompletionItem(name, help=help or None) for name, help in entries if name.startswith(incomplete)]

@@ -47,9 +47,9 @@ def _head() -> Iterator[str]:
     yield from _section("DESCRIPTION")
     yield _text(
         "Reads transcripts in OpenChatML, Harmony, ChatML JSON, chat messages and event streams. Shows the "
-        "conversation as its end user saw it; analysis, tool calls and system messages stay hidden until a key, or an option on the "
-        "command line, asks for them. What is no command is a file to view; - is standard input. Data goes to standard "
-        "output and everything else to standard error."
+        "conversation as its end user saw it; analysis, tool calls and system messages stay hidden until a key, or "
+        "an option on the command line, asks for them. What is no command is a file to view; - is standard input. "
+        "Data goes to standard output and everything else to standard error."
     )
 
 

@@ -1,0 +1,113 @@
+"""Makes the parts of the pages that are made from the tables of the code, and puts them between their marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from viewer.cli.formats import RECOGNISED
+from viewer.core.diagnostics import RULES, Rule, Severity
+from viewer.formats import DIALECTS, WRITERS
+from viewer.resources import bundled
+from viewer.tui.actions import ACTIONS, Action, Group
+from viewer.tui.settings_template import TEMPLATE
+from viewer.tui.theme_places import theme_names
+from viewer.tui.themes import find_theme
+
+_PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+_HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Notes"}
+
+
+def remade(page: str) -> str:
+    """A page with its made parts as they are today."""
+    return _PART.sub(lambda part: f"{part[1]}{part[2]}\n{MADE[part[1]]()}\n", page)
+
+
+def dialects() -> str:
+    """The table of formats."""
+    rows = [
+        [_code(name), dialect.title, "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
+        for name, dialect in DIALECTS.items()
+    ]
+    return _table(("name", "format", "written", "recognised by"), rows)
+
+
+def diagnostics() -> str:
+    """All codes at a glance, then each with all that the table says of it."""
+    parts = []
+    for severity, heading in _HEADINGS.items():
+        rules = [rule for rule in RULES.values() if rule.severity is severity]
+        rows = [[f"[{rule.code}](#{rule.code.lower()})", _cell(rule.title)] for rule in rules]
+        parts.append(f"## {heading}\n\n" + _table(("code", "says"), rows))
+    parts.extend(_rule(rule) for rule in RULES.values())
+    return "\n".join(parts)
+
+
+def _rule(rule: Rule) -> str:
+    reasons = _table(("reason", "says"), [[_code(name), _cell(words)] for name, words in rule.reasons.items()])
+    lines = [f"### {rule.code}", "", rule.title, ""]
+    lines += [reasons] if rule.reasons else []
+    lines += [f"What to do: {rule.advice}", "", f"The user is told: {rule.safe}", "", f"From: {rule.section}", ""]
+    if rule.example:
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", rule.example)), default=0))
+        lines += [f"{fence}text", rule.example.rstrip("\n"), fence, ""]
+    return "\n".join(lines)
+
+
+def keys() -> str:
+    """The actions, group by group."""
+    return "\n".join(f"## {group.value}\n\n" + _keys(group) for group in Group)
+
+
+def _keys(group: Group) -> str:
+    rows = [_key_row(action) for action in ACTIONS if action.group is group]
+    return _table(("keys", "action", "does", ""), rows)
+
+
+def _key_row(action: Action) -> list[str]:
+    shown = " ".join(_code(key) for key in action.shown_keys) or "ctrl+p"
+    return [shown, _code(action.id), _cell(action.help), "*debug*" if action.debug_only else ""]
+
+
+def themes() -> str:
+    """The themes that come with the program, each with the comment that its file begins with."""
+    rows = []
+    for name in theme_names():
+        first = bundled("themes", f"{name}.yaml").read_text("utf-8").partition("\n")[0]
+        rows.append([_code(name), find_theme(name).title, _cell(first.removeprefix("# "))])
+    return _table(("theme", "title", "looks like"), rows)
+
+
+def settings() -> str:
+    """The settings file as it is begun."""
+    return f"```yaml\n{TEMPLATE}```\n"
+
+
+MADE: dict[str, Callable[[], str]] = {
+    "dialects": dialects,
+    "diagnostics": diagnostics,
+    "keys": keys,
+    "themes": themes,
+    "settings": settings,
+}
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _code(words: str) -> str:
+    """Words as code, in a table."""
+    fence = "``" if "`" in words else "`"
+    return f"{fence}{_bar(words)}{fence}"
+
+
+def _cell(words: str) -> str:
+    """Plain words in a table; what stands in angle brackets is no HTML."""
+    parts = re.split(r"(`[^`]*`)", words)
+    return "".join(_bar(part if part.startswith("`") else re.sub(r"([<*_\[\]])", r"\\\1", part)) for part in parts)
+
+
+def _bar(words: str) -> str:
+    return words.replace("|", "\\|")

@@ -1,0 +1,118 @@
+"""The commands that the pages show, and how each is run: here, in a shell, or until it has written something."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.cli.live_program import LONGEST_WAIT
+from tests.cli.program import BROKEN, CHAT, ROOT, Result
+
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+HARMONY = "<|start|>user<|message|>Hello<|end|><|start|>assistant<|channel|>final<|message|>Hi<|return|>"
+
+FILES = {
+    "chat.ocml": CHAT,
+    "broken.ocml": BROKEN,
+    "chat.harmony": HARMONY,
+    "run.ocml": CHAT,
+    "logs/a.ocml": CHAT,
+    "runs/a.ocml": CHAT,
+}
+"""What stands in the folder where the commands are run."""
+
+PROGRAMS = {
+    "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
+    "producer": "exec cat chat.ocml",
+}
+CODES = {"check": 1}
+"""The exit codes of commands on `broken.ocml`; all others end with 0."""
+
+LONGEST_SILENCE = 2.0
+"""What follows and finds nothing to say is interrupted after so many seconds."""
+
+
+class ShellLine(NamedTuple):
+    """One line of a block of commands."""
+
+    page: str
+    text: str
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.text)
+
+    @property
+    def needs_shell(self) -> bool:
+        """Whether it is more than the program and its arguments."""
+        return bool(re.search(r"[|>;&$]", self.text)) or self.words[0] != "ocmlview"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it goes on until it is interrupted."""
+        return bool({"-f", "--live"} & set(self.words))
+
+    @property
+    def code(self) -> int:
+        return CODES.get(self.words[1], 0) if "broken.ocml" in self.words else 0
+
+
+def shell_lines() -> list[ShellLine]:
+    """All of them, each once, with the first page that shows it."""
+    found = [
+        ShellLine(page.name, line.partition(" #")[0].strip())
+        for page in PAGES
+        for block in re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+        for line in block.splitlines()
+    ]
+    return [line for line in {line.text: line for line in reversed(found)}.values() if line.text]
+
+
+def prepare(folder: Path) -> dict[str, str]:
+    """Write the files and programs, and return the variables under which a shell finds them."""
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    home, programs = folder / "home", folder / "programs"
+    (home / ".config/fish/completions").mkdir(parents=True)
+    programs.mkdir()
+    for name, script in PROGRAMS.items():
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    config = str(folder / "config")
+    return {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config, "PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+def run_in_shell(line: str, folder: Path, environment: dict[str, str], *, live: bool) -> Result:
+    """A command in a shell; one that is live is interrupted when it has written something."""
+    with subprocess.Popen(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout and process.stderr
+        if live:
+            select.select([process.stdout], [], [], LONGEST_SILENCE)
+            _interrupt(process)
+        out, err = process.communicate(timeout=LONGEST_WAIT)
+    return Result(process.returncode, out.decode(), err.decode())
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    """ctrl+c reaches all of them, some time after the first that is written."""
+    time.sleep(0.2)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)

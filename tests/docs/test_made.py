@@ -1,0 +1,51 @@
+"""The made parts of the pages are those of the present code, and links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests.cli.program import ROOT
+from tests.docs.made import MADE, remade
+from tests.docs.written import DOCS, is_as_made
+
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_made_parts_are_of_the_present_code(page: Path) -> None:
+    assert is_as_made(page, remade(page.read_text("utf-8"))), "run `make docs`"
+
+
+def test_every_made_part_stands_on_a_page() -> None:
+    assert sorted(re.findall(r"<!-- made: (\w+) -->", "".join(map(Path.read_text, PAGES)))) == sorted(MADE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings_that_there_are(page: Path) -> None:
+    for link in LINK.findall(outside_code(page.read_text("utf-8"))):
+        assert "://" not in link, "pages point at nothing outside"
+        name, _, heading = link.partition("#")
+        target = (page.parent / unquote(name)) if name else page
+        assert target.is_file(), link
+        if heading:
+            assert heading in anchors(target), link
+
+
+def outside_code(page: str) -> str:
+    return re.sub(r"^(`{3,}).*?^\1$", "", page, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings as links name them."""
+    heads = re.findall(r"^#+ (.*)$", outside_code(page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert {page.name for page in DOCS.glob("*.md")} <= {Path(link).name for link in LINK.findall(readme)}

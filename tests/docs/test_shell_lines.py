@@ -1,0 +1,70 @@
+"""Every command that README and docs show is run, in a folder that has the files they speak of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import ROOT, run
+from tests.docs.shell_lines import CODES, ShellLine, prepare, run_in_shell, shell_lines
+
+NOT_RUN = {
+    'eval "$(ocmlview completion zsh)"': "zsh alone can; tests/cli/test_completion.py asks it, where there is one",
+}
+"""What is shown and not run, and why; of `make` it is looked up that there is such a rule."""
+QUIET = ("ocmlview export", "ocmlview config --init", "ocmlview completion fish >", "eval", "ocmlview check -f")
+"""They write a file, or nothing at all, or have nothing to say about a sound transcript."""
+
+LINES = [line for line in shell_lines() if line.text not in NOT_RUN and line.words[0] != "make"]
+PLAIN = [line for line in LINES if not line.needs_shell and not line.is_live]
+SHELL = [line for line in LINES if line.needs_shell or line.is_live]
+
+
+def shown(line: ShellLine) -> str:
+    return f"{line.page}: {line.text}"
+
+
+def test_there_are_commands_to_run_and_the_exceptions_are_among_those_shown() -> None:
+    assert len(PLAIN) > 20
+    assert set(NOT_RUN) <= {line.text for line in shell_lines()}
+
+
+@pytest.mark.parametrize("line", PLAIN, ids=shown)
+def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    result = run(*line.words[1:])
+    assert result.code == line.code, result.err
+    assert result.out or line.text.startswith(QUIET)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SHELL, ids=shown)
+def test_what_needs_a_shell_or_goes_on_works_in_one(line: ShellLine, tmp_path: Path) -> None:
+    environment = prepare(tmp_path)
+    result = run_in_shell(line.text, tmp_path, environment, live=line.is_live)
+    assert result.code in ({0, 130} if line.is_live else {0}), result.err
+    assert result.out or line.text.startswith(QUIET)
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("line", [line for line in shell_lines() if line.words[0] == "make"], ids=shown)
+def test_a_rule_of_make_is_in_the_makefile(line: ShellLine) -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for name in line.words[1:]:
+        assert re.search(rf"^{name}:", makefile, re.MULTILINE), name
+
+
+def test_options_in_the_text_are_options_of_the_program() -> None:
+    text = re.sub(
+        r"```.*?```", "", "".join((ROOT / name).read_text("utf-8") for name in {"README.md"}), flags=re.DOTALL
+    )
+    manual = (ROOT / "docs/ocmlview.1").read_text("utf-8").replace("\\-", "-")
+    assert {option for option in re.findall(r"`(--[a-z-]+)", text) if option not in manual} == set()
+
+
+def test_codes_are_of_commands() -> None:
+    assert set(CODES) <= {line.words[1] for line in PLAIN}

@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from textual.events import MouseDown, MouseEvent, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp
+from textual.events import Key, MouseDown, MouseEvent, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from tests.tui.running import _handled, press, settled
+from tests.tui.running import _handled, settled
 from viewer.tui.actions import ACTIONS, after_yank
+from viewer.tui.key_names import character
 
 LEAVES_SAFE = {"debug"}
 """What reveals on purpose: a session does it only as `DebugAndBack`."""
@@ -93,9 +95,22 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
     elif act.kind != "copy" or pilot.app.screen.get_selected_text():
         for keys in _typed(act.kind, given):
             yield
-            await press(pilot, *keys)
+            await type_ahead(pilot, keys)
     await _handled(pilot)
     yield
+
+
+async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
+    """Keys without a rest between them."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for key in keys:
+        name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        event = Key(name, character(name))
+        event.set_sender(pilot.app)
+        driver.send_message(event)
+    await asyncio.sleep(0)
+    await settled(pilot)
 
 
 def _typed(kind: str, given: list[str]) -> list[list[str]]:
@@ -111,7 +126,7 @@ def _typed(kind: str, given: list[str]) -> list[list[str]]:
 _FIXED = {
     "help": [["question_mark"], ["down"], ["escape"]],
     "copy": [["ctrl+c"]],
-    "export": [["x"], ["enter"], ["escape"]],
+    "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
     "debug and back": [["escape", "escape", "d", "s", "J", "y", "r", "d"]],
 }
 

@@ -21,7 +21,7 @@ from viewer.tui import clipboard, commands
 from viewer.tui.app import ViewerApp
 from viewer.tui.minimap import Minimap
 from viewer.tui.problem_lines import ProblemLines
-from viewer.tui.screens import copying, exporting, files, help
+from viewer.tui.screens import copying, files, help
 from viewer.tui.screens.main import MainScreen
 from viewer.tui.widgets.footer import KeyFooter
 from viewer.tui.widgets.letter_strip import LetterStrip
@@ -32,6 +32,7 @@ from viewer.tui.widgets.status_line import StatusLine
 from viewer.tui.widgets.title_bar import TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
+from viewer.whole_file import WholeFile
 
 Plant = Callable[[pytest.MonkeyPatch, str], None]
 
@@ -194,7 +195,7 @@ SURFACES = [
     ),
     Surface(
         "files",
-        _instead(exporting, "conversation_lines", lambda code, leak: lambda *given: [own(leak)]),
+        _instead(WholeFile, "write", lambda code, leak: lambda self, text: code(self, text + leak)),
         [Act("export")],
     ),
     Surface("links", _instead(MainScreen, "say", _also(lambda leak, self, *_: self.app.open_url(leak))), [_KEY_E]),

@@ -61,10 +61,19 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) ->
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("dialect", "option"),
-    [("openchatml-2.2", "strict"), ("json", "as_folder"), *((name, "slowly") for name in KINDS)],
+    [
+        ("openchatml-2.2", "strict"),
+        ("json", "as_folder"),
+        *((name, way) for name in KINDS for way in ("slowly", "growing")),
+    ],
 )
 async def test_nothing_escapes_in_the_other_ways_to_open_it(dialect: str, option: str) -> None:
-    acts = {"slowly": [], "strict": EVERYWHERE, "as_folder": [Act("key", ("enter",)), *EVERYWHERE]}[option]
+    acts = {
+        "slowly": [],
+        "growing": EVERYWHERE[:6],
+        "strict": EVERYWHERE,
+        "as_folder": [Act("key", ("enter",)), *EVERYWHERE],
+    }[option]
     escaped, _ = await escaped_from(everything(dialect, 2), acts, **{option: True})
     assert escaped == []
 
@@ -87,7 +96,9 @@ def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        transcripts(), st.lists(NUMBERS, min_size=ACTIONS, max_size=ACTIONS), st.sampled_from(["", "strict", "slowly"])
+        transcripts(),
+        st.lists(NUMBERS, min_size=ACTIONS, max_size=ACTIONS),
+        st.sampled_from(["", "strict", "slowly", "growing"]),
     )
     def sessions(planted: Planted, numbers: list[int], option: str) -> None:
         assert_nothing_escapes(planted, numbers, **({option: True} if option else {}))

@@ -89,6 +89,7 @@ def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, m
         return write
 
     monkeypatch.setattr(Output, "write", leaking(Output.write))
-    monkeypatch.setattr("viewer.cli.convert.write_text", leaking(write_text))
+    for module in ("convert", "export"):
+        monkeypatch.setattr(f"viewer.cli.{module}.write_text", leaking(write_text))
     result = printed(planted, file, line)
     assert planted.finder.leaks(result.out if stream == "stdout" else result.err)

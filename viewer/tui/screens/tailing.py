@@ -9,8 +9,8 @@ from viewer.sources.changes import Condition
 from viewer.sources.live import LiveChange, LiveDocument
 from viewer.tui.screens.growing import Growing
 
-READ_AT_ONCE = 4 * 1024
-"""Bytes that are read without a look at the clock."""
+LEAST, MOST = 4 * 1024, 256 * 1024
+"""Bytes that are read without a look at the clock: large pieces cost less a byte, small ones keep nobody waiting."""
 SLICE_SECONDS = 0.006
 """So long it is read between two looks at the keyboard."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
@@ -22,6 +22,7 @@ class Tailing(Growing):
     """One worker reads and draws; whatever the person does happens between its steps."""
 
     _second = 0
+    _piece = 64 * 1024
 
     @property
     def is_reading(self) -> bool:
@@ -71,10 +72,19 @@ class Tailing(Growing):
         """Read for a moment; whether there is more."""
         until = time.monotonic() + SLICE_SECONDS
         while True:
-            change = live.step(READ_AT_ONCE)
+            begun = time.thread_time()
+            change = live.step(self._piece)
             self._take(live, change)
+            self._measure(time.thread_time() - begun, more=change.more)
             if not change.more or change.anew or time.monotonic() >= until:
                 return change.more
+
+    def _measure(self, seconds: float, *, more: bool) -> None:
+        """The next piece is larger where there is much to read and this one was little work."""
+        if seconds > SLICE_SECONDS:
+            self._piece = max(LEAST, self._piece // 2)
+        elif more and seconds < SLICE_SECONDS / 3:
+            self._piece = min(MOST, self._piece * 2)
 
     def _take(self, live: LiveDocument, change: LiveChange) -> None:
         self.grew = self.grew or change.grew

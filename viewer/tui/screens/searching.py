@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Coroutine
+from functools import partial
+
+from textual.worker import Worker
 
 from viewer.tui.screens.parts import Parts
 from viewer.tui.search import Query, Searcher
@@ -34,7 +38,11 @@ class Searching(Parts):
         start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
         self.prompt.rest(kind, typed, "searching")
-        self.run_worker(self._search(self.searcher, kind, typed), group="search", exclusive=True)
+        self._begin(partial(self._search, self.searcher, kind, typed))
+
+    def _begin(self, search: Callable[[], Coroutine[None, None, None]]) -> None:
+        """One search at a time; one that is replaced before it began was never made."""
+        _: Worker[None] = self.run_worker(search, group="search", exclusive=True)
 
     async def _search(self, searcher: Searcher, kind: PromptKind, typed: str) -> None:
         jumped = False
@@ -65,7 +73,7 @@ class Searching(Parts):
         self.searcher.resume(changed)
         self._changed = min(self._changed, changed)
         if not self._is_searching:
-            self.run_worker(self._search_quietly(self.searcher), group="search", exclusive=True)
+            self._begin(partial(self._search_quietly, self.searcher))
 
     _is_searching = False
     _changed = sys.maxsize
@@ -81,7 +89,7 @@ class Searching(Parts):
         start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
         self._changed = 0
-        self.run_worker(self._search_quietly(self.searcher), group="search", exclusive=True)
+        self._begin(partial(self._search_quietly, self.searcher))
 
     async def _search_quietly(self, searcher: Searcher) -> None:
         """Search what is left, and mark what is found, without going there."""

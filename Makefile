@@ -3,13 +3,13 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check docs coverage lab fuzz bench clean
+.PHONY: demo test check docs coverage lab fuzz bench dist clean
 
 demo: $(INSTALLED)          ## the tour that comes with the program
 	@$(BIN)/ocmlview demo
 
 test: $(INSTALLED)          ## all tests but the long campaigns
-	@$(BIN)/python -m pytest -n 2 -m "not lab"
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not lab"
 
 check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff format --quiet --check .
@@ -38,9 +38,12 @@ fuzz: $(INSTALLED)          ## inputs made at random, for an hour or OCML_FUZZ_S
 bench: $(INSTALLED)         ## speed, beside what else is installed
 	@$(BIN)/python -m tests.benchmarks
 
+dist: $(INSTALLED)          ## the wheel and the sdist
+	@$(BIN)/python -m hatchling build
+
 $(INSTALLED): pyproject.toml constraints.txt .ci/install
 	@sh .ci/install
 	@touch $@
 
 clean:
-	rm -rf .venv
+	rm -rf .venv dist

@@ -29,3 +29,13 @@ def test_every_dependency_is_pinned() -> None:
 def test_bundled_files_are_found_in_a_checkout() -> None:
     assert bundled("samples", "tour.ocml").is_file()
     assert bundled("themes").is_dir()
+
+
+def test_every_python_that_is_promised_is_tried_on_both_systems() -> None:
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
+    assert 'python: ["3.11", "3.12", "3.13", "3.14"]' in workflow
+    assert workflow.count("os: [ubuntu-latest, macos-latest]") == 2
+    rules = set(re.findall(r"make (\w+)", workflow))
+    assert {f"{rule}:" for rule in rules} <= set((ROOT / "Makefile").read_text("utf-8").split())
+    assert "index" not in workflow
+    assert "://" not in workflow

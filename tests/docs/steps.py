@@ -1,0 +1,69 @@
+"""Reads the numbered steps of CONTRIBUTING.md and does them, as they stand there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+_STEP = re.compile(r"^\d+\. +(.*?)(?=^\d+\. |^\S|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^( *)(`{3,})\w+\n(.*?)^ *\2$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"``(.+?)``|`(.+?)`")
+
+
+class Step(NamedTuple):
+    """One step: what its sentence says, and the block below it."""
+
+    sentence: str
+    block: str
+
+    @property
+    def names(self) -> list[str]:
+        """What stands in the sentence as code."""
+        return [found[1] or found[2] for found in _CODE.finditer(self.sentence)]
+
+
+def steps_of(page: str, heading: str) -> list[Step]:
+    """The steps below a heading; those without a block are for people."""
+    section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
+    steps = []
+    for found in _STEP.finditer(section):
+        block = _BLOCK.search(found[1])
+        assert block, f"a step without a block: {found[1]}"
+        steps.append(
+            Step(" ".join(found[1][: block.start()].split()), re.sub(f"^{block[1]}", "", block[3], flags=re.MULTILINE))
+        )
+    return steps
+
+
+def do(step: Step, project: Path, environment: Mapping[str, str]) -> None:
+    """Do one step in a copy of the project."""
+    if step.sentence.startswith("Run"):
+        for line in step.block.splitlines():
+            done = subprocess.run(["sh", "-c", line], cwd=project, env=environment, capture_output=True, text=True)
+            assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    elif step.sentence.startswith("Write"):
+        path = project / step.names[0]
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(step.block, "utf-8")
+    else:
+        assert step.sentence.startswith("In "), step.sentence
+        _insert(step, project / step.names[0])
+
+
+def _insert(step: Step, path: Path) -> None:
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    lines.insert(_place(step, lines), step.block)
+    path.write_text("".join(lines), "utf-8")
+
+
+def _place(step: Step, lines: list[str]) -> int:
+    """Before which line the block belongs."""
+    if ", before the last line," in step.sentence:
+        return len(lines) - 1
+    anchor = step.names[1]
+    found = [number for number, line in enumerate(lines) if anchor in line]
+    assert found, f"{step.names[0]} has no line with {anchor!r}"
+    return found[0] + (f"after `{anchor}`" in step.sentence or f"after ``{anchor}``" in step.sentence)

@@ -1,0 +1,103 @@
+"""CONTRIBUTING.md is followed step by step in a copy of the project, and what it adds works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import ROOT
+from tests.docs.steps import do, steps_of
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+HEADINGS = ("Add a key", "Add a diagnostic", "Add a dialect")
+LEFT_BEHIND = shutil.ignore_patterns(
+    ".venv", ".git", ".hypothesis", ".pytest_cache", ".ruff_cache", "__pycache__", "dist"
+)
+MADE = "tests/docs/test_made.py tests/docs/test_manual.py"
+TABLES = f"""
+    tests/tui/test_actions.py tests/core/test_diagnostics.py tests/formats/test_detect.py tests/test_readme.py
+    tests/test_architecture.py {MADE}
+"""
+CASES = "tests/tui/test_every_action.py tests/test_samples.py tests/test_cuts.py tests/cli/test_commands.py"
+NEW = "middle or FENCE or chat-lines or has_a_proof or every_code or every_dialect or every_expected_file"
+PROGRAMS = {
+    "ocmlview": 'exec "{python}" -m viewer "$@"',
+    "make": 'case $1 in docs) OCML_UPDATE=1 exec "{python}" -m pytest ' + MADE + ";; check) ;; *) exit 1;; esac",
+}
+"""The steps say `make`; the copy has no environment of its own. All checks are made once, at the end."""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy in which all steps of all sections have been done."""
+    folder = tmp_path_factory.mktemp("contributing")
+    project = shutil.copytree(ROOT, folder / "project", ignore=LEFT_BEHIND)
+    programs = folder / "programs"
+    programs.mkdir()
+    for name, script in PROGRAMS.items():
+        (programs / name).write_text("#!/bin/sh\n" + script.replace("{python}", sys.executable) + "\n")
+        (programs / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    for heading in HEADINGS:
+        for step in steps_of(PAGE, heading):
+            do(step, project, environment)
+    return project
+
+
+def done(project: Path, *command: str) -> str:
+    """What a command prints in the copy; it must end well."""
+    result = subprocess.run(
+        [sys.executable, "-m", *command], cwd=project, capture_output=True, text=True, check=False, timeout=500
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("contributing")
+class TestTheSteps:
+    def test_the_diagnostic_is_reported_and_explained(self, project: Path) -> None:
+        out = done(project, "viewer", "check", "samples/broken/I-FENCE-OPEN.ocml")
+        assert "samples/broken/I-FENCE-OPEN.ocml:2:36: info I-FENCE-OPEN" in out
+        assert "A block of code in the body is not closed." in done(project, "viewer", "explain", "I-FENCE-OPEN")
+        assert "### I-FENCE-OPEN" in (project / "docs/diagnostics.md").read_text("utf-8")
+
+    def test_the_dialect_is_read_and_listed(self, project: Path) -> None:
+        shown = done(project, "viewer", "show", "samples/valid/chat-lines/one-turn.ocml")
+        assert "▌ ASSISTANT\n▌ Yes, it is." in shown
+        assert "chat-lines" in done(project, "viewer", "formats")
+
+    def test_the_key_is_on_the_pages(self, project: Path) -> None:
+        assert "| `M` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")
+
+    def test_lint_and_types_have_nothing_to_say(self, project: Path) -> None:
+        done(project, "ruff", "check", "--quiet", ".")
+        done(project, "ruff", "format", "--check", "--quiet", ".")
+        done(project, "mypy")
+
+    def test_the_tests_pass(self, project: Path) -> None:
+        """The new key, sample, rule and row among them."""
+        done(project, "pytest", *TABLES.split())
+        assert int(done(project, "pytest", *CASES.split(), "-k", NEW).split(" passed")[0].split()[-1]) > 20
+
+
+def test_every_step_can_be_followed() -> None:
+    for heading in HEADINGS:
+        steps = steps_of(PAGE, heading)
+        assert len(steps) >= 5
+        assert steps[-1].block == "make docs\nmake check\n"
+        for step in steps:
+            assert re.match("(In|Write) `|Run", step.sentence), step.sentence
+            assert step.sentence.startswith("Run") or step.names[0] in PAGE
+
+
+def test_the_rules_of_make_in_the_release_are_there() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert all(f"\n{name}:" in makefile for name in re.findall(r"`make (\w+)`", PAGE))

@@ -1,0 +1,125 @@
+"""The wheel and the sdist hold all that the program needs: installed alone, away from the checkout, it runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import CHAT, ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+LEFT_BEHIND = shutil.ignore_patterns(".venv", ".git", ".hypothesis", ".*_cache", "__pycache__", "dist")
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with both, built from a copy of the project."""
+    project = shutil.copytree(ROOT, tmp_path_factory.mktemp("build") / "project", ignore=LEFT_BEHIND)
+    done(sys.executable, "-m", "hatchling", "build", cwd=project)
+    return project / "dist"
+
+
+@pytest.fixture(scope="module")
+def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, from the wheel alone; what it depends on is borrowed, so that no network is needed."""
+    home = tmp_path_factory.mktemp("fresh")
+    made = subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("this Python cannot make an environment with pip")
+    python = home / "venv" / "bin" / "python"
+    wheel = next(dist.glob("*.whl"))
+    done(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=home)
+    packages = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    where = done(python, "-c", "import viewer; print(viewer.__file__)", cwd=home)
+    assert Path(where.strip()).is_relative_to(packages)
+    return python.with_name("ocmlview")
+
+
+def done(*command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
+    """What a command prints; it must end well. Nothing of the checkout is on its path."""
+    variables = {name: value for name, value in (environment or os.environ).items() if name != "PYTHONPATH"}
+    result = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=variables, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_the_wheel_has_code_data_and_the_man_page_and_nothing_else(dist: Path) -> None:
+    names = zipfile.ZipFile(next(dist.glob("*.whl"))).namelist()
+    tops = {name.split("/")[0] for name in names if ".dist-info/" not in name and ".data/" not in name}
+    assert tops == {"viewer"}
+    for wanted in (
+        "viewer/themes/dark.yaml",
+        "viewer/themes/viewer.tcss",
+        "viewer/samples/tour.ocml",
+        "viewer/py.typed",
+    ):
+        assert wanted in names
+    assert any(name.endswith("share/man/man1/ocmlview.1") for name in names)
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_the_sdist_has_what_tests_and_another_build_need(dist: Path) -> None:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for wanted in ("Makefile", ".ci/install", "constraints.txt", "docs/ocmlview.1", "tests/test_wheel.py", "LICENSE"):
+        assert wanted in names
+    assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "themes/dark.yaml", "samples/tour.ocml"} <= names
+    assert not [name for name in names if name.startswith((".venv", ".git/"))]
+
+
+def test_a_wheel_of_the_sdist_is_the_same(dist: Path, tmp_path: Path) -> None:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    project = next(tmp_path.iterdir())
+    done(sys.executable, "-m", "hatchling", "build", "-t", "wheel", cwd=project)
+    again, first = (zipfile.ZipFile(next(folder.glob("*.whl"))) for folder in (project / "dist", dist))
+    assert sorted(again.namelist()) == sorted(first.namelist())
+
+
+def test_the_demo_is_shown(program: Path, tmp_path: Path) -> None:
+    assert "▌ USER" in done(program, "demo", cwd=tmp_path)
+
+
+def test_the_themes_are_there(program: Path, tmp_path: Path) -> None:
+    out = done(program, "themes", cwd=tmp_path)
+    assert all(name in out for name in ("dark", "light", "ansi", "colorblind"))
+
+
+def test_it_exports_and_checks(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "chat.ocml").write_text(CHAT)
+    done(program, "export", "chat.ocml", cwd=tmp_path)
+    assert "Yes, it is." in (tmp_path / "chat.safe.html").read_text("utf-8")
+    assert done(program, "check", "chat.ocml", cwd=tmp_path) == "No problems in 6 messages.\n"
+
+
+def test_the_viewer_opens_with_a_theme(program: Path, tmp_path: Path) -> None:
+    python = program.with_name("python")
+    script = """
+import asyncio
+from viewer.resources import bundled
+from viewer.tui.app import ViewerApp, ViewOptions
+async def main():
+    app = ViewerApp([str(bundled("samples", "tour.ocml"))], ViewOptions(theme="light"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause(0.5)
+        print(app.theme, "umbrella" in app.export_screenshot(simplify=True))
+asyncio.run(main())
+"""
+    assert done(python, "-c", script, cwd=tmp_path).split()[-1] == "True"
+
+
+def test_the_version_and_the_man_page_are_installed(program: Path, tmp_path: Path) -> None:
+    assert done(program, "--version", cwd=tmp_path).startswith("ocmlview ")
+    assert (program.parent.parent / "share" / "man" / "man1" / "ocmlview.1").is_file()

@@ -46,6 +46,7 @@ class Terminal:
         size: tuple[int, int] = (120, 40),
         script: str = "",
         folder: Path | None = None,
+        **variables: str,
     ) -> None:
         self.written = bytearray()
         self.screen = pyte.Screen(*size)
@@ -53,7 +54,9 @@ class Terminal:
         command = [sys.executable, *(["-c", script] if script else ["-m", "viewer"]), *map(str, arguments)]
         environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "en_US.UTF-8"}
         environment["PYTHONPATH"] = str(Path(__file__).parents[2])
-        environment.pop("NO_COLOR", None)
+        for name in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "COLORFGBG"):
+            environment.pop(name, None)
+        environment |= variables
         self.pid, self.master = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))

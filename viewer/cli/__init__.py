@@ -29,18 +29,18 @@ COMMANDS = {
     "show": Entry("viewer.cli.show", "Print what the end user saw, or with --reveal more."),
     "check": Entry("viewer.cli.check", "Report what is wrong, with exact places."),
     "explain": Entry("viewer.cli.explain", "Say what a code means and what to do about it."),
-    "export": Entry("viewer.cli.export", "Write what is shown as a web page, Markdown, text, JSON lines or a picture."),
+    "export": Entry("viewer.cli.export", "Write what is shown: web page, Markdown, text, JSON, picture."),
     "convert": Entry("viewer.cli.convert", "Write another dialect; losses are reported."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
     "formats": Entry("viewer.cli.formats", "List the dialects and how they are recognised."),
     "themes": Entry("viewer.cli.themes", "List the themes, each in its own colours."),
     "config": Entry("viewer.cli.config", "Show the settings, where they are, and what is wrong in them."),
-    "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program."),
+    "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program: begin here."),
     "completion": Entry("viewer.cli.completion", "Teach bash, zsh or fish to complete."),
 }
 
 _OWN_OPTIONS = ("--help", "-h", "--version")
-_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 130 interrupted, 141 output closed early."
+_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error."
 
 
 def main() -> NoReturn:
@@ -106,7 +106,7 @@ class _Program(click.Group):
 
 _program = _Program(
     "ocmlview",
-    help="Show a transcript of a language model as its user saw it; what stood behind it only on request.",
+    help="Show a transcript of a language model as its end user saw it.",
     epilog=_EPILOG,
     subcommand_metavar="[COMMAND] [FILE...]",
     options_metavar="",

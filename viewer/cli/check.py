@@ -9,7 +9,7 @@ import click
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.followed import Followed
-from viewer.cli.inputs import Inputs
+from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
@@ -38,6 +38,7 @@ class Report:
             self.transcripts += document.transcript_count
             for finding in findings:
                 yield document, finding
+            mention_if_empty(document)
 
     def code(self, strict: bool) -> int:
         """Whether anything counts."""

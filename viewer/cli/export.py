@@ -7,7 +7,8 @@ from pathlib import Path, PurePath
 import click
 
 from viewer.cli import completing, options
-from viewer.cli.exits import FINE, complain, say
+from viewer.cli.exits import FINE, say
+from viewer.cli.inputs import mention_if_empty
 from viewer.cli.output import write_text
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
@@ -56,8 +57,8 @@ def command(
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
     target = output or default_name(document.name, audience, exporter)
     _export(document, audience, exporter, target, force=force)
-    if not document.message_count and not audience.strict:
-        complain(f"{document.name}: no messages found; is it a transcript?")
+    if not audience.strict:
+        mention_if_empty(document)
     return FINE
 
 

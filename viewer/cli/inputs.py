@@ -33,3 +33,9 @@ class Inputs:
                 self.code = USAGE
             else:
                 yield document
+
+
+def mention_if_empty(document: Document) -> None:
+    """Say why nothing was printed. Not for a strict audience, which could tell from it whether something is hidden."""
+    if not document.message_count:
+        complain(f"{document.name}: no messages found; is it a transcript? `ocmlview formats` lists what can be read.")

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from viewer.cli.terminal import color_count
 from viewer.render.safe_text import normalize_newlines, safe
 from viewer.render.style import Line, Printable, Style
 
 _BLOCK = 64 * 1024
 _PIPE_WIDTH = 80
 _NARROWEST = 20
+_INSTEAD_OF_C = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def _is_terminal() -> bool:
 
 
 def _wants_color() -> bool:
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    return not os.environ.get("NO_COLOR") and color_count() > 0
 
 
 def _lacks_unicode(terminal: bool) -> bool:
@@ -95,8 +97,16 @@ def _lacks_unicode(terminal: bool) -> bool:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if encoding.lower().replace("-", "") != "utf8":
         return True
-    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG")
-    return terminal and bool(locale) and "utf" not in str(locale).lower()
+    locale = _locale()
+    return terminal and bool(locale) and "utf" not in locale.lower()
+
+
+def _locale() -> str:
+    """The locale as it was before Python put UTF-8 in the place of C; empty where none is set."""
+    said, language = os.environ.get("LC_CTYPE", ""), os.environ.get("LANG", "")
+    if said in _INSTEAD_OF_C and language in ("C", "POSIX"):
+        said = language
+    return os.environ.get("LC_ALL") or said or language
 
 
 def _width() -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import complain, say
+from viewer.cli.exits import say
 from viewer.cli.followed import Followed
-from viewer.cli.inputs import Inputs
+from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.conversation import conversation_lines
@@ -83,5 +83,5 @@ def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
 
 def _mention_if_empty(document: Document, audience: Audience) -> None:
     """Say why nothing was printed; not to a strict audience, which could tell from it whether something is hidden."""
-    if not document.message_count and not audience.strict:
-        complain(f"{document.name}: no messages found; is it a transcript?")
+    if not audience.strict:
+        mention_if_empty(document)

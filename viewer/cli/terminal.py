@@ -1,4 +1,4 @@
-"""Whether there is a screen for the app, and its keyboard where standard input is a pipe."""
+"""Whether there is a screen for the app, what it can show, and its keyboard where standard input is a pipe."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import os
 import sys
 
 TERMINAL = "/dev/tty"
+NO_SCREEN = ("dumb", "unknown")
+"""Terminals that only print."""
+_MANY = ("256color", "kitty", "direct")
+"""How the names of terminals end that have more than sixteen colours."""
+_LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
+"""The backgrounds of COLORFGBG that are light, as editors judge them too."""
 
 
 def take_keyboard() -> bool:
     """Whether the app can run. Where input comes through a pipe, keys come from the controlling terminal."""
-    if os.environ.get("TERM", "dumb") == "dumb" or sys.stdout is None or not sys.stdout.isatty():
+    if os.environ.get("TERM", "dumb") in NO_SCREEN or sys.stdout is None or not sys.stdout.isatty():
         return False
     if sys.stdin is not None and sys.stdin.isatty():
         return True
@@ -25,3 +31,33 @@ def take_keyboard() -> bool:
     os.dup2(keyboard, 0)
     os.close(keyboard)
     return True
+
+
+def color_count() -> int:
+    """How many colours the terminal has, as far as its name and the database of terminals tell: 0, 16 or 256."""
+    if os.environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return 256
+    name = os.environ.get("TERM", "dumb")
+    if name in NO_SCREEN or _is_colorless(name):
+        return 0
+    return 256 if name.endswith(_MANY) else 16
+
+
+def _is_colorless(name: str) -> bool:
+    """Whether the database of terminals says so; of one that it does not know nothing bad is assumed."""
+    import curses
+
+    try:
+        curses.setupterm(name, 1)
+    except (curses.error, OSError, ValueError, io.UnsupportedOperation):
+        return False
+    return curses.tigetnum("colors") <= 0
+
+
+def theme_of_terminal() -> str:
+    """The theme that suits the terminal, where nobody has chosen one; empty where any does."""
+    count = color_count()
+    if count < 256:
+        return "ansi" if count else "plain"
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return "light" if background in _LIGHT else ""

@@ -11,7 +11,7 @@ from viewer.cli.exits import FINE
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
 from viewer.cli.show import print_live, print_text
-from viewer.cli.terminal import take_keyboard
+from viewer.cli.terminal import take_keyboard, theme_of_terminal
 from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.style import Style, own
@@ -85,6 +85,7 @@ def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
     from viewer.tui.settings_file import read_settings
 
     settings = read_settings()
+    theme = theme_in_force(settings, wanted.theme, wanted.color)
     return run_app(
         paths,
         ViewOptions(
@@ -92,7 +93,7 @@ def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
             reading=wanted.reading,
             revealed=wanted.audience.revealed,
             strict=wanted.audience.strict,
-            theme=theme_in_force(settings, wanted.theme, wanted.color).value,
+            theme=theme.value if theme.origin else theme_of_terminal() or theme.value,
             ascii_only=wanted.style.ascii,
             go_to=wanted.go_to,
             follow=wanted.follow,

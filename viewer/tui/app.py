@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import ClassVar
 
 from textual.command import Provider
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.core.dialect import Options
 from viewer.core.visibility import Reveal
@@ -80,7 +80,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._place = 0
         self._folder: str | None = None
         self._folder_watch: FolderWatch | None = None
-        self._barrier = Barrier()
+        self._barrier = Barrier(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
         self._notice = self.theme_notice or self.settings.notice
         self.animation_level = "none"
@@ -222,8 +222,10 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self.leave_document()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The net below the sanitiser comes last."""
-        return [*super().get_line_filters(), self._barrier]
+        """The net below the sanitiser comes last. What Textual does for NO_COLOR is left out: it makes the colours of the
+        terminal itself black on black; the theme without colours is for that."""
+        filters = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome | NoColor))
+        return [*filters, self._barrier]
 
     def _fatal_error(self) -> None:
         """Where the program broke, without a word of what it was showing."""

@@ -1,23 +1,33 @@
-"""The net below the sanitiser: nothing that a terminal obeys leaves with a drawn line."""
+"""The net below the sanitiser: nothing that a terminal obeys, or cannot show, leaves with a drawn line."""
 
 from __future__ import annotations
 
 import re
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\u2028\u2029\ud800-\udfff]")
+_NOT_ASCII = re.compile("[^ -~]")
 
 
 class Barrier(LineFilter):
-    """Replaces control characters in every composited segment, and counts them: each is a fault of the program."""
+    """Replaces control characters in every composited segment, and counts them: each is a fault of the program.
+
+    Where the terminal knows ASCII alone, other characters become `?`: their bytes may be control characters there."""
 
     caught = 0
 
+    def __init__(self, ascii_only: bool = False) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same segments, harmless."""
+        if self._ascii_only:
+            return [_in_ascii(segment) for segment in segments]
         if not any(_OBEYED.search(segment.text) for segment in segments):
             return segments
         return [self._harmless(segment) for segment in segments]
@@ -26,3 +36,10 @@ class Barrier(LineFilter):
         text, count = _OBEYED.subn("\ufffd", segment.text)
         Barrier.caught += count
         return Segment(text, segment.style, segment.control) if count else segment
+
+
+def _in_ascii(segment: Segment) -> Segment:
+    """As wide as it was."""
+    if segment.control or segment.text.isascii():
+        return segment
+    return segment._replace(text=_NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text))

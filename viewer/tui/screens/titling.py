@@ -23,9 +23,11 @@ class Titling(Parts):
             return [own(f"  {self.going().words or 'reading'}")]
         if not self.document.message_count:
             empty = not self.document.transcript_count
-            said = "This file is empty." if empty else "There is no message here, only a document header or plain text."
+            said = "This file is empty." if empty else "There is no message here, only a document header or other text."
+            hint = "" if empty else "ocmlview formats lists what can be read; --format NAME chooses."
             behind = "" if empty or self.state.debug else "d opens the debug view, which shows text outside messages."
-        elif self.state.debug:
+            return [own(f"  {line}") for line in (said, hint, behind) if line]
+        if self.state.debug:
             said, behind = "All messages are switched off.", "a c t s switch channels on."
         else:
             said = "Nothing here is for the end user."

@@ -1,0 +1,153 @@
+"""What someone meets who tries the program for the first time, on the terminal that they have."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import CHAT, ROOT, run
+from tests.tui.terminal import Terminal
+from viewer.tui.themes import find_theme
+
+SMALL = (80, 24)
+NO_TRANSCRIPTS = {
+    "package.json": json.dumps({"name": "a-package", "version": "1.0.0"}),
+    "numbers.json": json.dumps([1, 2, {"three": 3}]),
+    "notes.txt": "Dear diary,\nnothing happened today.\n",
+    "empty.ocml": "",
+}
+OTHER_WRITING = CHAT.replace("Yes, it is.", "Да. 東京は晴れ。 café ☀️ \u20ac")
+COLOR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
+ASK = "from viewer.cli.terminal import *; print(color_count(), repr(theme_of_terminal()))"
+MANY_COLORS = re.compile(rb"[34]8;[25];")
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.ocml"
+    path.write_text(OTHER_WRITING, "utf-8")
+    return path
+
+
+def opened(path: Path, *keys: str, **variables: str) -> Terminal:
+    """The viewer on a terminal that is described by these variables, after these keys and `q`."""
+    terminal = Terminal([path], SMALL, **variables)
+    terminal.wait_for("Tokyo?")
+    assert "\n| USER" in terminal.text() or "\n▌ USER" in terminal.text()
+    terminal.press(*keys)
+    terminal.press("q")
+    assert terminal.end() == 0
+    return terminal
+
+
+class TestWithoutATranscript:
+    def test_no_arguments_give_help_that_fits_a_small_screen_with_the_prompt(self) -> None:
+        terminal = Terminal([], SMALL)
+        assert terminal.end() == 2
+        assert terminal.text().startswith("Usage: ocmlview")
+        assert "begin here" in terminal.text()
+
+    @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])
+    def test_a_file_that_is_not_there_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
+        terminal = Terminal([name], SMALL)
+        assert terminal.end() == 2
+        assert terminal.text().split("\n")[0] == f"ocmlview: there is no file {name}"
+        assert b"\x1b" not in terminal.written
+
+    @pytest.mark.parametrize("name", NO_TRANSCRIPTS)
+    @pytest.mark.parametrize("command", ["show", "check", "view"])
+    def test_what_is_no_transcript_is_said_to_be_none(self, name: str, command: str, tmp_path: Path) -> None:
+        path = tmp_path / name
+        path.write_text(NO_TRANSCRIPTS[name])
+        result = run(command, path)
+        assert result.err.endswith(
+            "no messages found; is it a transcript? `ocmlview formats` lists what can be read.\n"
+        )
+        assert "a-package" not in result.out + result.err
+
+    def test_check_counts_no_message_and_says_so(self, tmp_path: Path) -> None:
+        path = tmp_path / "empty.ocml"
+        path.write_text("")
+        assert (run("check", path).code, run("check", path).out) == (0, "No problems in 0 messages.\n")
+
+    def test_the_viewer_opens_it_and_says_what_to_do(self, tmp_path: Path) -> None:
+        path = tmp_path / "package.json"
+        path.write_text(NO_TRANSCRIPTS["package.json"])
+        terminal = Terminal([path], SMALL)
+        terminal.wait_for("There is no message here")
+        assert "ocmlview formats lists what can be read" in terminal.text()
+        assert "a-package" not in terminal.text()
+        terminal.press("q")
+        assert terminal.end() == 0
+
+
+class TestOldTerminals:
+    @pytest.mark.parametrize("name", ["dumb", "unknown", ""])
+    def test_one_that_only_prints_is_printed_to(self, chat: Path, name: str) -> None:
+        terminal = Terminal([chat], SMALL, TERM=name or "dumb", COLORTERM="")
+        assert terminal.end() == 0
+        assert "ASSISTANT" in terminal.text()
+        assert b"\x1b" not in terminal.written
+
+    @pytest.mark.parametrize("variables", [{"TERM": "vt100", "COLORTERM": ""}, {"NO_COLOR": "1"}])
+    def test_one_without_colours_gets_none(self, chat: Path, variables: dict[str, str]) -> None:
+        assert not COLOR.search(opened(chat, "d", **variables).written)
+
+    def test_one_with_sixteen_gets_its_own(self, chat: Path) -> None:
+        written = opened(chat, "d", TERM="xterm", COLORTERM="").written
+        assert COLOR.search(written)
+        assert not MANY_COLORS.search(written)
+
+    def test_a_theme_that_was_asked_for_is_taken_all_the_same(self, chat: Path) -> None:
+        terminal = Terminal(["--theme", "dark", chat], SMALL, TERM="vt100", COLORTERM="")
+        terminal.wait_for("Tokyo?")
+        terminal.press("q")
+        terminal.end()
+        assert COLOR.search(terminal.written)
+
+    @pytest.mark.parametrize(
+        "variables", [{"LC_ALL": "C"}, {"LC_ALL": "en_US.ISO-8859-1"}, {"LANG": "C"}], ids=lambda named: str(named)
+    )
+    def test_one_without_unicode_gets_no_byte_that_it_could_misread(
+        self, chat: Path, variables: dict[str, str]
+    ) -> None:
+        """In Latin-1 the bytes of UTF-8 are control characters, too."""
+        terminal = opened(chat, "d", "T", "?", "escape", "ctrl+p", "escape", **variables)
+        assert bytes(terminal.written).isascii()
+
+
+@pytest.mark.parametrize(
+    ("variables", "count", "theme"),
+    [
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, 256, ""),
+        ({"TERM": "xterm-256color"}, 256, ""),
+        ({"TERM": "xterm-256color", "COLORFGBG": "0;15"}, 256, "light"),
+        ({"TERM": "xterm-256color", "COLORFGBG": "0;default;7"}, 256, "light"),
+        ({"TERM": "xterm-256color", "COLORFGBG": "15;0"}, 256, ""),
+        ({"TERM": "xterm-256color", "COLORFGBG": "default"}, 256, ""),
+        ({"TERM": "xterm"}, 16, "ansi"),
+        ({"TERM": "a-terminal-that-nobody-knows"}, 16, "ansi"),
+        ({"TERM": "vt100"}, 0, "plain"),
+        ({"TERM": "dumb"}, 0, "plain"),
+        ({}, 0, "plain"),
+    ],
+    ids=str,
+)
+def test_the_theme_without_a_choice_suits_the_terminal(variables: dict[str, str], count: int, theme: str) -> None:
+    """Asked in a process of its own: the database of terminals is opened once in each."""
+    others = {name: value for name, value in os.environ.items() if name not in ("TERM", "COLORTERM", "COLORFGBG")}
+    done = subprocess.run([sys.executable, "-c", ASK], cwd=ROOT, env=others | variables, capture_output=True, text=True)
+    assert done.stdout.split() == [str(count), repr(theme)], done.stderr
+
+
+def test_a_light_background_gets_the_light_theme(chat: Path) -> None:
+    page = {name: find_theme(name).colors["background"] for name in ("dark", "light")}
+    for told, name in (("15;0", "dark"), ("0;15", "light")):
+        red, green, blue = bytes.fromhex(page[name].removeprefix("#"))
+        assert f"48;2;{red};{green};{blue}".encode() in opened(chat, COLORFGBG=told).written

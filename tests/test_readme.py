@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.program import CHAT, run
 from viewer.cli import COMMANDS, exits
+from viewer.tui.actions import ACTIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -63,3 +64,10 @@ def test_it_names_every_command() -> None:
 def test_its_exit_codes_are_those_of_the_code() -> None:
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     assert codes == {exits.FINE, exits.FINDINGS, exits.USAGE, exits.INTERRUPTED, exits.PIPE_CLOSED}
+
+
+def test_it_names_every_key() -> None:
+    keys = README[README.index("## Keys of the viewer") : README.index("All of them: `?`")]
+    named = set(re.split(r"[\s·|`]+", keys)) | {"|"}
+    wanted = {action.shown_keys[0].removeprefix("y ") for action in ACTIONS if action.shown_keys}
+    assert wanted - named == {"ctrl+z", "ctrl+c"}, "these two do what they do everywhere"

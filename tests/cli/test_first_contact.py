@@ -37,7 +37,7 @@ def chat(tmp_path: Path) -> Path:
 
 def opened(path: Path, *keys: str, **variables: str) -> Terminal:
     """The viewer on a terminal that is described by these variables, after these keys and `q`."""
-    terminal = Terminal([path], SMALL, **variables)
+    terminal = Terminal([path], SMALL, variables=variables)
     terminal.wait_for("Tokyo?")
     assert "\n| USER" in terminal.text() or "\n▌ USER" in terminal.text()
     terminal.press(*keys)
@@ -90,7 +90,7 @@ class TestWithoutATranscript:
 class TestOldTerminals:
     @pytest.mark.parametrize("name", ["dumb", "unknown", ""])
     def test_one_that_only_prints_is_printed_to(self, chat: Path, name: str) -> None:
-        terminal = Terminal([chat], SMALL, TERM=name or "dumb", COLORTERM="")
+        terminal = Terminal([chat], SMALL, variables={"TERM": name or "dumb", "COLORTERM": ""})
         assert terminal.end() == 0
         assert "ASSISTANT" in terminal.text()
         assert b"\x1b" not in terminal.written
@@ -105,7 +105,7 @@ class TestOldTerminals:
         assert not MANY_COLORS.search(written)
 
     def test_a_theme_that_was_asked_for_is_taken_all_the_same(self, chat: Path) -> None:
-        terminal = Terminal(["--theme", "dark", chat], SMALL, TERM="vt100", COLORTERM="")
+        terminal = Terminal(["--theme", "dark", chat], SMALL, variables={"TERM": "vt100", "COLORTERM": ""})
         terminal.wait_for("Tokyo?")
         terminal.press("q")
         terminal.end()

@@ -55,7 +55,8 @@ def do(step: Step, project: Path, environment: Mapping[str, str]) -> None:
 
 def _insert(step: Step, path: Path) -> None:
     lines = path.read_text("utf-8").splitlines(keepends=True)
-    lines.insert(_place(step, lines), step.block)
+    place = _place(step, lines)
+    lines[place : place + (", instead of `" in step.sentence)] = [step.block]
     path.write_text("".join(lines), "utf-8")
 
 

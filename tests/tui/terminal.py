@@ -13,7 +13,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyte
@@ -46,7 +46,7 @@ class Terminal:
         size: tuple[int, int] = (120, 40),
         script: str = "",
         folder: Path | None = None,
-        **variables: str,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.written = bytearray()
         self.screen = pyte.Screen(*size)
@@ -56,7 +56,7 @@ class Terminal:
         environment["PYTHONPATH"] = str(Path(__file__).parents[2])
         for name in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "COLORFGBG"):
             environment.pop(name, None)
-        environment |= variables
+        environment |= variables or {}
         self.pid, self.master = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))

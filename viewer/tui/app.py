@@ -222,8 +222,8 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self.leave_document()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The net below the sanitiser comes last. What Textual does for NO_COLOR is left out: it makes the colours of the
-        terminal itself black on black; the theme without colours is for that."""
+        """The net below the sanitiser comes last. What Textual does for NO_COLOR is left out: it makes the
+        terminal's own colours black on black, and the theme without colours is for that."""
         filters = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome | NoColor))
         return [*filters, self._barrier]
 

@@ -10,7 +10,9 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\u2028\u2029\ud800-\udfff]")
-_NOT_ASCII = re.compile("[^ -~]")
+_NOT_ASCII = re.compile("[^ -~]+")
+_DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0x2580, 0x25A0)), "#")})
+"""What Textual draws of itself."""
 
 
 class Barrier(LineFilter):
@@ -42,4 +44,5 @@ def _in_ascii(segment: Segment) -> Segment:
     """As wide as it was."""
     if segment.control or segment.text.isascii():
         return segment
-    return segment._replace(text=_NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text))
+    text = _NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text.translate(_DRAWN))
+    return segment._replace(text=text.ljust(cell_len(segment.text)))

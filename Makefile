@@ -35,8 +35,8 @@ lab: $(INSTALLED)           ## the long campaigns
 fuzz: $(INSTALLED)          ## inputs made at random, for an hour or OCML_FUZZ_SECONDS
 	@$(BIN)/python -m tests.fuzz
 
-bench: $(INSTALLED)         ## speed, beside what else is installed
-	@$(BIN)/python -m tests.benchmarks
+bench: $(INSTALLED)         ## speed, beside what else is installed; QUICK=1 for a minute, WRITE=1 into the pages
+	@$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick) $(if $(WRITE),--write) $(GROUPS)
 
 dist: $(INSTALLED)          ## the wheel and the sdist
 	@$(BIN)/python -m hatchling build

@@ -1,147 +1,186 @@
-"""Measures following: from an append to the screen, how long keys wait at 10 MB/s, and a long run with rotations."""
+"""Following: from an append to the screen, what keys wait for at 10 MB/s, and a long run with rotations."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 from textual.pilot import Pilot
 
-from tests.benchmarks.app import transcript
+from tests.benchmarks.figures import Bound, Figure, Row, Unit
+from tests.benchmarks.inputs import HEAD, MEGABYTE, Kind, parts
+from tests.benchmarks.scale import Report, Scale
+from tests.benchmarks.terminal import anonymous_megabytes
+from tests.benchmarks.timing import milliseconds, percentile
+from tests.benchmarks.viewing import rows_of, viewing
 from tests.tui.running import drawn, view
 from viewer.sources import wake
 from viewer.sources.live import LiveDocument
 from viewer.tui import opening
-from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
+from viewer.tui.app import ViewOptions
 
-APPENDS = 200
-RATE = 10_000_000
-RATE_SECONDS = float(os.environ.get("OCML_BENCH_SECONDS", "20"))
-LONG_SECONDS = float(os.environ.get("OCML_BENCH_LONG_SECONDS", "60"))
-LONG_RATE = 1_000_000
+RATE, LONG_RATE = 10 * MEGABYTE, MEGABYTE
 ROTATIONS = 20
-TARGET_MS, LAG_MS = 100, 50
+MEDIAN_MS, P99_MS, LAG_MS = 25, 60, 50
+KEPT_UP = 0.95
+MORE_MEGABYTES = 10
+
+Measure = Callable[[Pilot[int], Path, Scale, Report], Awaitable[None]]
 
 
-def main() -> None:
-    """Measure, print."""
-    print(f"following, 120x40, {os.cpu_count()} cores")
-    for name, waker in (("events of the file system", wake.FolderWake), ("polling alone", lambda path: wake.Polling())):
-        vars(opening)["FolderWake"] = waker
-        _in_app(latency, f"append to screen, {name}")
-    vars(opening)["FolderWake"] = wake.FolderWake
-    _in_app(throughput, f"{RATE / 1e6:.0f} MB/s for {RATE_SECONDS:.0f} s")
-    _in_app(long_run, f"{LONG_RATE / 1e6:.0f} MB/s for {LONG_SECONDS:.0f} s, {ROTATIONS} rotations")
+def measure(scale: Scale, report: Report) -> None:
+    """The rows of this group."""
+    _in_app(_latency, scale, report)
+    _without_events(_polled_latency, scale, report)
+    _in_app(_throughput, scale, report)
+    _in_app(_long_run, scale, report)
 
 
-def _in_app(measure: Callable[[Pilot[int], Path, str], object], name: str) -> None:
+def _without_events(measure: Measure, scale: Scale, report: Report) -> None:
+    """As where the system tells nothing of changes."""
+    vars(opening)["FolderWake"] = lambda path: wake.Polling()
+    try:
+        _in_app(measure, scale, report)
+    finally:
+        vars(opening)["FolderWake"] = wake.FolderWake
+
+
+def _in_app(measure: Measure, scale: Scale, report: Report) -> None:
     async def run(path: Path) -> None:
-        app = ViewerApp([str(path)], ViewOptions(follow=True))
-        app.tunes_memory = True
-        gc.freeze()
-        gc.set_threshold(*COLLECTOR)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with viewing(path, "", ViewOptions(follow=True)) as pilot:
             await asyncio.sleep(0.5)
-            await measure(pilot, path, name)  # type: ignore[misc]
+            await measure(pilot, path, scale, report)
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.ocml"
-        path.write_text(transcript(200), "utf-8")
+        path.write_bytes(HEAD.encode() + _turns(60_000))
         asyncio.run(run(path))
 
 
-async def latency(pilot: Pilot[int], path: Path, name: str) -> None:
-    """Appends after quiet, each timed until its word is among the lines that are drawn."""
+def _turns(size: int) -> bytes:
+    return "".join(parts(Kind.CHAT, size)).removeprefix(HEAD).encode() + b"\n"
+
+
+async def _latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
+    times = await _appends(pilot, path, scale.appends)
+    work = "append to screen"
+    report(Row(f"{work}: median", milliseconds(median(times)), (), (Bound(MEDIAN_MS),), True))
+    report(Row(f"{work}: p99", milliseconds(percentile(times, 99)), (), (Bound(P99_MS),)))
+
+
+async def _polled_latency(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
+    times = await _appends(pilot, path, scale.appends)
+    for row in rows_of("append to screen, by looking alone", times, None):
+        report(row)
+
+
+async def _appends(pilot: Pilot[int], path: Path, appends: int) -> list[float]:
+    """After quiet, each timed until its word is among the lines that are drawn."""
     times = []
-    for number in range(APPENDS):
+    for number in range(appends):
         await asyncio.sleep(0.15 + 0.01 * (number % 7))
         word = f"word{number}x"
         start = time.perf_counter()
         _append(path, f"<|start|>user<|message|>{word}<|end|>\n".encode())
         while word not in drawn(pilot):
             await asyncio.sleep(0.001)
-        times.append((time.perf_counter() - start) * 1000)
-    _told(name, times, TARGET_MS)
+        times.append(time.perf_counter() - start)
+    return times
 
 
-async def throughput(pilot: Pilot[int], path: Path, name: str) -> None:
-    """A writer at a steady rate, and a clock in the loop that says how late it is."""
-    block = transcript(2000).removeprefix("version: 2.2\n").encode()
-    written = path.stat().st_size
-    stop = threading.Event()
+class _Writer(threading.Thread):
+    """Appends at a steady rate until it is told to stop."""
 
-    def write() -> None:
-        nonlocal written
+    def __init__(self, path: Path, block: bytes) -> None:
+        super().__init__(daemon=True)
+        self.written = path.stat().st_size
+        self._path, self._block = path, block
+        self._is_over = threading.Event()
+
+    def run(self) -> None:
         start, sent = time.monotonic(), 0
-        with path.open("ab", buffering=0) as file:
-            while not stop.is_set():
-                file.write(block)
-                sent += len(block)
-                written += len(block)
+        with self._path.open("ab", buffering=0) as file:
+            while not self._is_over.is_set():
+                file.write(self._block)
+                sent += len(self._block)
+                self.written += len(self._block)
                 time.sleep(max(0.0, start + sent / RATE - time.monotonic()))
 
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
+    def end(self) -> None:
+        """Write no more."""
+        self._is_over.set()
+        self.join()
+
+
+async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
+    """A clock in the loop says how late it is while a writer is at work."""
     document = view(pilot).document
     assert isinstance(document, LiveDocument)
-    end, lags, behind = time.monotonic() + RATE_SECONDS, [], []
+    writer = _Writer(path, _turns(500_000))
+    writer.start()
+    start = time.monotonic()
+    end, lags, begun_at = start + scale.rate_seconds, [], document._read_to
     while time.monotonic() < end:
-        start = time.perf_counter()
+        before = time.perf_counter()
         await asyncio.sleep(0.005)
-        lags.append((time.perf_counter() - start - 0.005) * 1000)
-        behind.append((written - document._read_to) / 1e6)
-    stop.set()
-    writer.join()
-    read = document._read_to / (RATE_SECONDS * 1e6)
-    _told(f"{name}: lag of the loop", lags, LAG_MS)
-    print(f"  read {read:.1f} MB/s, behind at the end {behind[-1]:.1f} MB, most {max(behind):.1f} MB")
+        lags.append(max(0.0, time.perf_counter() - before - 0.005))
+    read, behind = document._read_to - begun_at, writer.written - document._read_to
+    took = time.monotonic() - start
+    writer.end()
+    work = f"following {RATE // MEGABYTE} MB/s for {scale.rate_seconds:g} s"
+    report(Row(f"{work}: lag of the loop, p99", milliseconds(percentile(lags, 99)), (), (Bound(LAG_MS),)))
+    rate = Figure(read / MEGABYTE / took, Unit.RATE)
+    bound = Bound(RATE * KEPT_UP / MEGABYTE, at_least=True)
+    report(Row(f"{work}: read", rate, (), (bound,), True, f"{behind / MEGABYTE:.1f} MB behind at the end"))
 
 
-async def long_run(pilot: Pilot[int], path: Path, name: str) -> None:
-    """Rotations while it is followed: memory, descriptors and threads at a third of the way and at the end."""
-    block = transcript(100).removeprefix("version: 2.2\n").encode()
-    start, sent, rotated, early = time.monotonic(), 0, 0, (0, 0, 0)
-    while (passed := time.monotonic() - start) < LONG_SECONDS:
-        if passed * ROTATIONS / LONG_SECONDS > rotated + 1:
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What the process holds."""
+
+    megabytes: float
+    descriptors: int
+    threads: int
+
+
+async def _long_run(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
+    """Rotations while it is followed: what is held at the end and was not at a third of the way."""
+    block = _turns(20_000)
+    start, sent, rotated, early = time.monotonic(), 0, 0, _held()
+    while (passed := time.monotonic() - start) < scale.long_seconds:
+        if passed * ROTATIONS / scale.long_seconds > rotated + 1:
             rotated += 1
             path.rename(path.with_suffix(f".{rotated % 2}"))
-            _append(path, b"version: 2.2\n")
+            _append(path, HEAD.encode())
             if rotated == ROTATIONS // 3:
                 early = _held()
         _append(path, block)
         sent += len(block)
         await asyncio.sleep(max(0.001, start + sent / LONG_RATE - time.monotonic()))
     late = _held()
-    print(name)
-    for what, before, after in zip(("memory, MB", "descriptors", "threads"), early, late, strict=True):
-        print(f"  {what:<14}{before:>8} after a third{after:>8} at the end")
+    work = f"{LONG_RATE // MEGABYTE} MB/s for {scale.long_seconds:g} s, {rotated} rotations: more"
+    grown = Figure(late.megabytes - early.megabytes, Unit.MEGABYTES)
+    report(Row(f"{work} memory than after a third", grown, (), (Bound(MORE_MEGABYTES),)))
+    for what, more in (
+        ("descriptors", late.descriptors - early.descriptors),
+        ("threads", late.threads - early.threads),
+    ):
+        report(Row(f"{work} {what}", Figure(more, Unit.COUNT), (), (Bound(0),)))
 
 
-def _held() -> tuple[int, int, int]:
-    """Megabytes of memory of our own, open descriptors, threads."""
-    status = Path("/proc/self/status").read_text("utf-8")
-    anonymous = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
-    return anonymous // 1024, len(os.listdir("/proc/self/fd")), threading.active_count()  # noqa: PTH208
+def _held() -> _Held:
+    folder = Path("/proc/self/fd")
+    descriptors = len(list(folder.iterdir())) if folder.is_dir() else 0
+    return _Held(anonymous_megabytes() or 0.0, descriptors, threading.active_count())
 
 
 def _append(path: Path, data: bytes) -> None:
     with path.open("ab", buffering=0) as file, suppress(BlockingIOError):
         file.write(data)
-
-
-def _told(name: str, times: list[float], target: float) -> None:
-    late = sum(each > target for each in times)
-    figures = f"{median(times):>7.1f} ms{quantiles(times, n=100)[98]:>7.1f} ms p99{max(times):>7.1f} ms most"
-    print(f"{name:<44}{figures}{late:>5} over {target:.0f} ms of {len(times)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,144 @@
+"""What a measurement says: a row of figures, those of others beside it, and what is to be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, log
+from types import MappingProxyType
+
+
+class Unit(Enum):
+    """What is counted; the value is how it is written."""
+
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    MEGABYTES = "MB"
+    RATE = "MB/s"
+    BYTES = "bytes"
+    TIMES_THE_FILE = "× the file"
+    EXPONENT = "as exponent"
+    COUNT = ""
+
+
+NEVER = inf
+"""The time of what was not reached as long as one waited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its unit."""
+
+    value: float
+    unit: Unit
+
+    def __str__(self) -> str:
+        if self.value == NEVER:
+            return "not reached"
+        return f"{number(self.value)} {self.unit.value}".rstrip()
+
+
+def number(value: float) -> str:
+    """Three digits that say something."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What is to be reached: so much, or so many times what a peer has."""
+
+    limit: float
+    peer: str = ""
+    at_least: bool = False
+
+    def is_met(self, ours: Figure, beside: Mapping[str, Figure | None]) -> bool | None:
+        """None where the peer is not there to be measured."""
+        limit = self.limit
+        if self.peer:
+            figure = beside.get(self.peer)
+            if figure is None:
+                return None
+            limit *= figure.value
+        return ours.value >= limit if self.at_least else ours.value <= limit
+
+    def words(self, unit: Unit) -> str:
+        """As the table says it."""
+        words = "at least" if self.at_least else "at most"
+        if not self.peer:
+            return f"{words} {self.limit:g} {unit.value}".rstrip()
+        if self.limit < 1 and self.at_least:
+            return f"{words} {self.peer} / {1 / self.limit:g}"
+        return f"{words} {self.limit:g} × {self.peer}"
+
+
+NOTHING: Mapping[str, Figure | None] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table."""
+
+    work: str
+    ours: Figure | None
+    """None where it could not be measured; the remark says why."""
+    beside: tuple[tuple[str, Figure | None], ...] = ()
+    """The peers; None is one that is not installed."""
+    bounds: tuple[Bound, ...] = ()
+    is_headline: bool = False
+    """It stands in the short table too."""
+    remark: str = ""
+
+    @property
+    def met(self) -> str:
+        """Whether what is to be reached has been reached; empty where there is nothing to say."""
+        if not self.bounds:
+            return ""
+        if self.ours is None:
+            return "not measured"
+        beside = dict(self.beside)
+        each = [bound.is_met(self.ours, beside) for bound in self.bounds]
+        if False in each:
+            return "**no**"
+        if None not in each:
+            return "yes"
+        return "not measured" if True not in each else f"yes, {each.count(True)} of {len(each)}"
+
+    def cells(self) -> list[str]:
+        """What stands in the columns of the table."""
+        ours = "–" if self.ours is None else str(self.ours)
+        said = f"{ours} ({self.remark})" if self.remark else ours
+        beside = " · ".join(self._peer(name, figure) for name, figure in self.beside)
+        unit = self.ours.unit if self.ours else Unit.COUNT
+        return [self.work, said, beside, "; ".join(bound.words(unit) for bound in self.bounds), self.met]
+
+    def _peer(self, name: str, figure: Figure | None) -> str:
+        if figure is None:
+            return f"{name}: not installed"
+        if self.ours is None or self.ours.unit is not figure.unit or NEVER in (self.ours.value, figure.value):
+            return f"{name} {figure}"
+        return f"{name} {figure} ({number(self.ours.value / max(figure.value, 1e-9))} ×)"
+
+
+HEADS = ("work", "ours", "beside (ours / theirs)", "to reach", "reached")
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows in Markdown, with columns that a person can read in a terminal too."""
+    lines = [list(HEADS), *(row.cells() for row in rows)]
+    widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(HEADS))]
+    lines.insert(1, ["-" * width for width in widths])
+    return "".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |\n"
+        for line in lines
+    )
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """With which power of the size a cost grows: the slope of the line through the logarithms."""
+    xs, ys = [log(size) for size in sizes], [log(max(cost, 1e-9)) for cost in costs]
+    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
+    slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
+    return slope / sum((x - x_mean) ** 2 for x in xs)

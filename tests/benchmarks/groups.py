@@ -1,0 +1,73 @@
+"""The list of what is measured, and how a group is run: in a process of its own, for so long and no longer."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing.connection import Connection
+
+from tests.benchmarks.figures import Row
+from tests.benchmarks.scale import Report, Scale
+
+GROUPS = {
+    "opening": "first content, working app, resize, jump to the end, in a terminal",
+    "indexing": "megabytes a second, memory and growth of the index",
+    "memory": "memory of the whole app",
+    "frames": "keys held down, jumps, toggles",
+    "search": "first hit and the whole",
+    "check": "beside the reference library",
+    "start": "commands on small files",
+    "following": "latency, throughput, a long run",
+}
+"""Each has a module of this package with `measure`."""
+MODULES = {"search": "searching", "check": "checking", "start": "starting"}
+"""Of those groups whose name is not that of the module."""
+
+Measure = Callable[[Scale, Report], None]
+
+
+def rows_of(group: str, scale: Scale) -> Iterator[Row]:
+    """The rows of a group as they come; a last one says so where it was cut off or broke."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(group, scale, theirs))
+    process.start()
+    theirs.close()
+    try:
+        yield from _received(group, ours, scale.box_seconds)
+    finally:
+        _end(process.pid)
+        process.join()
+
+
+def _received(group: str, rows: Connection, box: float) -> Iterator[Row]:
+    end = time.monotonic() + box
+    while rows.poll(max(0.0, end - time.monotonic())):
+        try:
+            row = rows.recv()
+        except EOFError:
+            yield Row(f"{group}: the rest", None, remark="broke off")
+            return
+        if row is None:
+            return
+        yield row
+    yield Row(f"{group}: the rest", None, remark=f"took longer than {box:.0f} s")
+
+
+def _run(group: str, scale: Scale, rows: Connection) -> None:
+    os.setpgid(0, 0)
+    measure: Measure = import_module(f"tests.benchmarks.{MODULES.get(group, group)}").measure
+    measure(scale, rows.send)
+    rows.send(None)
+
+
+def _end(pid: int | None) -> None:
+    """The process with all that it started and that still runs."""
+    with suppress(ProcessLookupError, PermissionError):
+        if pid is not None and os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)

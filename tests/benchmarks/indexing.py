@@ -1,0 +1,76 @@
+"""Reading: megabytes a second into the index, with all checks, memory, and how both grow with the file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from statistics import median
+
+from tests.benchmarks.figures import Bound, Figure, Row, Unit, exponent
+from tests.benchmarks.inputs import MEGABYTE, Input, Kind, generated
+from tests.benchmarks.reading import Reading
+from tests.benchmarks.scale import Report, Scale, megabytes
+from tests.benchmarks.timing import ROOT, environment, seconds
+
+SHARE_OF_WC = {Kind.CHAT: 1 / 9, Kind.AGENT: 1 / 5}
+MOST_GROWTH = 1.05
+MOST_BYTES_A_MESSAGE = 64
+
+
+def measure(scale: Scale, report: Report) -> None:
+    """The rows of this group."""
+    for kind in (Kind.CHAT, Kind.AGENT):
+        files = [generated(kind, size) for size in scale.sizes]
+        readings = [_read(scale, files[0], file) for file in files]
+        name = kind.name.lower()
+        _rates(scale, f"{name} {megabytes(scale.large)}", kind, files[-1], readings[-1], report)
+        _growth(name, files, readings, report)
+
+
+def _read(scale: Scale, small: Input, file: Input) -> list[Reading]:
+    """Each time in a process of its own, whose memory is that of this file."""
+    command = [sys.executable, "-m", "tests.benchmarks.reading", str(small.path), str(file.path)]
+    readings = []
+    for _ in range(scale.rounds):
+        done = subprocess.run(command, stdout=subprocess.PIPE, env=environment(), cwd=ROOT, check=True)
+        readings.append(Reading(**json.loads(done.stdout)))
+    return readings
+
+
+def _rates(scale: Scale, name: str, kind: Kind, file: Input, readings: list[Reading], report: Report) -> None:
+    wc, size = _wc(scale, file), file.size / MEGABYTE
+    indexed = Figure(size / _median(readings, lambda each: each.index_seconds), Unit.RATE)
+    checked = Figure(size / _median(readings, lambda each: each.index_seconds + each.check_seconds), Unit.RATE)
+    report(Row(f"index, {name}", indexed, (("wc -l", wc),), (Bound(SHARE_OF_WC[kind], "wc -l", True),), True))
+    report(Row(f"index with all checks, {name}", checked, (("wc -l", wc),)))
+    held = _median(readings, lambda each: each.megabytes) * MEGABYTE
+    bounds = (Bound(MOST_BYTES_A_MESSAGE),) if kind is Kind.CHAT else ()
+    report(Row(f"index and checks, {name}: memory a message", Figure(held / file.messages, Unit.BYTES), (), bounds))
+
+
+def _wc(scale: Scale, file: Input) -> Figure | None:
+    command = shutil.which("wc")
+    if not command:
+        return None
+    times = [seconds([command, "-l", file.path]) for _ in range(scale.rounds)]
+    return Figure(file.size / MEGABYTE / median(times), Unit.RATE)
+
+
+def _growth(name: str, files: list[Input], readings: list[list[Reading]], report: Report) -> None:
+    sizes = [file.size for file in files]
+    costs: dict[str, Callable[[Reading], float]] = {
+        "time of the index": lambda each: each.index_seconds,
+        "time of index and checks": lambda each: each.index_seconds + each.check_seconds,
+        "memory": lambda each: max(each.megabytes, 0.1),
+    }
+    for what, cost in costs.items():
+        power = exponent(sizes, [_median(each, cost) for each in readings])
+        span = f"{megabytes(sizes[0])} to {megabytes(sizes[-1])}"
+        report(Row(f"growth of {what}, {name} {span}", Figure(power, Unit.EXPONENT), (), (Bound(MOST_GROWTH),)))
+
+
+def _median(readings: list[Reading], figure: Callable[[Reading], float]) -> float:
+    return median(map(figure, readings))

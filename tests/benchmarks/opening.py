@@ -1,0 +1,103 @@
+"""Opening: until the first message can be read, until the app works, a new size, and the end; in a real terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+from tests.benchmarks.figures import Bound, Row
+from tests.benchmarks.inputs import FIRST, LAST, Kind, generated
+from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager
+from tests.benchmarks.scale import Report, Scale, megabytes
+from tests.benchmarks.terminal import Terminal, opened
+from tests.benchmarks.timing import OURS, in_turns, milliseconds
+
+MOUSE = b"\x1b[?1000h"
+"""What Textual asks of the terminal before it draws."""
+WORKING = "help"
+"""In the footer: the app has drawn itself."""
+END = b"\x1b[F"
+LONGEST_JUMP = 3
+SIZES = ((100, 30), (120, 40))
+RESIZES = 20
+ONE_FRAME, TWO_FRAMES = 16.7, 33.3
+
+
+def measure(scale: Scale, report: Report) -> None:
+    """The rows of this group."""
+    for size in (scale.small, scale.large):
+        _first_content(scale, size, report)
+    path = generated(Kind.CHAT, scale.large).path
+    report(_jump(scale, path))
+    report(_resize(path))
+
+
+def _first_content(scale: Scale, size: int, report: Report) -> None:
+    path = generated(Kind.CHAT, size).path
+    commands = {name: pager(name, path) for name in PAGERS} | {MINIMAL: minimal_app(path)}
+    contents: list[float] = []
+    measures: dict[str, Callable[[], float]] = {
+        name: _until_content(command) for name, command in commands.items() if command
+    }
+    measures["ours"] = lambda: _until_app(path, contents)
+    if size == scale.small:
+        in_turns(1, measures)
+        contents.clear()
+    medians = in_turns(scale.rounds, measures)
+    beside = {name: milliseconds(medians[name]) if name in medians else None for name in commands}
+    name = f"chat {megabytes(size)}"
+    content = milliseconds(median(contents))
+    report(Row(f"first content, {name}", content, tuple(beside.items()), (Bound(6, "less"),), True))
+    peers = tuple((peer, beside[peer]) for peer in (MINIMAL, "toolong"))
+    bounds = (Bound(1.2, MINIMAL), Bound(0.35, "toolong"))
+    report(Row(f"working app, {name}", milliseconds(medians["ours"]), peers, bounds, True))
+
+
+def _until_content(command: Sequence[str | Path]) -> Callable[[], float]:
+    def measure() -> float:
+        with Terminal(command) as terminal:
+            return terminal.time_of(FIRST)
+
+    return measure
+
+
+def _until_app(path: Path, contents: list[float]) -> float:
+    """Until the footer stands there that only the app draws, behind what may be printed before it."""
+    with Terminal([*OURS, path]) as terminal:
+        contents.append(terminal.time_of(FIRST))
+        terminal.wait_for(MOUSE)
+        return terminal.time_of(WORKING, terminal.written.find(MOUSE))
+
+
+def _jump(scale: Scale, path: Path) -> Row:
+    """The end while the index is far from ready: in an app that has only just begun."""
+    less = pager("less", path)
+    measures: dict[str, Callable[[], float]] = {"ours": lambda: _until_end([*OURS, path], WORKING, END)}
+    if less:
+        measures["less"] = lambda: _until_end(less, FIRST, b"G")
+    medians = in_turns(scale.rounds, measures)
+    beside = (("less", milliseconds(medians["less"]) if less else None),)
+    return Row("jump to the end, just opened", milliseconds(medians["ours"]), beside, (Bound(ONE_FRAME),))
+
+
+def _until_end(command: Sequence[str | Path], shown: str, key: bytes) -> float:
+    with opened(command, shown) as terminal:
+        terminal.rest(0.05, 0.3)
+        after, terminal.started = len(terminal.written), time.perf_counter()
+        terminal.press(key)
+        return terminal.time_of(LAST, after, LONGEST_JUMP)
+
+
+def _resize(path: Path) -> Row:
+    """From the new size to the first paint that is whole."""
+    with opened([*OURS, str(path)], WORKING) as terminal:
+        terminal.work_off(300)
+        times = []
+        for number in range(RESIZES):
+            after, start = len(terminal.written), time.perf_counter()
+            terminal.resize(SIZES[number % 2])
+            times.append(terminal.wait_for(WORKING.encode(), after) - start)
+            terminal.rest(0.1, 1)
+    return Row("resize to the first paint", milliseconds(median(times)), (), (Bound(TWO_FRAMES),), True)

@@ -1,0 +1,41 @@
+"""Puts the tables between their marks: all rows into the page about performance, the most telling into the README."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.benchmarks.figures import Row, table
+
+ROOT = Path(__file__).parents[2]
+PAGES = {"all": ROOT / "docs" / "performance.md", "short": ROOT / "README.md"}
+"""Which table stands where: `<!-- measured: all -->` … `<!-- end -->`."""
+_MARKED = r"(?<=<!-- measured: {} -->\n).*?(?=<!-- end -->)"
+
+
+def has_marks(name: str) -> bool:
+    """Whether there is one place for this table."""
+    return len(re.findall(_MARKED.format(name), PAGES[name].read_text("utf-8"), re.DOTALL)) == 1
+
+
+def write(rows: Sequence[Row]) -> None:
+    """Both pages anew."""
+    for name, shown in (("all", rows), ("short", [row for row in rows if row.is_headline])):
+        page = PAGES[name].read_text("utf-8")
+        PAGES[name].write_text(put(page, name, f"{table(shown)}\n{machine()}\n"), "utf-8")
+
+
+def put(page: str, name: str, made: str) -> str:
+    """A page with this between the marks of that name."""
+    return re.sub(_MARKED.format(name), lambda _: f"\n{made}\n", page, count=1, flags=re.DOTALL)
+
+
+def machine() -> str:
+    """Of what the figures are, in a sentence; nothing that names the machine."""
+    return (
+        f"Medians of several rounds by turns, in one run, on {os.cpu_count()} cores, {platform.system()},"
+        f" Python {platform.python_version()}; ratios say more than times."
+    )

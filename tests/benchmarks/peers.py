@@ -1,0 +1,51 @@
+"""What is measured beside ours, where it is installed; variables name what has an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+MINIMAL = "minimal Textual app"
+PAGERS = {"less": "less", "lnav": "lnav", "toolong": os.environ.get("OCML_BENCH_TOOLONG", "tl")}
+"""The programs that show a file, and their commands."""
+HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
+"""A Python that has openai-harmony."""
+
+
+def pager(name: str, path: Path) -> list[str] | None:
+    """The command that shows this file; None where there is no such program."""
+    command = shutil.which(PAGERS[name])
+    return [command, str(path)] if command else None
+
+
+def minimal_app(path: Path) -> list[str]:
+    """The floor: an app of Textual's that shows the beginning of a file."""
+    return [sys.executable, "-m", "tests.benchmarks.minimal_app", str(path)]
+
+
+def harmony_seconds(path: Path) -> float | None:
+    """How long the reference library takes to encode and parse a text; None where it is not there, with its words."""
+    try:
+        done = subprocess.run(
+            [HARMONY_PYTHON, "-c", _ENCODE_AND_PARSE, str(path)], capture_output=True, text=True, timeout=300
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return float(done.stdout) if done.returncode == 0 else None
+
+
+_ENCODE_AND_PARSE = """
+import sys, time
+from openai_harmony import HarmonyEncodingName, StreamableParser, load_harmony_encoding
+text = open(sys.argv[1], encoding="utf-8").read()
+encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+start = time.perf_counter()
+parser = StreamableParser(encoding, role=None)
+for token in encoding.encode(text, allowed_special="all"):
+    parser.process(token)
+assert len(parser.messages) > 100
+print(time.perf_counter() - start)
+"""

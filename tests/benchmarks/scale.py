@@ -1,0 +1,49 @@
+"""How much is measured: the whole, or what a minute allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.benchmarks.figures import Row
+from tests.benchmarks.inputs import MEGABYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Sizes, and how often."""
+
+    sizes: tuple[int, int, int]
+    """In bytes; the growth is fitted from the first to the last."""
+    rounds: int
+    held_keys: int
+    reading_keys: int
+    appends: int
+    rate_seconds: float
+    long_seconds: float
+    box_seconds: float
+    """A group that takes longer is cut off."""
+
+    @property
+    def small(self) -> int:
+        return self.sizes[0]
+
+    @property
+    def medium(self) -> int:
+        return self.sizes[1]
+
+    @property
+    def large(self) -> int:
+        return self.sizes[2]
+
+
+WHOLE = Scale((MEGABYTE, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 20, 60, 900)
+QUICK = Scale((MEGABYTE, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 20)
+
+Report = Callable[[Row], None]
+"""Takes a row as soon as it is measured."""
+
+
+def megabytes(size: int) -> str:
+    """A size as the rows name it."""
+    return f"{size // MEGABYTE:,} MB" if size < 1000 * MEGABYTE else f"{size // (1000 * MEGABYTE)} GB"

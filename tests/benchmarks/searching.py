@@ -1,0 +1,96 @@
+"""Searching a big file in the app, with all of it shown, beside GNU grep."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from textual.pilot import Pilot
+
+from tests.benchmarks.figures import Bound, Figure, Row
+from tests.benchmarks.inputs import COMMON, FIRST, RARE, Kind, generated
+from tests.benchmarks.scale import Report, Scale, megabytes
+from tests.benchmarks.timing import milliseconds, seconds
+from tests.benchmarks.viewing import all_read, frame, viewing
+from tests.tui.running import view
+from viewer.core.visibility import Reveal
+from viewer.tui.app import ViewOptions
+from viewer.tui.widgets.prompt import PromptKind
+
+AT_ONCE = 100
+"""Milliseconds that feel like none."""
+LONGEST = 30
+"""Seconds for the rounds of one search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search, in seconds."""
+
+    first: float | None
+    whole: float
+    hits: int
+
+
+def measure(scale: Scale, report: Report) -> None:
+    """The rows of this group."""
+    asyncio.run(_measure(scale, report))
+
+
+async def _measure(scale: Scale, report: Report) -> None:
+    path = generated(Kind.CHAT, scale.large).path
+    size = megabytes(scale.large)
+    everything = ViewOptions(revealed=frozenset({Reveal.ALL}))
+    async with viewing(path, FIRST, everything) as pilot:
+        await all_read(pilot)
+        await frame(pilot, "home")
+        searches = await _searches(pilot, COMMON, scale.rounds)
+        firsts = [search.first for search in searches if search.first is not None]
+        if firsts:
+            report(Row(f"search {size}, first hit", milliseconds(median(firsts)), (), (Bound(AT_ONCE),), True))
+        for name, text, options, factor in (
+            ("a word with a capital", RARE, ["-F"], 1),
+            ("a word in any case", RARE.lower(), ["-F", "-i"], 3),
+        ):
+            rival = " ".join(["grep", *options[1:]])
+            grep = _grep(scale, [*options, text], path)
+            searches = await _searches(pilot, text, scale.rounds)
+            whole = milliseconds(median(search.whole for search in searches))
+            remark = f"{searches[-1].hits:,} hits"
+            report(Row(f"search {size}, {name}", whole, ((rival, grep),), (Bound(factor, rival),), True, remark))
+
+
+def _grep(scale: Scale, arguments: list[str], path: Path) -> Figure | None:
+    command = shutil.which("grep")
+    if command is None:
+        return None
+    return milliseconds(median(seconds([command, "-c", *arguments, path]) for _ in range(max(3, scale.rounds))))
+
+
+async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
+    """Several times, or as often as there is time for."""
+    searches: list[Search] = []
+    while len(searches) < rounds and sum(search.whole for search in searches) < LONGEST:
+        searches.append(await _search(pilot, text))
+    return searches
+
+
+async def _search(pilot: Pilot[int], text: str) -> Search:
+    """As a person has it: typed at the prompt, run beside the screen."""
+    main = view(pilot)
+    main.stop_search()
+    start, first = time.perf_counter(), None
+    main.search_for(text, PromptKind.SEARCH)
+    searcher = main.searcher
+    assert searcher is not None
+    while not searcher.is_done:
+        await asyncio.sleep(0.001)
+        if first is None and searcher.hits:
+            first = time.perf_counter() - start
+    whole = time.perf_counter() - start
+    await asyncio.sleep(0.2)
+    return Search(whole if first is None and searcher.hits else first, whole, len(searcher.hits))

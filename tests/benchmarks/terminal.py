@@ -1,0 +1,148 @@
+"""A program in a pseudo terminal: when a word is among its bytes, what it holds in memory, when it rests."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+from tests.benchmarks.figures import NEVER
+from tests.benchmarks.timing import ROOT, environment
+
+ASKED, ANSWERED = b"\x1b[c", b"\x1b[?62;22c"
+"""Some programs wait until the terminal has said what it is."""
+LONGEST = 60.0
+
+
+class TooSlowError(Exception):
+    """What was waited for did not come."""
+
+
+class Terminal:
+    """One run of a program."""
+
+    def __init__(self, command: Sequence[str | Path], size: tuple[int, int] = (120, 40)) -> None:
+        self.started = time.perf_counter()
+        self.written = bytearray()
+        self.pid, self._master = pty.fork()
+        if self.pid == 0:
+            self._become([str(word) for word in command], size)
+        self.resize(size)
+
+    def _become(self, command: list[str], size: tuple[int, int]) -> None:
+        try:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+            os.chdir(ROOT)
+            os.execvpe(command[0], command, environment())
+        finally:
+            os._exit(127)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Columns and lines; the program is told."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+
+    def press(self, key: bytes) -> None:
+        """Type."""
+        os.write(self._master, key)
+
+    def wait_for(self, word: bytes, after: int = 0, longest: float = LONGEST) -> float:
+        """Until it is among the bytes behind the first so many; the time when it was."""
+        end = time.monotonic() + longest
+        while self.written.find(word, after) < 0:
+            if time.monotonic() > end or not self._read(end - time.monotonic()):
+                raise TooSlowError(word.decode())
+        return time.perf_counter()
+
+    def rest(self, quiet: float = 0.3, longest: float = 10) -> None:
+        """Until nothing has been drawn for a moment."""
+        end = time.monotonic() + longest
+        while time.monotonic() < end and self._read(quiet):
+            pass
+
+    def work_off(self, longest: float, share: float = 0.1) -> None:
+        """Until the program uses less than this share of a core."""
+        end, before = time.monotonic() + longest, -1.0
+        while time.monotonic() < end:
+            self.rest(1.0, 1.0)
+            now = sum(map(_cpu_seconds, _family(self.pid)))
+            if before >= 0 and now - before < share:
+                return
+            before = now
+        raise TooSlowError("the program is still at work")
+
+    def time_of(self, word: str, after: int = 0, longest: float = LONGEST) -> float:
+        """Seconds from the start until this word is there; a time without end where it does not come."""
+        try:
+            return self.wait_for(word.encode(), after, longest) - self.started
+        except TooSlowError:
+            return NEVER
+
+    def anonymous_megabytes(self) -> float | None:
+        """Memory of its own, with that of its children; None where the system does not tell."""
+        held = [anonymous_megabytes(pid) for pid in _family(self.pid)]
+        return None if None in held or not held else sum(each or 0 for each in held)
+
+    def _read(self, longest: float) -> bool:
+        if not select.select([self._master], [], [], max(0.0, longest))[0]:
+            return False
+        try:
+            data = os.read(self._master, 1 << 16)
+        except OSError:
+            return False
+        self.written += data
+        if ASKED in data:
+            self.press(ANSWERED)
+        return bool(data)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        os.close(self._master)
+        os.waitpid(self.pid, 0)
+
+
+def anonymous_megabytes(pid: int | str = "self") -> float | None:
+    """Memory that is no file's."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines():
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) / 1000
+    return None
+
+
+def _family(pid: int) -> Iterator[int]:
+    """A process and all that came of it."""
+    yield pid
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in path.read_text("ascii").split():
+                yield from _family(int(child))
+
+
+def _cpu_seconds(pid: int) -> float:
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+@contextmanager
+def opened(command: Sequence[str | Path], word: str) -> Iterator[Terminal]:
+    """A program that has drawn this word."""
+    with Terminal(command) as terminal:
+        terminal.wait_for(word.encode())
+        yield terminal

@@ -1,0 +1,89 @@
+"""What the benchmarks make of figures, the files that they make, and the pages that they write; no figure is judged."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.benchmarks.figures import NEVER, Bound, Figure, Row, Unit, exponent, table
+from tests.benchmarks.groups import GROUPS, MODULES
+from tests.benchmarks.inputs import FIRST, LAST, MEGABYTE, RARE, Kind, parts
+from tests.benchmarks.pages import PAGES, has_marks, put
+from tests.benchmarks.timing import ROOT
+from tests.reading import read
+
+MS, RATE = Unit.MILLISECONDS, Unit.RATE
+DIALECT = {Kind.CHAT: "openchatml-2.2", Kind.AGENT: "openchatml-2.2", Kind.HARMONY: "harmony"}
+
+
+def row(value: float, peer: float | None, *bounds: Bound, unit: Unit = MS) -> Row:
+    return Row("work", Figure(value, unit), (("less", None if peer is None else Figure(peer, unit)),), bounds)
+
+
+@pytest.mark.parametrize(
+    ("measured", "met"),
+    [
+        (row(10, 5, Bound(2, "less")), "yes"),
+        (row(10.1, 5, Bound(2, "less")), "**no**"),
+        (row(10, None, Bound(2, "less")), "not measured"),
+        (row(10, None, Bound(2, "less"), Bound(16)), "yes, 1 of 2"),
+        (row(17, None, Bound(2, "less"), Bound(16)), "**no**"),
+        (row(1, 9, Bound(1 / 9, "less", True), unit=RATE), "yes"),
+        (row(0.9, 9, Bound(1 / 9, "less", True), unit=RATE), "**no**"),
+        (row(NEVER, 9, Bound(16)), "**no**"),
+        (row(10, 5), ""),
+        (Row("work", None, (), (Bound(1),)), "not measured"),
+    ],
+)
+def test_whether_it_is_reached(measured: Row, met: str) -> None:
+    assert measured.met == met
+
+
+def test_a_table_has_one_line_for_each_row_and_says_what_is_missing() -> None:
+    lines = table([row(10, 4, Bound(2, "less")), row(9, None), row(NEVER, 4)]).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    assert cells[0] == ["work", "10.0 ms", "less 4.00 ms (2.50 ×)", "at most 2 × less", "**no**"]
+    assert cells[1][2] == "less: not installed"
+    assert cells[2][1:3] == ["not reached", "less 4.00 ms"]
+    assert len({len(line) for line in lines}) == 1
+
+
+@pytest.mark.parametrize("power", [0.5, 1, 2])
+def test_growth_is_the_power_of_the_size(power: float) -> None:
+    sizes = [1e6, 1e8, 1e9]
+    assert exponent(sizes, [3 * size**power for size in sizes]) == pytest.approx(power)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_inputs_are_the_same_each_time_and_have_nothing_wrong(kind: Kind) -> None:
+    text = "".join(parts(kind, MEGABYTE // 4))
+    random.seed(7)
+    assert text == "".join(parts(kind, MEGABYTE // 4))
+    assert MEGABYTE // 4 <= len(text.encode()) < MEGABYTE * 3 // 2
+    assert text.count(FIRST) == text.count(LAST) == 1
+    reading = read(text.encode(), DIALECT[kind])
+    assert not [finding for finding in reading.findings if "E-" in str(finding)]
+    assert len(reading.messages) == text.count("<|start|>")
+
+
+def test_the_rare_word_comes_now_and_then() -> None:
+    assert "".join(parts(Kind.CHAT, 16 * MEGABYTE)).count(RARE) == 1
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_group_has_its_file(group: str) -> None:
+    path = ROOT / "tests" / "benchmarks" / f"{MODULES.get(group, group)}.py"
+    assert "def measure(scale: Scale, report: Report) -> None:" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_the_marks_between_which_its_table_stands(name: str) -> None:
+    assert has_marks(name)
+
+
+def test_a_table_is_put_between_the_marks_and_nowhere_else() -> None:
+    page = "a\n<!-- measured: all -->\nold\n<!-- end -->\nb\n<!-- made: keys -->\nc\n<!-- end -->\n"
+    made = put(page, "all", "new\n")
+    assert made == page.replace("old\n", "\nnew\n\n")
+    assert put(made, "all", "new\n") == made

@@ -1,0 +1,56 @@
+"""Clocks: how long commands take, in turns with their peers, and what many times say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median, quantiles
+
+from tests.benchmarks.figures import Figure, Unit
+
+ROOT = Path(__file__).parents[2]
+OURS = [sys.executable, "-m", "viewer"]
+
+
+def environment() -> dict[str, str]:
+    """Of every program that is measured: no settings of the person who measures."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LESS", "LESSOPEN")}
+    nowhere = {"XDG_CONFIG_HOME": os.devnull, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+    return {**kept, **nowhere, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+
+def seconds(command: Sequence[str | Path]) -> float:
+    """How long a command takes, from its start to its end."""
+    start = time.perf_counter()
+    subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), cwd=ROOT, check=False
+    )
+    return time.perf_counter() - start
+
+
+def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
+    """The median of each, measured by turns, so that a busy moment meets all of them."""
+    times: dict[str, list[float]] = {name: [] for name in measures}
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            times[name].append(measure())
+    return {name: median(each) for name, each in times.items()}
+
+
+def timed(command: Sequence[str | Path]) -> Callable[[], float]:
+    """A measure of how long this command takes."""
+    return lambda: seconds(command)
+
+
+def milliseconds(value: float) -> Figure:
+    """A figure of a time in seconds."""
+    return Figure(value * 1000, Unit.MILLISECONDS)
+
+
+def percentile(times: Sequence[float], percent: int) -> float:
+    """The time that so many of a hundred stay below."""
+    return quantiles(times, n=100, method="inclusive")[percent - 1] if len(times) > 1 else times[0]

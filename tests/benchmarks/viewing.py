@@ -1,0 +1,76 @@
+"""The app without a terminal, tuned as the real one, and how long it takes to draw what a key changes."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+
+from textual.events import Key
+from textual.pilot import Pilot
+
+from tests.benchmarks.figures import Bound, Row
+from tests.benchmarks.timing import milliseconds, percentile
+from tests.tui.running import ROOMY, drawn, view
+from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
+
+HERTZ = 60
+
+
+@asynccontextmanager
+async def viewing(path: Path, first: str = "", options: ViewOptions | None = None) -> AsyncIterator[Pilot[int]]:
+    """The app on this file, once this word is on the screen."""
+    app = ViewerApp([str(path)], options)
+    app.tunes_memory = True
+    gc.freeze()
+    gc.set_threshold(*COLLECTOR)
+    async with app.run_test(size=ROOMY) as pilot:
+        while first not in drawn(pilot):
+            await asyncio.sleep(0.001)
+        yield pilot
+
+
+async def frame(pilot: Pilot[int], key: str) -> float:
+    """Seconds from a key until everything that it changes has been drawn."""
+    app = pilot.app
+    assert app._driver is not None
+    event = Key(key, None)
+    event.set_sender(app)
+    start = time.perf_counter()
+    app._driver.send_message(event)
+    await pilot._wait_for_screen()
+    app.screen._on_timer_update()
+    return time.perf_counter() - start
+
+
+async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool = False) -> list[float]:
+    """A key that is held down: 60 times a second, or as often as it is answered."""
+    frames: list[float] = []
+    start = time.perf_counter()
+    while len(frames) < times and not (while_reading and view(pilot).document.is_complete):
+        await asyncio.sleep(max(0.0, start + len(frames) / HERTZ - time.perf_counter()))
+        frames.append(await frame(pilot, key))
+    return frames
+
+
+async def all_read(pilot: Pilot[int]) -> None:
+    """The whole file has been read, checked and drawn."""
+    while not view(pilot).document.is_complete:
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(1)
+
+
+def rows_of(work: str, times: Sequence[float], most_p99: float | None, is_headline: bool = False) -> list[Row]:
+    """Three rows: the middle, and what one key in twenty and one in a hundred take longer than."""
+    if not times:
+        return [Row(work, None, remark="over before a key could be pressed")]
+    bound = (Bound(most_p99),) if most_p99 is not None else ()
+    return [
+        Row(f"{work}: median", milliseconds(median(times))),
+        Row(f"{work}: p95", milliseconds(percentile(times, 95))),
+        Row(f"{work}: p99", milliseconds(percentile(times, 99)), (), bound, is_headline),
+    ]

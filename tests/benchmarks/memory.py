@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.benchmarks.figures import Bound, Figure, Row, Unit
 from tests.benchmarks.inputs import FIRST, MEGABYTE, Kind, generated
-from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager
+from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager, shown_first
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.terminal import TooSlowError, opened
 from tests.benchmarks.timing import OURS
@@ -35,13 +35,15 @@ def measure(scale: Scale, report: Report) -> None:
 
 def _peers(path: Path, longest: float) -> tuple[tuple[str, Figure | None], ...]:
     commands = {name: pager(name, path) for name in PAGERS}
-    return tuple((name, _held(command, longest) if command else None) for name, command in commands.items())
+    return tuple(
+        (name, _held(command, longest, shown_first(name)) if command else None) for name, command in commands.items()
+    )
 
 
-def _held(command: list[str], longest: float) -> Figure | None:
+def _held(command: list[str], longest: float, word: str = FIRST) -> Figure | None:
     """When it rests; nothing where it does not, or the system does not tell."""
     try:
-        with opened(command, FIRST) as terminal:
+        with opened(command, word) as terminal:
             terminal.work_off(longest)
             held = terminal.anonymous_megabytes()
     except TooSlowError:

@@ -9,14 +9,14 @@ from statistics import median
 
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.inputs import FIRST, LAST, Kind, generated
-from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager
+from tests.benchmarks.peers import MINIMAL, PAGERS, minimal_app, pager, shown_first
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.terminal import Terminal, opened
 from tests.benchmarks.timing import OURS, in_turns, milliseconds
 
 MOUSE = b"\x1b[?1000h"
 """What Textual asks of the terminal before it draws."""
-WORKING = "help"
+WORKING = "Help"
 """In the footer: the app has drawn itself."""
 END = b"\x1b[F"
 LONGEST_JUMP = 3
@@ -39,7 +39,7 @@ def _first_content(scale: Scale, size: int, report: Report) -> None:
     commands = {name: pager(name, path) for name in PAGERS} | {MINIMAL: minimal_app(path)}
     contents: list[float] = []
     measures: dict[str, Callable[[], float]] = {
-        name: _until_content(command) for name, command in commands.items() if command
+        name: _until_content(command, shown_first(name)) for name, command in commands.items() if command
     }
     measures["ours"] = lambda: _until_app(path, contents)
     if size == scale.small:
@@ -55,10 +55,10 @@ def _first_content(scale: Scale, size: int, report: Report) -> None:
     report(Row(f"working app, {name}", milliseconds(medians["ours"]), peers, bounds, True))
 
 
-def _until_content(command: Sequence[str | Path]) -> Callable[[], float]:
+def _until_content(command: Sequence[str | Path], word: str) -> Callable[[], float]:
     def measure() -> float:
         with Terminal(command) as terminal:
-            return terminal.time_of(FIRST)
+            return terminal.time_of(word)
 
     return measure
 

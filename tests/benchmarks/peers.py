@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.benchmarks.inputs import FIRST, LAST
+
 MINIMAL = "minimal Textual app"
 PAGERS = {"less": "less", "lnav": "lnav", "toolong": os.environ.get("OCML_BENCH_TOOLONG", "tl")}
 """The programs that show a file, and their commands."""
+SHOWN_FIRST = {"toolong": LAST}
+"""The word that is on its screen when a program is open, of those that do not begin at the top."""
 HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
 """A Python that has openai-harmony."""
 
@@ -19,6 +23,11 @@ def pager(name: str, path: Path) -> list[str] | None:
     """The command that shows this file; None where there is no such program."""
     command = shutil.which(PAGERS[name])
     return [command, str(path)] if command else None
+
+
+def shown_first(name: str) -> str:
+    """The word that says that a program has drawn the file."""
+    return SHOWN_FIRST.get(name, FIRST)
 
 
 def minimal_app(path: Path) -> list[str]:

@@ -38,7 +38,7 @@ class Scale:
 
 
 WHOLE = Scale((MEGABYTE, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 20, 60, 900)
-QUICK = Scale((MEGABYTE, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 20)
+QUICK = Scale((MEGABYTE, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 
 Report = Callable[[Row], None]
 """Takes a row as soon as it is measured."""

@@ -68,13 +68,13 @@ class Terminal:
         while time.monotonic() < end and self._read(quiet):
             pass
 
-    def work_off(self, longest: float, share: float = 0.1) -> None:
-        """Until the program uses less than this share of a core."""
+    def work_off(self, longest: float, most: float = 0.05) -> None:
+        """Until the program has used less than so many seconds of a core in half a second."""
         end, before = time.monotonic() + longest, -1.0
         while time.monotonic() < end:
-            self.rest(1.0, 1.0)
+            self.rest(0.5, 0.5)
             now = sum(map(_cpu_seconds, _family(self.pid)))
-            if before >= 0 and now - before < share:
+            if before >= 0 and now - before < most:
                 return
             before = now
         raise TooSlowError("the program is still at work")

@@ -49,7 +49,7 @@ class Input:
 
 def generated(kind: Kind, size: int) -> Input:
     """A transcript of at least so many bytes, from the folder or made now."""
-    path = _folder() / f"{EDITION}-{size // MEGABYTE}MB-{kind.value}"
+    path = _folder() / f"{EDITION}-{size}-{kind.value}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
         with unfinished.open("w", encoding="utf-8", newline="") as file:

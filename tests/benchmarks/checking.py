@@ -19,6 +19,7 @@ def measure(scale: Scale, report: Report) -> None:
     small = generated(Kind.HARMONY, scale.small)
     theirs = harmony_seconds(small.path)
     library = Figure(small.size / MEGABYTE / theirs, Unit.RATE) if theirs else None
+    seconds([*OURS, "check", str(small.path)])
     for kind in (Kind.HARMONY, Kind.CHAT, Kind.AGENT):
         file = generated(kind, scale.medium)
         took = median(seconds([*OURS, "check", str(file.path)]) for _ in range(scale.rounds))

@@ -16,9 +16,12 @@ ROOT = Path(__file__).parents[2]
 OURS = [sys.executable, "-m", "viewer"]
 
 
+LEFT_OUT = ("NO_COLOR", "LESS", "LESSOPEN", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+
+
 def environment() -> dict[str, str]:
-    """Of every program that is measured: no settings of the person who measures."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LESS", "LESSOPEN")}
+    """Of every program that is measured: no settings of the person who measures; what was compiled once stays so."""
+    kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
     nowhere = {"XDG_CONFIG_HOME": os.devnull, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
     return {**kept, **nowhere, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 

@@ -251,6 +251,7 @@ class Kind:
     first: Sequence[Part] = (("nothing", ""),)
     last: Sequence[Part] = (("nothing", ""),)
     version: str = ""
+    """What stands first. Without a message before it, text of some dialects begins an answer, and is shown."""
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False
@@ -267,12 +268,12 @@ KINDS: dict[str, Kind] = {
     ),
     "openchatml-2.0": Kind([*SHOWN_IN_TEXT, *SHOWN_ON_CHANNELS], CHANNELLED, HEADERS, TAILS, "version: 2.0\n"),
     "openchatml-1.x": Kind(SHOWN_IN_TEXT, HIDDEN_IN_TEXT, HEADERS, TAILS, "version: 1.0\n"),
-    "harmony": Kind([*SHOWN_IN_TEXT, *SHOWN_ON_CHANNELS], CHANNELLED, last=TAILS),
+    "harmony": Kind([*SHOWN_IN_TEXT, *SHOWN_ON_CHANNELS], CHANNELLED, last=TAILS, version=SHOWN_IN_TEXT[0]),
     "openchatml-0.1": Kind(SHOWN_IN_0_1, HIDDEN_IN_0_1, last=TAILS_0_1),
     "json": Kind(SHOWN_IN_JSON, HIDDEN_IN_JSON, joiner=",\n", around=("[", "]\n")),
-    "chatml-json": Kind(SHOWN_IN_CHATML, HIDDEN_IN_CHATML, joiner=",\n", around=("[", "]\n")),
+    "chatml-json": Kind(SHOWN_IN_CHATML, HIDDEN_IN_CHATML, joiner=",\n", around=(f"[{SHOWN_IN_CHATML[0]},\n", "]\n")),
     "events": Kind(SHOWN_IN_EVENTS, HIDDEN_IN_EVENTS),
-    "harmony-tokens": Kind(SHOWN_IN_IDS, HIDDEN_IN_IDS, joiner=",", around=("[", "]\n")),
+    "harmony-tokens": Kind(SHOWN_IN_IDS, HIDDEN_IN_IDS, joiner=",", around=(f"[{SHOWN_IN_IDS[0]},", "]\n")),
 }
 
 

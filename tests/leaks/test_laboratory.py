@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.leaks.acting import EVERYWHERE, Act, act_of
@@ -92,6 +92,7 @@ def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
         max_examples=-(-SESSIONS // SHARES),
         deadline=None,
         database=None,
+        phases=[Phase.generate],
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )

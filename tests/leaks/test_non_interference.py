@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, assume, given, seed, settings
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.leaks.acting import EVERYWHERE, Act, act_of
@@ -134,6 +134,7 @@ def test_a_thousand_pairs_are_the_same() -> None:
         max_examples=PAIRS,
         deadline=None,
         database=None,
+        phases=[Phase.generate],
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.cli.program import Result, run
 from tests.leaks.planted import KINDS, Planted, everything, transcripts
@@ -64,6 +64,7 @@ def test_no_command_prints_what_is_hidden_in_a_thousand_transcripts() -> None:
         max_examples=SESSIONS,
         deadline=None,
         database=None,
+        phases=[Phase.generate],
         derandomize=False,
         suppress_health_check=list(HealthCheck),
     )

@@ -28,11 +28,9 @@ class Barrier(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same segments, harmless."""
-        if self._ascii_only:
-            return [_in_ascii(segment) for segment in segments]
-        if not any(_OBEYED.search(segment.text) for segment in segments):
-            return segments
-        return [self._harmless(segment) for segment in segments]
+        if any(_OBEYED.search(segment.text) for segment in segments):
+            segments = [self._harmless(segment) for segment in segments]
+        return [_in_ascii(segment) for segment in segments] if self._ascii_only else segments
 
     def _harmless(self, segment: Segment) -> Segment:
         text, count = _OBEYED.subn("\ufffd", segment.text)
@@ -42,7 +40,5 @@ class Barrier(LineFilter):
 
 def _in_ascii(segment: Segment) -> Segment:
     """As wide as it was."""
-    if segment.control or segment.text.isascii():
-        return segment
     text = _NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text.translate(_DRAWN))
     return segment._replace(text=text.ljust(cell_len(segment.text)))

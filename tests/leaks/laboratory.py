@@ -19,6 +19,7 @@ from tests.leaks.finder import Leak
 from tests.leaks.planted import Planted
 from tests.tui.running import drawn, settled
 from viewer.core.dialect import Options
+from viewer.sources import document
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.screens import reading
 from viewer.tui.screens.help import HelpScreen
@@ -243,7 +244,8 @@ async def session(
         preambles = Options(harmony_preambles=True) if planted.preambles else None
         options = ViewOptions(dialect=planted.dialect, reading=preambles, strict=strict, follow=growing)
         if slowly:
-            patched.setattr(reading, "READ_AT_ONCE", 29)
+            patched.setattr(document, "PARSED_AT_ONCE", 29)
+            patched.setattr(document, "CHECKED_AT_ONCE", 290)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
         app = Recorded(["input" if as_folder else "input/chat.ocml"], options)

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from tests.samples import samples
 from tests.tui.following import ANSWER, HEAD, Live, live
 from tests.tui.running import drawn
-from tests.tui.test_nothing_hidden import hidden_pieces
+from tests.tui.test_nothing_hidden import hidden_pieces, words_of_the_program
 from tests.tui.walking import reachable_text
 from tests.visibility_rows import ROWS, SECRET, Row
 from viewer.sources.live import LiveDocument
@@ -20,6 +20,8 @@ from viewer.tui import pace
 from viewer.tui.app import ViewOptions
 from viewer.tui.screens import tailing
 from viewer.tui.widgets.transcript import Transcript
+
+__all__ = ["words_of_the_program"]
 
 NOT_KNOWN_BEFORE = {"only the closing think tag"}
 """That these texts were thoughts is told by what follows them."""

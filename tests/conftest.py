@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import tempfile
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -25,3 +26,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
     asyncio.run(pyfuncitem.obj(**arguments))
     return True
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`share(quick=a, test=b)`: of the cases of a test one in `a` runs in `make check`, one in `b` in `make test`,
+    the others in `make lab`."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("share")
+        if marker is None:
+            continue
+        name = item.nodeid.partition("[")[0]
+        place, seen[name] = seen[name], seen[name] + 1
+        quick, test = marker.kwargs.get("quick", 0), marker.kwargs.get("test", 1)
+        if not (quick and place % quick == 0):
+            item.add_marker("lab" if not test or place % test else "slow")

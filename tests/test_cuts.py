@@ -55,6 +55,7 @@ def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
     assert read_cut(text, sample.dialect, range(1, len(text))) == whole
 
 
+@pytest.mark.share(quick=4)
 @EVERY_SAMPLE
 @pytest.mark.parametrize("size", [2, 3, 7, 64])
 def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample, size: int) -> None:
@@ -62,7 +63,7 @@ def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample, size: int) -
     assert read_cut(text, sample.dialect, range(size, len(text), size)) == read(text, sample.dialect)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize(("sample", "cuts"), shares())
 def test_a_sample_is_the_same_in_any_two_pieces(sample: Sample, cuts: list[int]) -> None:
     text = sample.text
@@ -122,6 +123,7 @@ def campaign(examples: int) -> Callable[[], None]:
     return search
 
 
+@pytest.mark.slow
 def test_a_random_document_is_the_same_in_pieces() -> None:
     campaign(200)()
 

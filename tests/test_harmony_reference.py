@@ -60,6 +60,7 @@ def test_no_message_that_starting_again_finds_is_lost(case: dict[str, Any]) -> N
         assert message in found
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_cuts_never_show(case: dict[str, Any]) -> None:
     text = text_of(case)

@@ -555,6 +555,7 @@ def assert_held(target: str, messages: list[ShownMessage], transcripts: list[Sho
     assert WRITERS[target](transcripts, again) == (written, [])
 
 
+@pytest.mark.slow
 @given(models("openchatml-2.2"))
 def test_any_messages_are_held_by_2_2(messages: list[ShownMessage]) -> None:
     assert_held("openchatml-2.2", messages, HEADER)
@@ -570,6 +571,7 @@ def test_messages_without_ids_and_types_are_held_by_harmony(messages: list[Shown
     assert_held("harmony", messages, [])
 
 
+@pytest.mark.slow
 @given(models("json"))
 def test_any_messages_are_held_by_json(messages: list[ShownMessage]) -> None:
     assert_held("json", messages, [])
@@ -622,6 +624,7 @@ PARTS = [
 texts = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)

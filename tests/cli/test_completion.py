@@ -52,6 +52,7 @@ def offered(line: str) -> list[str]:
 NAMES = [reveal.value for reveal in Reveal if reveal is not Reveal.UNCLEAR]
 
 
+@pytest.mark.share(quick=7)
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [

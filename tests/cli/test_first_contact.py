@@ -76,6 +76,7 @@ class TestWithoutATranscript:
         path.write_text("")
         assert (run("check", path).code, run("check", path).out) == (0, "No problems in 0 messages.\n")
 
+    @pytest.mark.slow
     def test_the_viewer_opens_it_and_says_what_to_do(self, tmp_path: Path) -> None:
         path = tmp_path / "package.json"
         path.write_text(NO_TRANSCRIPTS["package.json"])
@@ -95,15 +96,18 @@ class TestOldTerminals:
         assert "ASSISTANT" in terminal.text()
         assert b"\x1b" not in terminal.written
 
+    @pytest.mark.share(quick=2)
     @pytest.mark.parametrize("variables", [{"TERM": "vt100", "COLORTERM": ""}, {"NO_COLOR": "1"}])
     def test_one_without_colours_gets_none(self, chat: Path, variables: dict[str, str]) -> None:
         assert not COLOR.search(opened(chat, "d", **variables).written)
 
+    @pytest.mark.slow
     def test_one_with_sixteen_gets_its_own(self, chat: Path) -> None:
         written = opened(chat, "d", TERM="xterm", COLORTERM="").written
         assert COLOR.search(written)
         assert not MANY_COLORS.search(written)
 
+    @pytest.mark.slow
     def test_a_theme_that_was_asked_for_is_taken_all_the_same(self, chat: Path) -> None:
         terminal = Terminal(["--theme", "dark", chat], SMALL, variables={"TERM": "vt100", "COLORTERM": ""})
         terminal.wait_for("Tokyo?")
@@ -111,6 +115,7 @@ class TestOldTerminals:
         terminal.end()
         assert COLOR.search(terminal.written)
 
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize(
         "variables", [{"LC_ALL": "C"}, {"LC_ALL": "en_US.ISO-8859-1"}, {"LANG": "C"}], ids=lambda named: str(named)
     )
@@ -146,6 +151,7 @@ def test_the_theme_without_a_choice_suits_the_terminal(variables: dict[str, str]
     assert done.stdout.split() == [str(count), repr(theme)], done.stderr
 
 
+@pytest.mark.slow
 def test_a_light_background_gets_the_light_theme(chat: Path) -> None:
     page = {name: find_theme(name).colors["background"] for name in ("dark", "light")}
     for told, name in (("15;0", "dark"), ("0;15", "light")):

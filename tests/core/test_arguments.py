@@ -213,6 +213,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(VALUES, VALUES)
 def test_no_schema_raises(schema: object, arguments: object) -> None:

@@ -22,7 +22,6 @@ SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 SHARES = 4
-QUICK = ("openchatml-2.2",)
 NUMBERS = st.integers(0, 2**40)
 
 
@@ -47,9 +46,8 @@ def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: 
     assert escaped == [], [str(act) for act in acts]
 
 
-@pytest.mark.parametrize(
-    "dialect", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in KINDS]
-)
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize("dialect", KINDS)
 async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) -> None:
     planted = everything(dialect)
     searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::6]]
@@ -58,7 +56,7 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) ->
     assert looks > 40
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     ("dialect", "option"),
     [
@@ -78,8 +76,9 @@ async def test_nothing_escapes_in_the_other_ways_to_open_it(dialect: str, option
     assert escaped == []
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
-@given(transcripts(), st.lists(NUMBERS, min_size=15, max_size=15))
+@pytest.mark.slow
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(transcripts(), st.lists(NUMBERS, min_size=12, max_size=12))
 def test_nothing_escapes_from_random_sessions(planted: Planted, numbers: list[int]) -> None:
     assert_nothing_escapes(planted, numbers)
 

@@ -92,6 +92,7 @@ def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("dialect", KINDS)
 def test_every_command_prints_the_same(dialect: str) -> None:
     planted = everything(dialect)
@@ -100,12 +101,13 @@ def test_every_command_prints_the_same(dialect: str) -> None:
     assert_the_same_is_printed(pair)
 
 
+@pytest.mark.slow
 def test_the_first_screens_are_the_same() -> None:
     planted = everything("openchatml-2.2")
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS[:6])
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("dialect", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
 def test_every_screen_is_the_same(dialect: str) -> None:
     planted = everything(dialect, 2)

@@ -46,11 +46,13 @@ def test_every_command_has_its_lines() -> None:
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("dialect", KINDS)
 def test_no_command_prints_what_is_hidden(dialect: str) -> None:
     assert_nothing_is_printed(everything(dialect))
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts())
 def test_no_command_prints_what_is_hidden_in_random_transcripts(planted: Planted) -> None:

@@ -13,7 +13,6 @@ from tests.leaks.planted import KINDS, Planted, everything
 
 ROOT = Path(__file__).parents[2]
 WHEN = ["after loading", "after debug", "after use"]
-QUICK = [("openchatml-2.2", "after loading"), ("openchatml-2.2", "after debug")]
 
 
 def held(planted: Planted, when: str, folder: Path) -> list[str]:
@@ -37,18 +36,14 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
     return [f"{planted.place_of(word)}: {path}" for path, word in found]
 
 
-CASES = [
-    pytest.param(dialect, when, marks=[] if (dialect, when) in QUICK else pytest.mark.slow)
-    for dialect in KINDS
-    for when in WHEN
-]
-
-
-@pytest.mark.parametrize(("dialect", "when"), CASES)
+@pytest.mark.share(quick=30, test=7)
+@pytest.mark.parametrize("when", WHEN)
+@pytest.mark.parametrize("dialect", KINDS)
 def test_nothing_hidden_is_held(dialect: str, when: str, tmp_path: Path) -> None:
     assert held(everything(dialect), when, tmp_path) == []
 
 
+@pytest.mark.slow
 def test_the_walk_finds_what_the_debug_view_holds(tmp_path: Path) -> None:
     found = held(everything("openchatml-2.2"), "in debug", tmp_path)
     assert {place.partition(":")[0] for place in found} >= {"system", "analysis", "call with its names"}

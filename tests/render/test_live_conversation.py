@@ -183,6 +183,7 @@ SAMPLES = [*samples("valid"), *samples("broken")]
 
 
 class TestInTheEnd:
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize(
         "audience", [END_USER, pytest.param(STRICT, marks=pytest.mark.slow)], ids=["safe", "strict"]
     )
@@ -241,6 +242,7 @@ def settled_calls(lines: list[str]) -> list[str]:
 
 
 class TestOneByteAtATime:
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
     @pytest.mark.parametrize("make", [LiveConversation, pytest.param(LiveLines, marks=pytest.mark.slow)])
     def test_no_hidden_byte_is_ever_written(

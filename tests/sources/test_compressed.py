@@ -108,6 +108,7 @@ def test_zeros_that_fill_a_block_are_nothing(tmp_path: Path) -> None:
     assert "left out" not in note
 
 
+@pytest.mark.share(quick=3)
 @EVERY_WAY
 def test_a_bomb_is_cut_off(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compressed, "MOST", 4 * 1024 * 1024)

@@ -291,6 +291,7 @@ def run(count: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_few_schedules() -> None:
     run(10)
 

@@ -168,6 +168,7 @@ class TestThoughts:
 
 
 class TestOneByteAtATime:
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
     def test_no_hidden_byte_is_ever_shown(self, tmp_path: Path, row: Row) -> None:
         if row.shown or row.preambles or row.name in NOT_KNOWN_BEFORE:

@@ -347,6 +347,7 @@ def rows(pilot: Pilot[None]) -> list[str]:
 
 
 class TestHelp:
+    @pytest.mark.share(quick=2)
     @pytest.mark.parametrize("size", [(120, 20), (20, 5)])
     async def test_it_opens_scrolls_and_closes(self, size: tuple[int, int]) -> None:
         async with BarsApp().run_test(size=size) as pilot:
@@ -377,6 +378,7 @@ class TestHelp:
 
 
 class TestPalette:
+    @pytest.mark.slow
     async def test_an_action_is_found_by_its_name_and_runs(self) -> None:
         async with BarsApp().run_test() as pilot:
             pilot.app.action_command_palette()

@@ -31,6 +31,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("size", [(120, 40), SMALL])
 async def test_it_asks_with_a_name_that_says_the_view(size: tuple[int, int], folder: Path) -> None:
     async with running(size=size, keys=["x"]) as pilot:

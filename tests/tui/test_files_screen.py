@@ -180,6 +180,7 @@ class TestScreen:
             await pilot.pause()
         assert [choice.path for choice in app.chosen if choice] == [str(runs / "ten.ocml")]
 
+    @pytest.mark.slow
     async def test_an_empty_folder_says_so(self, tmp_path: Path) -> None:
         app = Chooser(FileTable(str(tmp_path)))
         async with app.run_test() as pilot:

@@ -84,6 +84,7 @@ class TestGrowth:
             settled = await app.write(" More of it. " * 40)
             assert settled == shown
 
+    @pytest.mark.slow
     async def test_a_long_message_stays_open_while_it_grows_and_when_it_ends(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER) as app:
             for number in range(90):
@@ -191,6 +192,7 @@ class TestFreezing:
 
 
 class TestWords:
+    @pytest.mark.slow
     async def test_stalled(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So", options=replace(FOLLOW, stall_after=0.5)) as app:
             await app.shows("◌ stalled 1 s")
@@ -276,6 +278,7 @@ class TestBeginningAnew:
         await type_in(app.pilot, "/", "umbrella")
         await app.press("G")
 
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("change", ["truncated", "rewritten", "replaced"])
     async def test_search_and_layout_stay_and_one_line_says_so(self, path: Path, change: str) -> None:
         async with live(path, chat(6)) as app:

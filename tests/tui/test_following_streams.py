@@ -128,6 +128,7 @@ class TestFolders:
             await Live(pilot, runs).until(lambda: said(pilot) == "a new transcript: newest.ocml; [ and ] go to it")
             assert len(view(pilot).files) == 4
 
+    @pytest.mark.slow
     async def test_an_empty_folder_is_waited_for(self, tmp_path: Path) -> None:
         async with running(tmp_path, options=FOLLOW) as pilot:
             assert isinstance(pilot.app.screen, FilesScreen)
@@ -137,6 +138,7 @@ class TestFolders:
                 await asyncio.sleep(0.02)
             await shows(pilot, "The first.▌")
 
+    @pytest.mark.slow
     async def test_new_files_appear_in_a_folder_that_is_not_followed(self, runs: Path) -> None:
         async with running(runs) as pilot:
             await shows_files(pilot, "3 files")
@@ -157,6 +159,7 @@ async def shows_files(pilot: Pilot[int], text: str) -> None:
 
 
 class TestProgram:
+    @pytest.mark.slow
     def test_it_waits_for_a_file_that_is_missing(self, tmp_path: Path) -> None:
         path = tmp_path / "run.ocml"
         terminal = Terminal(["-f", path])
@@ -166,11 +169,13 @@ class TestProgram:
         terminal.press("q")
         assert terminal.end() == 0
 
+    @pytest.mark.slow
     def test_without_the_option_it_does_not(self, tmp_path: Path) -> None:
         terminal = Terminal([tmp_path / "run.ocml"])
         assert terminal.end() == 2
         assert "there is no file" in terminal.text()
 
+    @pytest.mark.slow
     def test_keys_come_from_the_terminal_where_text_comes_through_a_pipe(self, tmp_path: Path) -> None:
         path = tmp_path / "fifo"
         os.mkfifo(path)

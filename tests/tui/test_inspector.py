@@ -253,6 +253,7 @@ async def test_the_safe_view_has_no_inspector() -> None:
         assert screen(app).split() == ["INSPECT", "nothing", "chosen"]
 
 
+@pytest.mark.slow
 async def test_below_the_transcript_it_is_a_sheet() -> None:
     pane = Inspector(PAINTER, STYLE)
     app = OnePane(pane)

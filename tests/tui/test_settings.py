@@ -160,6 +160,7 @@ class TestThemes:
         async with running(options=with_settings(Settings(theme="ember"))) as pilot:
             assert pilot.app.theme == "viewer-ember"
 
+    @pytest.mark.slow
     async def test_are_shown_as_the_cursor_goes_and_kept_or_not(self) -> None:
         async with running(keys=("d",)) as pilot:
             before = background(pilot.app)

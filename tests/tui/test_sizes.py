@@ -26,6 +26,7 @@ async def resized(pilot: Pilot[int], size: tuple[int, int]) -> None:
     await settled(pilot)
 
 
+@pytest.mark.share(quick=5)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [(20, 5), (99, 30), (1, 1)])
 async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes: str) -> None:
@@ -47,6 +48,7 @@ async def test_the_app_opens_in_every_size(size: tuple[int, int], panes: str) ->
         assert_it_fits(pilot, size)
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("panes", PANES)
 async def test_a_resize_leaves_the_focus_on_its_message(panes: str) -> None:
     async with running(keys=PANES[panes]) as pilot:
@@ -58,7 +60,7 @@ async def test_a_resize_leaves_the_focus_on_its_message(panes: str) -> None:
         assert view(pilot).transcript.line_of_focus() is not None
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("panes", PANES)
 async def test_every_resize_to_every_size(panes: str) -> None:
     async with running(keys=PANES[panes]) as pilot:
@@ -72,6 +74,7 @@ async def test_every_resize_to_every_size(panes: str) -> None:
                 assert view(pilot).transcript.line_of_focus() is not None, (before, after)
 
 
+@pytest.mark.slow
 async def test_views_and_panes_can_change_while_the_size_does() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "16")

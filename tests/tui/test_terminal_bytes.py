@@ -196,6 +196,7 @@ def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
     assert bool(foreign(HOSTILE[sort].encode())) != (sort in harmless)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [[], ["d", "s"], ["d", "r"], ["d", "vertical_line"]])
 async def test_the_net_catches_nothing(hostile: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Barrier, "caught", 0)
@@ -208,6 +209,7 @@ async def test_the_net_catches_nothing(hostile: Path, keys: list[str], monkeypat
         assert Barrier.caught == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [[], ["d"]])
 async def test_markup_and_links_do_nothing(tmp_path: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "markup.ocml"

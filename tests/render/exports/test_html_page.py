@@ -36,6 +36,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.share(quick=4)
 @EVERY_SAMPLE
 def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
     for audience in AUDIENCES.values():

@@ -44,6 +44,7 @@ def proof(tab: Browser, sample: Sample, folder: Path) -> None:
             assert not [piece for piece in pieces if piece in shown.text or piece in dom]
 
 
+@pytest.mark.slow
 def test_the_tour(tab: Browser, tmp_path: Path) -> None:
     proof(tab, TOUR, tmp_path)
 
@@ -54,6 +55,7 @@ def test_every_sample(tab: Browser, sample: Sample, tmp_path: Path) -> None:
     proof(tab, sample, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["html", "svg"])
 def test_hostile_text_stays_text(tab: Browser, form: str, tmp_path: Path) -> None:
     for bad in HOSTILE:
@@ -89,6 +91,7 @@ def test_links_lead_to_the_message_and_bad_places_are_seen(tab: Browser, tmp_pat
     assert tab.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_nothing_runs_out_of_the_page(tab: Browser, width: int, tmp_path: Path) -> None:
     tab.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)

@@ -41,6 +41,7 @@ def foreign(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.share(quick=4)
 @EVERY_SAMPLE
 def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():

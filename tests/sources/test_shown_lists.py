@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from viewer.sources.shown import ShownCall, ShownDiagnostic
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.sources.shown_diagnostics import ShownDiagnostics
+from viewer.sources.shown_lists import ShownCalls
 
 ANSWERED = ShownCall(1, "c1", "functions.f", 4, 6, "ok", False, None, None)
 WAITING = replace(ANSWERED, call_id="c2", call=5, reply=None, state="pending")
@@ -31,5 +32,8 @@ def test_diagnostics_by_message_and_severity() -> None:
     found = ShownDiagnostics([ERROR, NOTE, BETWEEN])
     assert (found.of(4), found.of(6), found.of(5)) == ([ERROR], [NOTE], [])
     assert (found.severities["error"], found.severities["warning"], found.severities["info"]) == (1, 2, 0)
-    assert found.faulty == {4}
+    assert [number in found.faulty for number in (None, 3, 4, 5, 6)] == [False, False, True, False, False]
     assert (len(found), found[2], list(found[:1])) == (3, BETWEEN, [ERROR])
+    assert [found.place_of(one) for one in (ERROR, NOTE, BETWEEN, replace(ERROR, line=9))] == [0, 1, 2, -1]
+    worst = {(1, 3): "", (1, 4): "error", (4, 6): "error", (5, 9): "warning", (7, 9): ""}
+    assert {pair: found.worst(*pair) for pair in worst} == worst

@@ -6,13 +6,14 @@ from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane,
 from viewer.core.visibility import Audience
 from viewer.render.lines import cells
 from viewer.render.style import Style
+from viewer.sources.shown_diagnostics import ShownDiagnostics
 from viewer.tui.problem_lines import Pending, ProblemLines
 from viewer.tui.widgets.problems import Problems
 
 
 def listed(audience: Audience, pending: Pending | None = None, style: Style = STYLE) -> ProblemLines:
     projection = tour().project(audience)
-    return ProblemLines(projection.diagnostics(), style, safe=audience.is_safe, pending=pending)
+    return ProblemLines(ShownDiagnostics(projection.diagnostics()), style, safe=audience.is_safe, pending=pending)
 
 
 def all_lines(lines: ProblemLines, width: int) -> list[str]:
@@ -56,11 +57,11 @@ def test_one_line() -> None:
         " ✖ 3/7  89:161 #15 E-BODY-CONSTRAINT-VIOLATION The body is not JSON from here …"
     )
     assert cells(text_of(lines.one_line(2, 80))) <= 80
-    assert text_of(ProblemLines([], STYLE, safe=True).one_line(0, 80)) == " no problems"
+    assert text_of(ProblemLines(ShownDiagnostics(), STYLE, safe=True).one_line(0, 80)) == " no problems"
 
 
 def test_no_problems() -> None:
-    lines = ProblemLines([], STYLE, safe=False)
+    lines = ProblemLines(ShownDiagnostics(), STYLE, safe=False)
     assert text_of(lines.head(80)).startswith(" PROBLEMS  none")
     assert len(lines) == 0
 
@@ -77,11 +78,11 @@ async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
     pane = Problems(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=(120, 10)) as pilot:
-        pane.show(problems[1:], safe=False)
+        pane.show(ShownDiagnostics(problems[1:]), safe=False)
         await pilot.pause()
         await pilot.click(pane.list, offset=(8, 1))
         assert [(getattr(e, "number", None), getattr(e, "diagnostic", None)) for e in app.heard] == [(15, problems[2])]
-        pane.show(problems, safe=False)
+        pane.show(ShownDiagnostics(problems), safe=False)
         assert pane.chosen_problem == problems[2]
         assert text_of(pane.one_line(100)).startswith(" ✖ 3/7  89:161 #15")
         pane.move(1)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.geometry import Offset
 from textual.pilot import Pilot
+from textual.selection import Selection
 
 from tests.tui.running import SMALL, drawn, press, running, settled, type_in, view
+from viewer.tui.widgets.transcript_lines import LINES_A_ROW
 
 WORDS = "Seven wise weavers wove wonderful woollen waistcoats, while whistling winds whirled wildly westwards again."
 BODY = f"{WORDS}\n\n- one  two\n\tthree 東京 ☀️\n{WORDS}"
@@ -155,3 +158,15 @@ async def test_clicks_on_lists_and_keys_act() -> None:
         await pilot.click(offset=place_of(pilot, "d Safe"))
         await settled(pilot)
         assert "[SAFE]" in drawn(pilot)
+
+
+async def test_a_selection_outlives_that_its_rows_become_shorter(chat: Path) -> None:
+    async with running(chat) as pilot:
+        transcript = view(pilot).transcript
+        for start, end in ((3, 500), (400, 500), (400, 3), (5, 5)):
+            spans = Selection(Offset(start, 0), Offset(end, 5 * LINES_A_ROW))
+            pilot.app.screen.selections = {transcript: spans}
+            await settled(pilot)
+            await pilot.resize_terminal(40, 12)
+            await settled(pilot)
+            assert drawn(pilot)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, tour
 from viewer.core.visibility import Audience
+from viewer.sources.shown_diagnostics import ShownDiagnostics
 from viewer.tui.widgets.calls import Calls
 from viewer.tui.widgets.inspector import Inspector
 from viewer.tui.widgets.letter_strip import LetterStrip
@@ -28,7 +29,7 @@ async def test_a_pane_of_any_size(kind: type, audience: Audience, size: tuple[in
             case Inspector():
                 pane.show(projection, 17)
             case Problems():
-                pane.show(projection.diagnostics(), safe=audience.is_safe)
+                pane.show(ShownDiagnostics(projection.diagnostics()), safe=audience.is_safe)
             case Calls():
                 pane.show(projection.calls(), 17)
         await pilot.pause()

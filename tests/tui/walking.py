@@ -15,9 +15,10 @@ from viewer.sources.bytes import FileSource, SpooledSource
 from viewer.sources.document import Document
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
+from viewer.sources.seen_diagnostics import SeenDiagnostics
 from viewer.sources.vault import Vault
 
-SOURCES = (Document, Examiner, Projection, Rows, Vault, FileSource, SpooledSource)
+SOURCES = (Document, Examiner, Projection, Rows, SeenDiagnostics, Vault, FileSource, SpooledSource)
 """What texts are read from; what is made of them is what counts."""
 DEEPEST = 9
 _LEAVES = (type, types.ModuleType, int, float, complex, type(None), types.CodeType)

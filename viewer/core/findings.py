@@ -9,6 +9,7 @@ from viewer.core.diagnostics import RULES, Diagnostic
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
+_SEVERITIES = [RULES[code].severity.value for code, _ in _KINDS]
 
 
 class Findings:
@@ -54,7 +55,23 @@ class Findings:
     def _touches(self, row: int, start: int, end: int) -> bool:
         return self._ends[row] == start and (end > start or self._starts[row] == start)
 
+    def number(self, row: int) -> int:
+        """The message that this one belongs to; 0 for none."""
+        return self._messages[row]
+
+    def severity(self, row: int) -> str:
+        """How much this one matters."""
+        return _SEVERITIES[self._kinds[row]]
+
+    def place(self, row: int) -> tuple[int, int, int]:
+        """What this one is sorted by where places are told."""
+        return self._starts[row], self._ends[row], self._kinds[row]
+
+    def code(self, row: int) -> str:
+        """What is wrong."""
+        return _KINDS[self._kinds[row]][0]
+
     def by_position(self) -> list[Diagnostic]:
         """Sorted by place, then by code."""
-        rows = sorted(range(len(self)), key=lambda row: (self._starts[row], self._ends[row], self._kinds[row]))
+        rows = sorted(range(len(self)), key=self.place)
         return [self[row] for row in rows]

@@ -14,10 +14,11 @@ from viewer.core.messages import Message, Span, Stray, Transcript
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
 from viewer.sources.call_watch import CallWatch
-from viewer.sources.finds import Finds, by_message
+from viewer.sources.finds import Finds, Show, by_message
 from viewer.sources.places import Places
 from viewer.sources.rows import Lane, RowKind, Rows
 from viewer.sources.seen_calls import SeenCalls
+from viewer.sources.seen_diagnostics import SeenDiagnostics
 from viewer.sources.shown import (
     Headline,
     HiddenRun,
@@ -224,17 +225,27 @@ class Projection:
         kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
         return sorted(kept, key=by_message)
 
+    def problems(self, rows: Rows) -> SeenDiagnostics:
+        """The same for a view that grows, without notes for the end user; `rows` are all those of this projection."""
+        by_place = not self.audience.is_safe
+        return SeenDiagnostics(self._examiner.findings, self._shower(rows), by_place=by_place)
+
     def finds(self, rows: Rows) -> Finds:
-        """The same as they come, for someone who follows; `rows` are those of this projection."""
+        """The same as they come, for someone who follows."""
+        return Finds(self._examiner.findings, self._shower(rows), by_place=not self.audience.is_safe)
+
+    def _shower(self, rows: Rows) -> Show:
+        """What this audience is told of a diagnostic; None where it is told nothing."""
         sight = Sight(self._examiner.index, self.audience.sees)
+        label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _same
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if not self.audience.is_safe:
                 return self._placed(diagnostic, sight)
-            shown = self._safe(diagnostic, sight, lambda number: rows.label(rows.row_of(number)))
+            shown = self._safe(diagnostic, sight, label_of)
             return None if self.audience.strict and shown.hidden else shown
 
-        return Finds(self._examiner.findings, show, by_place=not self.audience.is_safe)
+        return show
 
     def call_watch(self) -> CallWatch:
         """Calls as they come and as their states change, for someone who follows."""

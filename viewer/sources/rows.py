@@ -117,6 +117,11 @@ class Rows:
         return self._examiner.index.turn(self._values[row]) if is_message else 0
 
     @property
+    def is_whole(self) -> bool:
+        """Whether they are about all messages: no lane, no filter."""
+        return self._wants is None and self._only is None
+
+    @property
     def shown_count(self) -> int:
         """How many messages are shown."""
         return self._now.shown
@@ -139,6 +144,11 @@ class Rows:
         if kind is RowKind.MESSAGE:
             return row if self._values[row] == number else None
         return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
+
+    def row_labelled(self, label: int) -> int | None:
+        """The row of the message that has this number in this view; for a strict audience, whose rows have numbers."""
+        row = bisect_left(self._labels, label)
+        return row if row < len(self._labels) and self._labels[row] == label else None
 
     def extend(self) -> int:
         """Take what has been read since the last time; returns the first row that may have changed."""

@@ -1,4 +1,4 @@
-"""The calls and the diagnostics of a projection as lists in which those of one message are found at once."""
+"""The calls of a projection as a list in which those of one message are found at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, overload
 
-from viewer.sources.shown import ShownCall, ShownDiagnostic
+from viewer.sources.shown import ShownCall
 
 
 class Spans(NamedTuple):
@@ -78,44 +78,3 @@ class ShownCalls(Sequence[ShownCall]):
                 if number is not None:
                     rows.setdefault(number, []).append(row)
         return rows
-
-
-class ShownDiagnostics(Sequence[ShownDiagnostic]):
-    """All that a projection says is wrong."""
-
-    def __init__(self, diagnostics: Sequence[ShownDiagnostic] = ()) -> None:
-        self._diagnostics = diagnostics
-
-    def __len__(self) -> int:
-        return len(self._diagnostics)
-
-    @overload
-    def __getitem__(self, row: int) -> ShownDiagnostic: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[ShownDiagnostic]: ...
-
-    def __getitem__(self, row: int | slice) -> ShownDiagnostic | Sequence[ShownDiagnostic]:
-        return self._diagnostics[row]
-
-    def of(self, number: int) -> list[ShownDiagnostic]:
-        """What is wrong with one message."""
-        return self._by_message.get(number, [])
-
-    @cached_property
-    def severities(self) -> Mapping[str, int]:
-        """How many there are of each severity."""
-        return Counter(found.severity for found in self._diagnostics)
-
-    @cached_property
-    def faulty(self) -> frozenset[int]:
-        """The numbers of the messages that have an error."""
-        return frozenset(found.message for found in self._diagnostics if found.severity == "error" and found.message)
-
-    @cached_property
-    def _by_message(self) -> Mapping[int, list[ShownDiagnostic]]:
-        found: dict[int, list[ShownDiagnostic]] = {}
-        for diagnostic in self._diagnostics:
-            if diagnostic.message is not None:
-                found.setdefault(diagnostic.message, []).append(diagnostic)
-        return found

@@ -28,8 +28,8 @@ class Sight:
         self._known: dict[int, bool] = {}
 
     def sees(self, number: int) -> bool:
-        """Whether the audience sees the message of this number."""
-        return self.sees_key(number, self._index.look_key(number))
+        """Whether the audience sees the message of this number; not before its header is known."""
+        return number <= len(self._index) and self.sees_key(number, self._index.look_key(number))
 
     def sees_key(self, number: int, key: int) -> bool:
         """The same where the key is at hand."""

@@ -19,6 +19,7 @@ from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.body_lines import body_lines, folded, raw_text
 from viewer.tui.head_lines import between, debug_head, details, link, rule, safe_head, short_head
+from viewer.tui.row_problems import RowProblems
 
 MOST_NOTES = 3
 """So many diagnostics stand at a message; the others are in the list of problems."""
@@ -29,7 +30,7 @@ class BlockFacts:
     """What blocks need beside the projection, made once for a view."""
 
     calls: ShownCalls = field(default_factory=ShownCalls)
-    diagnostics: dict[int, list[ShownDiagnostic]] = field(default_factory=dict)
+    problems: RowProblems | None = None
     """By row."""
     hits: Callable[[int], Sequence[Styled]] = lambda number: ()
     """Search hits in a message's body."""
@@ -87,7 +88,8 @@ class BlockMaker:
 
     def _notes(self, row: int) -> list[Line]:
         """The diagnostics of a row, each on a line."""
-        found = [note for note in self.facts.diagnostics.get(row, ()) if self.debug or note.severity != "info"]
+        problems = self.facts.problems.of(row) if self.facts.problems is not None else []
+        found = [note for note in problems if self.debug or note.severity != "info"]
         lines = [self._note(note) for note in found[:MOST_NOTES]]
         if len(found) > MOST_NOTES:
             more = f"{len(found) - MOST_NOTES} more ({self.facts.problems_key})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -54,7 +54,7 @@ class Inspected:
     calls: ShownCalls
     problems: Sequence[ShownDiagnostic]
     """Those of this message alone."""
-    faulty: Set[int] = frozenset()
+    faulty: Container[int] = frozenset()
     """The numbers of all messages that have an error."""
 
 

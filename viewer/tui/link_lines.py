@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from viewer.core.json_text import JsonKind, JsonNode, read_json
@@ -49,7 +49,7 @@ def state_part(call: ShownCall, style: Style) -> Part:
 
 
 def link_entries(
-    projection: Projection, number: int, calls: ShownCalls, faulty: Set[int], width: int, style: Style
+    projection: Projection, number: int, calls: ShownCalls, faulty: Container[int], width: int, style: Style
 ) -> Iterator[Entry]:
     """The calls that a message is an end of, then all calls around it."""
     mine = calls.of(number)
@@ -129,7 +129,7 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 
 
 def graph_entries(
-    number: int, calls: Sequence[ShownCall], faulty: Set[int], style: Style, most: int
+    number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
 ) -> Iterator[Entry]:
     """Calls with an arrow to their replies: at most so many, those nearest to the message.
 
@@ -147,7 +147,7 @@ def graph_entries(
 
 
 def graph_sentence(
-    number: int, calls: Sequence[ShownCall], faulty: Set[int], width: int, style: Style, most: int
+    number: int, calls: Sequence[ShownCall], faulty: Container[int], width: int, style: Style, most: int
 ) -> Iterator[Entry]:
     """The same one after the other, where there are few lines: `graph  wx1 #6─►#7 0.9 s ok   wx2 …`."""
     line: list[Part] = [Part(own(" graph"), Look.QUIET)]
@@ -175,7 +175,7 @@ def _short_graph(call: ShownCall, number: int, style: Style) -> list[Part]:
     ]
 
 
-def _is_faulty(call: ShownCall, faulty: Set[int]) -> bool:
+def _is_faulty(call: ShownCall, faulty: Container[int]) -> bool:
     return call.state == "ok" and (call.call in faulty or call.reply in faulty)
 
 

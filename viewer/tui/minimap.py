@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from math import ceil
 
 from viewer.render.style import UNICODE, Look, Part, Signs, own
 from viewer.tui.paint import Painter
+from viewer.tui.row_problems import RowProblems
 
+_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING}
 _RANK = {Look.ERROR: 3, Look.WARNING: 2, Look.MATCH: 1, Look.BOOKMARK: 1}
 
 
@@ -18,9 +21,11 @@ class Minimap:
         self.signs: Signs = UNICODE
         self._rows: list[int] = []
         self._looks: list[Look] = []
+        self._problems: RowProblems | None = None
 
-    def show(self, marks: Iterable[tuple[int, Look]]) -> None:
-        """Marks as pairs of row and look."""
+    def show(self, marks: Iterable[tuple[int, Look]], problems: RowProblems | None = None) -> None:
+        """Marks as pairs of row and look, and where errors and warnings are."""
+        self._problems = problems
         ordered = sorted(marks, key=lambda mark: mark[0])
         self._rows = [row for row, _ in ordered]
         self._looks = [look for _, look in ordered]
@@ -46,6 +51,9 @@ class Minimap:
         if end - start > 64:
             end = start + 64
         found = self._looks[start:end]
+        if self._problems is not None:
+            worst = self._problems.worst(ceil(first), ceil(last) - 1)
+            found += [_LOOKS[worst]] if worst else []
         return max(found, key=lambda look: _RANK.get(look, 0)) if found else None
 
     def _sign(self, look: Look) -> str:

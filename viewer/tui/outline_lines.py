@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-
 from viewer.core.times import parse_time
 from viewer.render.figures import byte_size, duration, one_line
 from viewer.render.letters import is_call, letter_of, look_of
@@ -12,8 +9,9 @@ from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
-from viewer.sources.shown import Headline, ShownCall, ShownDiagnostic
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.sources.shown import Headline, ShownCall
+from viewer.sources.shown_diagnostics import ShownDiagnostics
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.brackets import Brackets
 from viewer.tui.columns import fitted, spread
 from viewer.tui.outline_table import OutlineKind, OutlineRow, OutlineTable, ShownTable, WholeTable
@@ -76,8 +74,6 @@ class OutlineLines:
             self._brackets = Brackets(calls)
         if problems is not self._problems:
             self._problems = problems
-            self._marks = _marks(problems)
-            self._marked = sorted(self._marks)
 
     def line(self, row: int, width: int) -> Line:
         """One line of the outline."""
@@ -176,9 +172,7 @@ class OutlineLines:
 
     def _mark(self, first: int, last: int) -> Part:
         """The worst problem of these messages, as one cell."""
-        span = self._marked[bisect_left(self._marked, first) : bisect_right(self._marked, last)]
-        severities = {self._marks[number] for number in span}
-        worst = "error" if "error" in severities else "warning" if severities else ""
+        worst = self._problems.worst(first, last) if self._problems else ""
         return Part(own(self._style.signs.severity(worst)), _MARKS[worst]) if worst else Part(own(" "))
 
     def _is_partner(self, number: int) -> bool:
@@ -198,12 +192,3 @@ class OutlineLines:
     def _digits(self) -> int:
         last = self._rows.shown_count if self._projection.audience.strict else self._projection.message_count
         return max(2, len(str(last)))
-
-
-def _marks(problems: Sequence[ShownDiagnostic]) -> dict[int, str]:
-    """The worst that is wrong with each message; notes are no marks."""
-    marks: dict[int, str] = {}
-    for problem in problems:
-        if problem.message is not None and problem.severity in _MARKS and marks.get(problem.message) != "error":
-            marks[problem.message] = problem.severity
-    return marks

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from viewer.render.figures import counted, duration
 from viewer.render.lines import cut
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.shown_diagnostics import ShownDiagnostics
 from viewer.tui.columns import fitted, spread
 
 _LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
 _WIDEST_CODE = 28
 _SHORTEST = 12
 """Cells below which a sentence is left out."""
+_LOOKED_AT = 100
+"""So many at either end say how wide places are: the last ones have the longest numbers."""
 _NARROW = 100
 """Below it the columns stand closer together."""
 
@@ -30,16 +32,14 @@ class Pending(NamedTuple):
 class ProblemLines:
     """The list for one audience; the end user is told code, number and a fixed sentence of each, and no place."""
 
-    def __init__(
-        self, problems: Sequence[ShownDiagnostic], style: Style, *, safe: bool, pending: Pending | None = None
-    ) -> None:
-        self.problems = [found for found in problems if found.severity != "info"] if safe else list(problems)
+    def __init__(self, problems: ShownDiagnostics, style: Style, *, safe: bool, pending: Pending | None = None) -> None:
+        self.problems = problems.without_notes if safe else problems
         self._style, self._safe, self._pending = style, safe, pending
-        severities = [found.severity for found in self.problems]
-        self._counts = {severity: severities.count(severity) for severity in _LOOKS}
-        self._codes = max((len(found.code) for found in self.problems), default=0)
-        self._numbers = max((len(_number(found.message)) for found in self.problems), default=0)
-        self._places = max((len(_place(found)) for found in self.problems), default=0)
+        self._counts = self.problems.severities
+        self._codes = max(map(len, self.problems.codes), default=0)
+        self._numbers = len(_number(self.problems.largest)) if self.problems.largest else 0
+        looked_at = [*self.problems[:_LOOKED_AT], *self.problems[-_LOOKED_AT:]] if not safe else []
+        self._places = max((len(_place(found)) for found in looked_at), default=0)
 
     def pend(self, pending: Pending | None) -> None:
         """Say this of the open message."""

@@ -44,8 +44,10 @@ class Filtering(Reading):
     def unfilter(self) -> None:
         """Show all messages again."""
         if self._only is not None:
+            assert self._all is not None
+            self.view.rows = self._all
+            self._all.extend()
             self._forget_filter()
-            self.view.rows = self.view.projection.rows()
             self.show_view()
 
     def _forget_filter(self) -> None:

@@ -134,23 +134,21 @@ class Moving(Linking):
 
     def _problem(self, severity: str, step: int) -> None:
         """The next row with such a problem, round at the ends."""
-        found = self.facts.diagnostics
-        rows = sorted(row for row, all_found in found.items() if any(one.severity == severity for one in all_found))
-        if not rows:
+        problems = self.facts.problems
+        row = problems.next(severity, self._problem_row(), step) if problems is not None else None
+        if problems is None or row is None:
             self.say(f"no {severity}s")
             return
-        here = self._problem_row()
-        beyond = [row for row in rows if (row - here) * step > 0]
-        row = (beyond or rows)[0 if step > 0 else -1]
-        self.pointed = next(one for one in found[row] if one.severity == severity)
+        self.pointed = next(one for one in problems.of(row) if one.severity == severity)
         self.problems.point_at(self.pointed)
         self._show_row(row)
 
     def _problem_row(self) -> int:
         """The row that the last jump went to, or that of the focus."""
         number = self.focused_number
-        if self.transcript.scroller.row in self.facts.diagnostics and self._row_only:
-            return self.transcript.scroller.row
+        row, problems = self.transcript.scroller.row, self.facts.problems
+        if self._row_only and problems is not None and row < len(self.view.rows) and problems.of(row):
+            return row
         return self.view.rows.row_of(number) if number and len(self.view.rows) else -1
 
     _row_only = False

@@ -12,8 +12,9 @@ from viewer.render.style import ASCII, UNICODE, Look, Signs, Style
 from viewer.sources.document import Document
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
+from viewer.sources.seen_diagnostics import SeenDiagnostics
 from viewer.sources.shown import ShownDiagnostic
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.actions import DEBUG_ONLY, by_id, debug_only
 from viewer.tui.blocks import BlockFacts
 from viewer.tui.hits import Hit
@@ -57,7 +58,7 @@ class View:
     projection: Projection
     rows: Rows
     calls: ShownCalls
-    diagnostics: ShownDiagnostics
+    diagnostics: SeenDiagnostics
 
 
 class DocumentRead(Message):
@@ -105,8 +106,8 @@ class Parts(Screen[None]):
     def look(self) -> View:
         """The document under the present audience."""
         projection = self.document.project(self.state.audience)
-        calls, diagnostics = projection.calls(), ShownDiagnostics(projection.diagnostics())
-        return View(projection, projection.rows(), calls, diagnostics)
+        rows = projection.rows()
+        return View(projection, rows, projection.calls(), projection.problems(rows).extend(rows.settled_number))
 
     # The widgets, by name.
 

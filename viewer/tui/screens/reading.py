@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from viewer.sources.shown_lists import ShownDiagnostics
 from viewer.tui.screens.parts import DocumentRead
 from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
@@ -58,7 +57,7 @@ class Reading(Searching, Showing):
         view = self.view
         changed = self.extend()
         view.calls = view.projection.calls()
-        view.diagnostics = ShownDiagnostics(view.projection.diagnostics())
+        view.diagnostics.extend(view.rows.settled_number)
         self.show_view(changed=changed)
 
     def extend(self) -> int:

@@ -11,6 +11,7 @@ from viewer.sources.rows import Lane, RowKind, Rows
 from viewer.tui.blocks import BlockFacts, BlockMaker
 from viewer.tui.clipboard import forget
 from viewer.tui.paint import forget_widths
+from viewer.tui.row_problems import RowProblems
 from viewer.tui.screens.titling import Titling
 from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.problem_line import ProblemLine
@@ -108,16 +109,13 @@ class Showing(Titling):
         facts.trims = any(
             DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
         )
-        strict = self.state.audience.strict
-        for found in self.view.diagnostics:
-            if found.message is not None:
-                row = found.message - 1 if strict else rows.row_holding(found.message)
-                if row is not None:
-                    facts.diagnostics.setdefault(row, []).append(found)
+        facts.problems = RowProblems(rows, self.view.diagnostics, strict=self.state.audience.strict)
         return facts
 
     def show_transcripts(self) -> None:
         """The conversation, and beside it the panes for thoughts where they are asked for."""
+        if self.facts.problems is None or self.facts.problems.rows is not self.view.rows:
+            self.facts = self.make_facts(self.view.rows)  # the view has become another one since
         beside = self.state.debug and self.state.side_panes and self.is_roomy
         lane = Lane.CONVERSATION if beside else None
         rows = self.view.projection.rows(lane) if beside else self.view.rows
@@ -140,17 +138,11 @@ class Showing(Titling):
     def show_minimap(self) -> None:
         """Errors, warnings, hits and marks on the scrollbar."""
         rows = self.view.rows
-        marks = [
-            (row, self.severity_look(found.severity))
-            for row, all_found in self.facts.diagnostics.items()
-            for found in all_found
-            if found.severity != "info"
-        ]
-        marks += [(rows.row_of(number), Look.BOOKMARK) for number in self.state.marks]
+        marks = [(rows.row_of(number), Look.BOOKMARK) for number in self.state.marks]
         if self.searcher:
             marks += [(hit.row, Look.MATCH) for hit in list(self.searcher.hits)[:10_000]]
         self.transcript.minimap.signs = self.signs
-        self.transcript.minimap.show(marks)
+        self.transcript.minimap.show(marks, self.facts.problems)
 
     def hit_spans(self, number: int) -> Sequence[Styled]:
         """Where the search found something in a message."""
@@ -163,8 +155,7 @@ class Showing(Titling):
         """Where diagnostics of a message stand in its body."""
         if not self.state.debug or not len(self.view.rows):
             return ()
-        found = self.facts.diagnostics.get(self.view.rows.row_of(number), [])
-        mine = [one for one in found if one.message == number and not one.hidden]
+        mine = [one for one in self.view.diagnostics.of(number) if not one.hidden]
         places = self.view.projection.fault_places(number, mine)
         return [
             Styled(span[0], span[1], Look.BAD_SPAN if severity == "error" else Look.NOTED_SPAN)

@@ -9,7 +9,8 @@ from textual.message import Message
 
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.sources.shown_diagnostics import ShownDiagnostics
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.inspector_lines import HINT, Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.link_lines import Entry
 from viewer.tui.paint import Painter

@@ -9,7 +9,8 @@ from textual.message import Message
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
-from viewer.sources.shown_lists import ShownCalls, ShownDiagnostics
+from viewer.sources.shown_diagnostics import ShownDiagnostics
+from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.outline_lines import OutlineLines
 from viewer.tui.outline_table import OutlineKind
 from viewer.tui.paint import Painter

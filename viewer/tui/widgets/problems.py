@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
 from viewer.render.style import Line, Style
 from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.shown_diagnostics import ShownDiagnostics
 from viewer.tui.paint import Painter
 from viewer.tui.problem_lines import Pending, ProblemLines
 from viewer.tui.widgets.head_line import HeadLine
@@ -33,22 +32,25 @@ class Problems(Vertical):
         self.head = HeadLine(painter)
         self.list = LineList(painter)
         self._lines: ProblemLines | None = None
+        self._chosen: ShownDiagnostic | None = None
+        """The diagnostic that the cursor was put on: others may come to stand before it."""
 
     def compose(self) -> ComposeResult:
         """The counts above the list."""
         yield self.head
         yield self.list
 
-    def show(self, problems: Sequence[ShownDiagnostic], *, safe: bool, pending: Pending | None = None) -> None:
+    def show(self, problems: ShownDiagnostics, *, safe: bool, pending: Pending | None = None) -> None:
         """Show these; the cursor stays on the problem it was on."""
-        before = self.chosen_problem
+        before = self._chosen
         row, offset = self.list.cursor, self.list.scroll_offset.y
         lines = self._lines = ProblemLines(problems, self.drawn_style, safe=safe, pending=pending)
         if before is not None and lines.at(row) != before:
-            row = lines.problems.index(before) if before in lines.problems else -1
+            row = lines.problems.place_of(before)
         self.head.show(lambda width: [lines.head(width)])
         self.list.show(len(lines), self._line, row)
         self.list.scroll_to(y=offset, animate=False)
+        self._chosen = self.chosen_problem
 
     def pend(self, pending: Pending | None) -> None:
         """Say how long the open message has not gone on; that there is one is told by `show`."""
@@ -58,8 +60,9 @@ class Problems(Vertical):
 
     def point_at(self, diagnostic: ShownDiagnostic) -> None:
         """Put the cursor on a diagnostic."""
-        if self._lines is not None and diagnostic in self._lines.problems:
-            self.list.move_to(self._lines.problems.index(diagnostic))
+        place = self._lines.problems.place_of(diagnostic) if self._lines is not None else -1
+        if place >= 0:
+            self._move_to(place)
 
     @property
     def chosen_problem(self) -> ShownDiagnostic | None:
@@ -72,14 +75,18 @@ class Problems(Vertical):
 
     def clear(self) -> None:
         """Forget every problem."""
-        self._lines = None
+        self._lines = self._chosen = None
         self.head.clear()
         self.list.clear()
 
     def move(self, step: int) -> None:
         """The cursor up or down, without choosing."""
         if self._lines is not None and len(self._lines):
-            self.list.move_to(max(0, min(self.list.cursor + step, len(self._lines) - 1)))
+            self._move_to(max(0, min(self.list.cursor + step, len(self._lines) - 1)))
+
+    def _move_to(self, row: int) -> None:
+        self.list.move_to(row)
+        self._chosen = self.chosen_problem
 
     def choose(self) -> None:
         """What a click on the cursor's row would do."""
@@ -88,7 +95,7 @@ class Problems(Vertical):
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """A click chooses."""
         event.stop()
-        self.list.move_to(event.row)
+        self._move_to(event.row)
         self._choose(event.row)
 
     def _choose(self, row: int) -> None:

@@ -157,8 +157,10 @@ class TranscriptLines(Widget, can_focus=True):
         span = selection.get_span(row * LINES_A_ROW + line) if selection else None
         if span is None:
             return strip
-        start, end = span
-        end = strip.cell_length if end < 0 else end
+        length = strip.cell_length
+        start, end = min(span[0], length), length if span[1] < 0 else min(span[1], length)
+        if start >= end:  # the line has become shorter since
+            return strip
         style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
-        before, inside, after = strip.divide([start, max(start, end), strip.cell_length])
-        return Strip.join([before, inside.apply_style(style), after])
+        inside = strip.crop(start, end).apply_style(style)
+        return Strip.join([strip.crop(0, start), inside, strip.crop(end, length)])

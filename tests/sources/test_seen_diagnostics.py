@@ -1,0 +1,85 @@
+"""Diagnostics that are taken as they come are those that are asked for in the end, in the same order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.samples import Sample, samples
+from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal
+from viewer.sources.bytes import open_source
+from viewer.sources.document import Document
+from viewer.sources.follow import FollowSource
+from viewer.sources.live import LiveDocument
+from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.shown_diagnostics import ShownDiagnostics
+
+AUDIENCES = {
+    "all": EVERYTHING,
+    "thoughts": Audience(frozenset({Reveal.ANALYSIS})),
+    "safe": END_USER,
+    "strict": Audience(strict=True),
+}
+
+
+def told(found: ShownDiagnostics, numbers: range) -> tuple[object, ...]:
+    severities = ["error", "warning"]
+    return (
+        list(found),
+        [found.of(number) for number in numbers],
+        [found.place_of(one) for one in found],
+        [found.severities[name] for name in severities],
+        [list(found.numbers(name)) for name in severities],
+        [number in found.faulty for number in numbers],
+        [found.worst(first, first + 2) for first in numbers],
+        (found.largest, found.codes, list(found.without_notes)),
+    )
+
+
+@pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
+@pytest.mark.parametrize("step", [97, 7])
+@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+@pytest.mark.share(quick=40, test=9)
+def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
+    document = Document(open_source(str(sample.path)), sample.asked)
+    projection = document.project(audience)
+    rows = projection.rows()
+    seen = projection.problems(rows)
+    while not document.is_complete:
+        document.read_some(step)
+        rows.extend()
+        assert_the_same(seen.extend(rows.settled_number), projection.diagnostics(), audience)
+    assert_the_same(seen.extend(rows.settled_number), projection.diagnostics(), audience, full=True)
+
+
+@pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
+@pytest.mark.parametrize("sample", samples("broken"), ids=lambda sample: sample.name)
+@pytest.mark.share(quick=20, test=3)
+def test_while_a_file_grows_too(sample: Sample, audience: Audience, tmp_path: Path) -> None:
+    data, path = sample.path.read_bytes(), tmp_path / "run.log"
+    path.write_bytes(b"")
+    document = LiveDocument(FollowSource(str(path)), sample.asked)
+    reading, projection = document.detection, document.project(audience)
+    rows = projection.rows()
+    seen = projection.problems(rows)
+    for end in range(0, len(data) + 40, 40):
+        path.write_bytes(data[:end])
+        document.load()
+        if not document.project(audience).is_of_same_reading(projection) or document.detection is not reading:
+            reading, projection = document.detection, document.project(audience)
+            rows = projection.rows()
+            seen = projection.problems(rows)
+        rows.extend()
+        assert_the_same(seen.extend(rows.settled_number), projection.diagnostics(), audience)
+    document.close()
+
+
+def assert_the_same(
+    seen: ShownDiagnostics, asked: list[ShownDiagnostic], audience: Audience, *, full: bool = False
+) -> None:
+    expected = ShownDiagnostics(asked)
+    expected = expected.without_notes if audience.is_safe else expected
+    if full:
+        assert told(seen, range(40)) == told(expected, range(40))
+    assert list(seen) == list(expected)

@@ -1,0 +1,79 @@
+"""What is wrong with the rows of a view, found when a row is drawn."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from viewer.sources.rows import RowKind, Rows
+from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.shown_diagnostics import ShownDiagnostics
+
+_MOST_LOOKED_AT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblems:
+    """The problems of a view by its rows; a lane and a filter have rows for some messages alone."""
+
+    rows: Rows
+    problems: ShownDiagnostics
+    strict: bool = False
+    """Messages are known by the numbers that they have in this view."""
+
+    def of(self, row: int) -> list[ShownDiagnostic]:
+        """Those of one row: of its message, or of the messages that it hides."""
+        kind, value = self.rows.kind(row), self.rows.value(row)
+        if kind is RowKind.MESSAGE:
+            return self.problems.of(self.rows.label(row))
+        if kind is RowKind.STRAY:
+            return []
+        last = self.rows.last_number(row)
+        return self.problems.between(last - value + 1, last)
+
+    def worst(self, first: int, last: int) -> str:
+        """The severity of the worst of these rows."""
+        if not len(self.rows) or first > last:
+            return ""
+        begin, end = self._known(first, first=True), self._known(min(last, len(self.rows) - 1), first=False)
+        if self.rows.is_whole:
+            return self.problems.worst(begin, end)
+        return next((severity for severity in ("error", "warning") if self._stands_here(severity, begin, end)), "")
+
+    def _stands_here(self, severity: str, begin: int, end: int) -> bool:
+        numbers = self.problems.numbers(severity)
+        found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_LOOKED_AT]
+        return any(self._row_of(number) is not None for number in found)
+
+    def next(self, severity: str, here: int, step: int) -> int | None:
+        """The next row with such a problem, before or after this one, and round at the end."""
+        numbers = self.problems.numbers(severity)
+        if step > 0:
+            split = bisect_right(numbers, self._known(here, first=False)) if here >= 0 else 0
+            around = [*_parts(numbers, range(split, len(numbers)), range(split))]
+        else:
+            split = bisect_left(numbers, self._known(here, first=True)) if here >= 0 else 0
+            around = [*_parts(numbers, range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))]
+        for part in around:
+            for number in part:
+                row = self._row_of(number)
+                if row is not None:
+                    return row
+        return None
+
+    def _known(self, row: int, *, first: bool) -> int:
+        """The first or the last number, as its audience knows it, of a row."""
+        rows = self.rows
+        if self.strict:
+            return rows.label(row)
+        if not first:
+            return rows.last_number(row)
+        return rows.last_number(row - 1) + 1 if row else 0
+
+    def _row_of(self, number: int) -> int | None:
+        return self.rows.row_labelled(number) if self.strict else self.rows.row_holding(number)
+
+
+def _parts(numbers: Sequence[int], *places: range) -> Iterator[Iterator[int]]:
+    return ((numbers[place] for place in part) for part in places)

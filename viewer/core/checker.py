@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from viewer.core.bodies import Body, Decoder, Run, read_body
 from viewer.core.calls import CallLedger
 from viewer.core.case import Case, Read, Transcribed
+from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Dialect
 from viewer.core.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.core.findings import Findings
@@ -139,6 +140,16 @@ class Checker:
                 check(case)
             self.tools.take(case)
         self.checked_to = max(self.checked_to, message.span[1])
+
+    def ahead(self, message: Message) -> list[Diagnostic]:
+        """What is wrong with a message whose turn has not come, as far as it says so itself: not its calls."""
+        if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
+            return []
+        found = Findings()
+        case = replace(self.case_of(message, None), add=found.add)
+        for check in MESSAGE_CHECKS:
+            check(case)
+        return found.by_position()
 
     def _need(self, message: Message) -> tuple[Need, bytes | None]:
         """What a message needs, and the bytes of its body, where those are as they were written."""

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping
 from viewer.core.bodies import Decoder
 from viewer.core.case import Read
 from viewer.core.checker import Checker, Ended, Messages
+from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Dialect
 from viewer.core.events import Closed, Event, Grew, Opened, Started, Strayed
 from viewer.core.index import MessageIndex
 from viewer.core.messages import Stray, Transcript
 from viewer.core.run import Run
 
+LARGEST_AHEAD = 64 * 1024
+"""A message of more bytes is not checked before its turn."""
 MOST_WAITING = 20_000
 """So many events wait for their checks at most; a run of messages is one."""
 
@@ -80,6 +83,14 @@ class Examiner:
     def check_some(self, size: int) -> None:
         """Check about so many bytes of what waits, in the order of the input."""
         self._checker.work(size)
+
+    def ahead(self, number: int) -> list[Diagnostic]:
+        """What is wrong with one message that waits for its checks, for someone who looks at it; given each time."""
+        message = self.index[number]
+        waits = self._checker.waiting and number not in self.unsettled
+        is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
+        of_this = bool(self.transcripts) and len(self.transcripts) == 1
+        return self._checker.ahead(message) if waits and is_small and of_this else []
 
     def check_all(self) -> None:
         """Check all that waits."""

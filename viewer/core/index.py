@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from viewer.core.call_ids import CallIds
@@ -103,6 +104,14 @@ class MessageIndex:
     def turn(self, number: int) -> int:
         """The turn of a message, from 1 on in each transcript."""
         return self._turn[number - 1]
+
+    def numbers_of_turn(self, turn: int) -> Iterator[int]:
+        """The messages of all turns of this number."""
+        row = -1
+        with suppress(ValueError):
+            while True:
+                row = self._turn.index(turn, row + 1)
+                yield row + 1
 
     def transcript(self, number: int) -> int:
         """The transcript of a message."""

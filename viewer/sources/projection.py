@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from viewer.core.calls import CallLink
@@ -31,6 +31,7 @@ from viewer.sources.shown import (
 )
 from viewer.sources.shown_lists import ShownCalls
 from viewer.sources.sight import Sight
+from viewer.sources.told import placed, told_safely
 from viewer.sources.vault import Vault
 
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
@@ -219,16 +220,18 @@ class Projection:
         """What is wrong: by place for those who may know places, else by message."""
         sight = Sight(self._examiner.index, self.audience.sees)
         if not self.audience.is_safe:
-            return [self._placed(diagnostic, sight) for diagnostic in self._examiner.findings.by_position()]
+            found = self._examiner.findings.by_position()
+            return [placed(diagnostic, sight, self.audience, self._places) for diagnostic in found]
         label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
-        shown = [self._safe(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
+        shown = [told_safely(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
         kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
         return sorted(kept, key=by_message)
 
     def problems(self, rows: Rows) -> SeenDiagnostics:
         """The same for a view that grows, without notes for the end user; `rows` are all those of this projection."""
         by_place = not self.audience.is_safe
-        return SeenDiagnostics(self._examiner.findings, self._shower(rows), by_place=by_place)
+        examiner = self._examiner
+        return SeenDiagnostics(examiner.findings, self._shower(rows), examiner.ahead, by_place=by_place)
 
     def finds(self, rows: Rows) -> Finds:
         """The same as they come, for someone who follows."""
@@ -241,8 +244,8 @@ class Projection:
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if not self.audience.is_safe:
-                return self._placed(diagnostic, sight)
-            shown = self._safe(diagnostic, sight, label_of)
+                return placed(diagnostic, sight, self.audience, self._places)
+            shown = told_safely(diagnostic, sight, label_of)
             return None if self.audience.strict and shown.hidden else shown
 
         return show
@@ -260,21 +263,6 @@ class Projection:
         """The numbers of shown messages where shown messages alone are counted."""
         seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
-
-    def _safe(self, diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], int]) -> ShownDiagnostic:
-        code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
-        if message is None or not sight.sees(message):
-            return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
-        number = label_of(message)
-        return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
-
-    def _placed(self, diagnostic: Diagnostic, sight: Sight) -> ShownDiagnostic:
-        code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
-        if not (self.audience.sees_stray if message is None else sight.sees(message)):
-            return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
-        line, column = self._places.line_and_column(diagnostic.start)
-        span = diagnostic.start, diagnostic.end
-        return ShownDiagnostic(code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count)
 
     def calls(self) -> ShownCalls:
         """Calls and their replies, for an audience that sees tools or commentary."""

@@ -116,6 +116,22 @@ class Rows:
         is_message = self._kinds[row] == RowKind.MESSAGE.value
         return self._examiner.index.turn(self._values[row]) if is_message else 0
 
+    def row_of_turn(self, turn: int) -> int | None:
+        """The first row that shows a message of such a turn."""
+        if self._audience.is_safe:
+            return self._turns.index(turn) if turn and turn in self._turns else None
+        for number in self._examiner.index.numbers_of_turn(turn):
+            row = self.row_of(number)
+            if self.kind(row) is RowKind.MESSAGE and self._values[row] == number:
+                return row
+        return None
+
+    @property
+    def last_turn(self) -> int:
+        """The largest number of a turn."""
+        turns = self._turns if self._audience.is_safe else self._examiner.index.turns(1, len(self._examiner.index))
+        return max(turns, default=0)
+
     @property
     def is_whole(self) -> bool:
         """Whether they are about all messages: no lane, no filter."""

@@ -6,10 +6,11 @@ put behind it. What is wrong with open messages is taken anew each time."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias, overload
 
+from viewer.core.diagnostics import Diagnostic
 from viewer.core.findings import Findings
 from viewer.sources.finds import Show, by_message
 from viewer.sources.shown import ShownDiagnostic
@@ -32,6 +33,10 @@ class Taken(NamedTuple):
 
 
 _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str], Key | None]
+
+
+Look: TypeAlias = Callable[[int], list[Diagnostic]]
+"""Checks a message before its turn."""
 
 
 class _Columns:
@@ -78,8 +83,9 @@ class _Columns:
 class SeenDiagnostics(ShownDiagnostics):
     """All that the audience of a projection is told of; it grows. The end user is told of no notes."""
 
-    def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:
+    def __init__(self, findings: Findings, show: Show, look: Look, *, by_place: bool) -> None:
         super().__init__()
+        self._look = look
         self._findings = findings
         self._show = show
         self._by_place = by_place
@@ -91,6 +97,10 @@ class SeenDiagnostics(ShownDiagnostics):
         """Rows of messages that are not settled."""
         self._orders: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
         """Numbers in their order, and the places of their diagnostics; made when they are asked for."""
+
+    def ahead(self, number: int) -> list[ShownDiagnostic]:
+        found = filter(None, map(self._show, self._look(number)))
+        return [one for one in found if self._by_place or one.severity != "info"]
 
     def extend(self, settled: int) -> SeenDiagnostics:
         """Take what was found since; messages up to this one are settled."""

@@ -34,6 +34,10 @@ class ShownDiagnostics(Sequence[ShownDiagnostic]):
         """What is wrong with one message."""
         return self.between(number, number)
 
+    def ahead(self, number: int) -> list[ShownDiagnostic]:
+        """What is wrong with a message that is looked at before its turn to be checked has come."""
+        return []
+
     def between(self, first: int, last: int) -> list[ShownDiagnostic]:
         """What is wrong with these messages."""
         numbers, places = self._by_number

@@ -85,12 +85,10 @@ def _message(value: int, projection: Projection, rows: Rows) -> int | str:
 
 def _turn(value: int, rows: Rows) -> int | str:
     """The first message of a turn in the first transcript that has so many."""
-    last = 0
-    for row in range(len(rows)):
-        if rows.kind(row) is RowKind.MESSAGE:
-            last = max(last, rows.turn(row))
-            if rows.turn(row) == value:
-                return rows.value(row)
+    row = rows.row_of_turn(value)
+    if row is not None:
+        return rows.value(row)
+    last = rows.last_turn
     return f"there are {last:,} turns" if last > 1 else "there is one turn"
 
 

@@ -26,7 +26,7 @@ class RowProblems:
         """Those of one row: of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
-            return self.problems.of(self.rows.label(row))
+            return self.problems.of(self.rows.label(row)) or self.problems.ahead(value)
         if kind is RowKind.STRAY:
             return []
         last = self.rows.last_number(row)

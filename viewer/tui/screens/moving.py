@@ -52,6 +52,11 @@ class Moving(Linking):
             typed, self.count = self.count, ""
             self.go_to(typed)
             return
+        self.go_to_end()
+        self.went_to_end()
+
+    def go_to_end(self) -> None:
+        """Show the end, with the focus on the last message."""
         self.transcript.go_to_end()
         rows = self.view.rows
         for row in range(len(rows) - 1, -1, -1):

@@ -210,6 +210,10 @@ class Parts(Screen[None]):
         """The focus or the place changed: the panes beside follow."""
         raise NotImplementedError
 
+    def went_to_end(self) -> None:
+        """The end was asked for, and stands there as far as it has been read."""
+        raise NotImplementedError
+
     def focus_message(self, number: int, *, above: int | None = None) -> None:
         """Give a message the focus, wherever it is shown."""
         raise NotImplementedError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from viewer.tui.go_to import Place, Target, parse
 from viewer.tui.screens.parts import DocumentRead
 from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
@@ -40,14 +41,32 @@ class Reading(Searching, Showing):
     def has_been_read(self) -> None:
         """All that there was has been read and drawn."""
         self.post_message(DocumentRead())
-        if self.start_at:
-            self.go_to(self.start_at)
+        self._go_where_wanted()
+
+    def _go_where_wanted(self) -> None:
+        """To the place to begin at, as soon as it is known; to the end, as long as the person does not go elsewhere."""
+        if self.start_at and (self.document.is_read or self._is_there(self.start_at)):
+            typed, self.start_at = self.start_at, ""
+            self.go_to(typed)
+        elif self.still_wants_end():
+            self.go_to_end()
+            self.went_to_end()
+
+    def _is_there(self, typed: str) -> bool:
+        """Whether this message has been read; of other places one knows when all has been."""
+        target = parse(typed)
+        return isinstance(target, Target) and target.place is Place.MESSAGE and target.value < self._last_known()
+
+    def _last_known(self) -> int:
+        rows = self.view.rows
+        return rows.shown_count if self.state.strict else rows.settled_number
 
     def draw_growth(self) -> None:
         """The rows that are new, or have grown."""
         if self.state.frozen:
             return
         self.transcript.changed_from(self.extend())
+        self._go_where_wanted()
         self.show_title()
 
     def draw_all(self) -> None:
@@ -59,6 +78,7 @@ class Reading(Searching, Showing):
         view.calls = view.projection.calls()
         view.diagnostics.extend(view.rows.settled_number)
         self.show_view(changed=changed)
+        self._go_where_wanted()
 
     def extend(self) -> int:
         """Take what has been read into the view; the first row that may have changed."""
@@ -66,4 +86,8 @@ class Reading(Searching, Showing):
 
     def go_to(self, typed: str) -> None:
         """Go to what was typed after `:`."""
+        raise NotImplementedError
+
+    def go_to_end(self) -> None:
+        """Show the end, with the focus on the last message."""
         raise NotImplementedError

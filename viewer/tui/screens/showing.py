@@ -191,6 +191,15 @@ class Showing(Titling):
             self.moved()
 
     _stood = (0, 0, 0)
+    _end_stood_at = (-1, 0, 0)
+
+    def went_to_end(self) -> None:
+        """The end was asked for: while more is being read, that is not the one that stands there now."""
+        self._end_stood_at = (-1, 0, 0) if self.document.is_read else self._standing
+
+    def still_wants_end(self) -> bool:
+        """Whether the person went to the end, and nowhere else since."""
+        return self._end_stood_at == self._standing
 
     @property
     def _standing(self) -> tuple[int, int, int]:

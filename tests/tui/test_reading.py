@@ -1,0 +1,107 @@
+"""While an input is read keys work at once, and places that are asked for are those of the whole input."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.events import Key
+from textual.pilot import Pilot
+
+from tests.tui.running import drawn, settled, view
+from viewer.sources import document
+from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.key_names import character
+from viewer.tui.screens import reading
+
+HEAD = "version: 2.2\n"
+ANSWER = "<|start|>assistant<|channel|>final<|message|>An answer.<|return|>\n"
+TURNS = "".join(f"<|start|>user<|message|>Question {number:03}<|end|>\n{ANSWER}" for number in range(1, 401))
+ODD = "<|start|>assistant<|channel|>final<|message|>The\u200b end.<|return|>\n"
+
+
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few messages a step, and everything drawn after each."""
+    monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
+    monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
+    monkeypatch.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 0.0)
+
+
+async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    for _ in range(5000):
+        if holds():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(drawn(pilot))
+
+
+def opened(tmp_path: Path, go_to: str = "") -> ViewerApp:
+    path = tmp_path / "long.ocml"
+    path.write_text(HEAD + TURNS + ODD, "utf-8")
+    return ViewerApp([str(path)], ViewOptions(go_to=go_to))
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_path: Path) -> None:
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: len(view(pilot).view.rows) > 3)
+        await press_at_once(pilot, "G")
+        assert not view(pilot).document.is_read
+        await settled(pilot)
+        assert view(pilot).focused_number == 801
+        assert "The" in drawn(pilot)
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> None:
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: len(view(pilot).view.rows) > 30)
+        await press_at_once(pilot, "G", "K", "K", "K")
+        assert not view(pilot).document.is_read
+        stood = view(pilot).focused_number
+        await settled(pilot)
+        assert view(pilot).focused_number == stood < 100
+
+
+@pytest.mark.usefixtures("slowly")
+@pytest.mark.parametrize(("place", "number", "early"), [("20", 20, True), ("t250", 499, False), ("50%", 401, False)])
+async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
+    place: str, number: int, early: bool, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, place).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: view(pilot).focused_number == number)
+        assert view(pilot).document.is_read is not early
+        assert not view(pilot).document.is_complete
+        await settled(pilot)
+        assert view(pilot).focused_number == number
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_what_is_seen_is_checked_before_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "BIG", 0)
+    monkeypatch.setattr(document, "WORTH_SCANNING", 0)
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: view(pilot).document.is_read)
+        await press_at_once(pilot, "d", "G")
+        await until(pilot, lambda: "W-TEXT-HIDDEN-CHARACTERS" in drawn(pilot))
+        assert not view(pilot).document.is_complete
+        assert view(pilot).view.diagnostics.severities["warning"] == 0
+        await settled(pilot)
+        assert view(pilot).view.diagnostics.severities["warning"] == 1
+        assert drawn(pilot).count("W-TEXT-HIDDEN-CHARACTERS") == 1
+
+
+async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
+    """Without waiting for what is being read."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for key in keys:
+        event = Key(key, character(key))
+        event.set_sender(pilot.app)
+        driver.send_message(event)
+    for _ in range(12):
+        await asyncio.sleep(0)

@@ -1,0 +1,30 @@
+"""What an audience is told of one diagnostic: of a hidden message no more than code, severity and number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.core.diagnostics import Diagnostic
+from viewer.core.visibility import Audience
+from viewer.sources.places import Places
+from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.sight import Sight
+
+
+def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], int]) -> ShownDiagnostic:
+    """For the end user, who is told no places."""
+    code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+    if message is None or not sight.sees(message):
+        return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+    number = label_of(message)
+    return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
+
+
+def placed(diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places) -> ShownDiagnostic:
+    """For a developer, with its place where the audience sees what it belongs to."""
+    code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+    if not (audience.sees_stray if message is None else sight.sees(message)):
+        return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+    line, column = places.line_and_column(diagnostic.start)
+    span = diagnostic.start, diagnostic.end
+    return ShownDiagnostic(code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count)

@@ -6,7 +6,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 
 from viewer.core.call_ids import CallIds
 from viewer.core.messages import Coding, Ending, Header, Message, Piece, Span
@@ -116,18 +115,6 @@ class MessageIndex:
     def transcript(self, number: int) -> int:
         """The transcript of a message."""
         return self._transcripts[self._transcript_place(number)][1]
-
-    def turn_starts(self, first: int) -> Iterator[tuple[int, int, int]]:
-        """The messages from `first` on with which a turn begins: number, turn, transcript."""
-        if first > len(self):
-            return
-        last = (self.turn(first - 1), self.transcript(first - 1)) if first > 1 else (0, 0)
-        borders = [*self.transcripts(first, len(self)), (len(self) + 1, 0)]
-        for (start, transcript), (end, _) in pairwise(borders):
-            for number, turn in enumerate(self._turn[start - 1 : end - 1], start):
-                if (turn, transcript) != last:
-                    last = turn, transcript
-                    yield number, turn, transcript
 
     def __iter__(self) -> Iterator[Message]:
         return (self[number] for number in range(1, len(self) + 1))

@@ -32,6 +32,7 @@ from viewer.sources.shown import (
 from viewer.sources.shown_lists import ShownCalls
 from viewer.sources.sight import Sight
 from viewer.sources.told import placed, told_safely
+from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 from viewer.sources.vault import Vault
 
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
@@ -137,10 +138,14 @@ class Projection:
         """How many messages have been read, for an audience that may know it."""
         return len(self._examiner.index)
 
-    def turn_starts(self, first: int) -> Iterator[tuple[int, int, int]]:
-        """The messages from `first` on with which a turn begins, shown or not: number, turn, transcript; only for a
-        developer."""
-        return iter(()) if self.audience.is_safe else self._examiner.index.turn_starts(first)
+    def turn_starts(self, after: int) -> TurnStarts:
+        """How many messages stand before each turn that begins after so many, shown or not; only for a developer."""
+        index, first = self._examiner.index, after + 1
+        last = 0 if self.audience.is_safe else len(index)
+        borders = index.transcripts(first, last) if first <= last else []
+        before = (index.turn(first - 1), index.transcript(first - 1)) if 1 < first <= last else (0, 0)
+        places = [Border(number - first, transcript) for number, transcript in borders]
+        return turn_starts(index.turns(first, last), places, *before, base=after)
 
     def headline(self, number: int) -> Headline:
         """What a list of messages tells of one. Only a developer is told anything of what is hidden."""

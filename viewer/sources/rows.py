@@ -14,6 +14,7 @@ from viewer.core.messages import Message
 from viewer.core.turns import TurnCounter
 from viewer.core.visibility import Audience, Reveal, is_user_safe, kind_of
 from viewer.sources.sight import AT_ONCE, MANY, Sight
+from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 
 
 class RowKind(Enum):
@@ -125,6 +126,16 @@ class Rows:
             if self.kind(row) is RowKind.MESSAGE and self._values[row] == number:
                 return row
         return None
+
+    def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
+        """The rows from `first` on with which turns begin, for the end user, and what the row before them is of."""
+        index = self._examiner.index
+        if first >= len(self):
+            return turn_starts(array("I"), ())
+        found = index.transcripts(max(1, self._numbers[first]), max(1, self._numbers[-1]))
+        rows = [first, *(bisect_left(self._numbers, number) for number, _ in found[1:])]
+        borders = [Border(row - first, number) for row, (_, number) in zip(rows, found, strict=True)]
+        return turn_starts(self._turns[first:], borders, turn, transcript, base=first)
 
     @property
     def last_turn(self) -> int:

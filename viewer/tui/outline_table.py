@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
+from viewer.sources.turn_starts import TurnStarts
 from viewer.tui.outline_folds import Folds
 
 
@@ -43,11 +43,12 @@ class OutlineTable(ABC):
         """The first entry of each turn."""
         self._turns = array("I")
         self._transcripts = array("I")
+        self._count = 0
 
     @property
-    @abstractmethod
     def entries(self) -> int:
         """How many entries there are."""
+        return self._count
 
     @abstractmethod
     def number(self, entry: int) -> int:
@@ -129,12 +130,11 @@ class OutlineTable(ABC):
         """All turns at once."""
         self.folds.fold(range(self.groups) if folded else (), self.size)
 
-    def _begin(self, entry: int, turn: int, transcript: int) -> None:
-        """An entry; a turn begins with it where it is of another one than the entry before."""
-        if not self._turns or turn != self._turns[-1] or transcript != self._transcripts[-1]:
-            self._firsts.append(entry)
-            self._turns.append(turn)
-            self._transcripts.append(transcript)
+    def _take(self, starts: TurnStarts) -> None:
+        """More turns."""
+        self._firsts.extend(starts.places)
+        self._turns.extend(starts.turns)
+        self._transcripts.extend(starts.transcripts)
 
     def _end(self, group: int) -> int:
         return self._firsts[group + 1] if group + 1 < self.groups else self.entries
@@ -147,14 +147,6 @@ _AT_AN_END = 6
 class WholeTable(OutlineTable):
     """A developer's outline: every message, whichever channels are switched off."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
-
-    @property
-    def entries(self) -> int:
-        return self._count
-
     def number(self, entry: int) -> int:
         return entry + 1
 
@@ -165,59 +157,40 @@ class WholeTable(OutlineTable):
         return number - 1
 
     def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        for number, turn, transcript in projection.turn_starts(self._count + 1):
-            self._begin(number - 1, turn, transcript)
+        self._take(projection.turn_starts(self.entries))
         self._count = projection.message_count
         self.folds.measure(self.size, self.groups - 1)
 
 
 class ShownTable(OutlineTable):
-    """The end user's outline: the messages that are shown, and runs of hidden ones."""
+    """The end user's outline: the messages that are shown, and runs of hidden ones; each row is an entry."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._numbers = array("I")
-        self._hidden = array("I")
-
-    @property
-    def entries(self) -> int:
-        return len(self._numbers)
+        self._rows: Rows | None = None
 
     def number(self, entry: int) -> int:
-        return self._numbers[entry]
+        assert self._rows is not None
+        return self._rows.last_number(entry)
 
     def hidden(self, entry: int) -> int:
-        return self._hidden[entry]
+        assert self._rows is not None
+        return self._rows.value(entry) if self._rows.kind(entry) is RowKind.HIDDEN else 0
 
     def entry_of(self, number: int) -> int:
-        return bisect_left(self._numbers, number)
+        assert self._rows is not None
+        return self._rows.row_of(number)
 
     def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        self._keep(rows.last_number(changed - 1) if changed else 0)
-        for row in range(changed, len(rows)):
-            kind, transcript = rows.kind(row), rows.transcript(row)
-            if kind is RowKind.MESSAGE:
-                self._add(rows.value(row), 0, rows.turn(row), transcript)
-            elif kind is RowKind.HIDDEN:
-                same = bool(self._transcripts) and self._transcripts[-1] == transcript
-                self._add(rows.last_number(row), rows.value(row), self._turns[-1] if same else 1, transcript)
+        self._rows = rows
+        self._keep(changed)
+        before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
+        self._take(rows.turn_starts(changed, *before))
+        self._count = len(rows)
         self.folds.measure(self.size, self.groups - 1)
 
-    def _keep(self, last: int) -> None:
-        """Forget what stands after this message."""
-        length = bisect_right(self._numbers, last)
-        groups = bisect_left(self._firsts, length)
-        kept: Iterable[tuple[array[int], int]] = (
-            (self._numbers, length),
-            (self._hidden, length),
-            (self._firsts, groups),
-            (self._turns, groups),
-            (self._transcripts, groups),
-        )
-        for column, size in kept:
-            del column[size:]
-
-    def _add(self, number: int, hidden: int, turn: int, transcript: int) -> None:
-        self._begin(len(self._numbers), turn, transcript)
-        self._numbers.append(number)
-        self._hidden.append(hidden)
+    def _keep(self, entries: int) -> None:
+        """Forget the turns that begin after so many entries."""
+        groups = bisect_left(self._firsts, entries)
+        for column in (self._firsts, self._turns, self._transcripts):
+            del column[groups:]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, Result, run
+from tests.cli.program import CHAT, ROOT, Result, run
 from viewer.render.exports import EXPORTERS
 
 SECRETS = ("plums", "Be brief", "functions.weather", '"city"')
@@ -111,3 +116,17 @@ def test_no_messages_is_said_but_not_to_a_strict_audience(chat: Path) -> None:
     Path("empty").write_text("")
     assert "no messages found" in run("export", "-o", "-", "empty").err
     assert run("export", "-o", "-", "--strict-safe", "empty").err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_neither_file_nor_piece(number: int, tmp_path: Path) -> None:
+    turn = "<|start|>user<|message|>Hello *there*.<|end|>\n"
+    (tmp_path / "long.ocml").write_text("version: 2.2\n" + turn * 60_000, "utf-8")
+    command = [sys.executable, "-m", "viewer", "export", "long.ocml", "-o", "out.html"]
+    program = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    while len(list(tmp_path.iterdir())) == 1 and program.poll() is None:
+        time.sleep(0.01)
+    program.send_signal(number)
+    assert program.wait(20) == 128 + number
+    assert [path.name for path in tmp_path.iterdir()] == ["long.ocml"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
-from types import FrameType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
+
+from viewer.cli.interruption import ended_tidily
 
 SECONDS = 19.0
 """So long the playing takes, the wait for the late tool apart."""
@@ -37,7 +37,6 @@ _HIDDEN_SIZE = 40
 _HEAD_SIZE = 600
 _BETWEEN = 12
 """The pause between two messages, in pauses between two pieces."""
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Moment(NamedTuple):
@@ -114,17 +113,11 @@ def played(told: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
     when a signal ends the program."""
     descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")
     os.close(descriptor)
-    before = {number: signal.signal(number, _end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
     player = Player(Path(name), told)
-    try:
-        player.start()
-        yield name, player
-    finally:
-        player.stop()
-        Path(name).unlink(missing_ok=True)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+    with ended_tidily():
+        try:
+            player.start()
+            yield name, player
+        finally:
+            player.stop()
+            Path(name).unlink(missing_ok=True)

@@ -9,6 +9,7 @@ import click
 from viewer.cli import completing, options
 from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import mention_if_empty
+from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
@@ -69,7 +70,8 @@ def _export(document: Document, audience: Audience, exporter: Exporter, target: 
             write_text(piece)
         return
     private = not audience.is_safe
-    with WholeFile(Path(target), overwrite=force, private=private, never=Path(document.name)) as file:
+    whole = WholeFile(Path(target), overwrite=force, private=private, never=Path(document.name))
+    with ended_tidily(), whole as file:
         for piece in pieces:
             file.write(piece)
     say(f"wrote {target}: {badge(audience)} view. {view_sentence(audience)}")

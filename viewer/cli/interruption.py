@@ -1,10 +1,14 @@
-"""ctrl+c while something is followed: what is under way is finished first."""
+"""Signals: ctrl+c while something is followed, and what ends the program while a file is being written."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
+from typing import NoReturn
+
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Interruption:
@@ -41,3 +45,18 @@ class Interruption:
         again, self.heard = self.heard, True
         if again or self._is_waiting:
             raise KeyboardInterrupt
+
+
+@contextmanager
+def ended_tidily() -> Iterator[None]:
+    """Inside of it a signal that ends the program lets it tidy up first, by an exception."""
+    before = {number: signal.signal(number, _end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
@@ -33,12 +34,21 @@ def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:.0f} {full_height:.0f}">\n'
     if title:
         yield f"<title>{escape(title)}</title>\n"
-    yield f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND.hex}"/>\n'
+    yield f'<rect width="100%" height="100%" rx="8" fill="{_page(lines).hex}"/>\n'
     yield f'<g font-family="{_FONTS}" font-size="14" xml:space="preserve">\n'
     for draw in (_backdrop, _text):
         for number, line in enumerate(lines):
             yield _line(line, number, draw)
     yield "</g>\n</svg>\n"
+
+
+def _page(lines: Sequence[Cells]) -> ColorTriplet:
+    """What lies behind everything: the colour that most of what was drawn lies on."""
+    areas: Counter[ColorTriplet] = Counter()
+    for line in lines:
+        for segment in line:
+            areas[_colors(segment.style)[1] or _BACKGROUND] += cells(segment.text)
+    return max(areas, key=areas.__getitem__, default=_BACKGROUND)
 
 
 def _line(line: Cells, number: int, draw: Callable[[int, int, Segment], str]) -> str:

@@ -56,7 +56,7 @@ class Following(Tailing, Acting):
         elif isinstance(self.document, LiveDocument):
             self._follow_again(self.document)
         elif not self.document.is_complete:
-            self.say("still reading; F again when all has been read")
+            self.say(f"still reading; {self.key_of('follow')} again when all has been read")
         else:
             self._follow_file()
 
@@ -66,12 +66,12 @@ class Following(Tailing, Acting):
             self.moved()
         elif self.tailed and self.tailed.following.is_stream:
             self.stay_here()
-            self.say("the end is not shown as it grows; F or G goes there again")
+            self.say(f"the end is not shown as it grows; {self.key_of('follow')} goes there again")
         else:
             self.stop_tailing()
             self.draw_all()
             self.moved()
-            self.say("no longer followed; F follows again")
+            self.say(f"no longer followed; {self.key_of('follow')} follows again")
 
     def _follow_again(self, document: LiveDocument) -> None:
         if document.is_complete:

@@ -15,7 +15,9 @@ from viewer.core.turns import TurnCounter
 
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
-_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
+_ESCAPED, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 32, 64, 128
+IRREGULAR = 16
+"""The flag of a message whose body is not one plain run of bytes."""
 
 
 def ending_number(ending: Ending) -> int:
@@ -27,7 +29,8 @@ class MessageIndex:
     """Messages by number, at most 64 bytes each beside the headers that many of them share."""
 
     def __init__(self) -> None:
-        self._places = Places()
+        self.places = Places()
+        """Where they are, by row: the number less one."""
         self._header = array("I")
         self._transcripts: list[tuple[int, int]] = []
         """The first row of each transcript, and its number."""
@@ -43,7 +46,7 @@ class MessageIndex:
         self._turns = TurnCounter()
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
     def __getitem__(self, number: int) -> Message:
         """The message of this number, from 1 on."""
@@ -53,7 +56,7 @@ class MessageIndex:
         call_id = self._call_ids.get(row)
         if call_id is not None:
             header = header.with_call_id(call_id)
-        span = self._places.span(row)
+        span = self.places.span(row)
         return Message(
             number,
             self.transcript(number),
@@ -61,17 +64,17 @@ class MessageIndex:
             _ENDINGS[flags & 7],
             span,
             self._pieces_at(row, flags),
-            stop=(self._places.body_end(row), span[1]) if flags & _HAS_STOP else None,
+            stop=(self.places.body_end(row), span[1]) if flags & _HAS_STOP else None,
             broke_out=bool(flags & _BROKE_OUT),
             time_ms=self._times.get(row),
             cancelled=bool(flags & _CANCELLED),
         )
 
     def _pieces_at(self, row: int, flags: int) -> tuple[Piece, ...]:
-        if flags & _IRREGULAR:
+        if flags & IRREGULAR:
             return tuple(self._pieces[row])
         coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
-        return (Piece(self._places.body_start(row), self._places.body_end(row), coding),)
+        return (Piece(self.places.body_start(row), self.places.body_end(row), coding),)
 
     def look_key(self, number: int) -> int:
         """Equal for messages of equal headers (but for call ids) and endings: who may see one may see the other."""
@@ -124,7 +127,7 @@ class MessageIndex:
         row = message.number - 1
         if row == len(self):
             self._append(message)
-        self._places.set_span(row, message.span)
+        self.places.set_span(row, message.span)
         self._header[row] = self.header_number(message.header)
         self._flags[row] = self._place_body(row, message) | _marks(message)
         if message.header.call_id is not None:
@@ -141,13 +144,13 @@ class MessageIndex:
         del known[first:]
         known.extend(pieces)
         if known:
-            self._places.reach(row, known[-1].end)
-        self._flags[row] = self._flags[row] & ~(_IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
+            self.places.reach(row, known[-1].end)
+        self._flags[row] = self._flags[row] & ~(IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
 
     def extend(self, run: Run) -> None:
         """Whole messages, behind those that are known."""
         row = len(self)
-        self._places.extend(run)
+        self.places.extend(run)
         flags = run.endings | (_HAS_STOP | (_ESCAPED if run.grammar.literals else 0))
         self._header.frombytes(run.headers.astype("=u4").tobytes())
         self._flags.frombytes(flags.astype("=u1").tobytes())
@@ -165,11 +168,11 @@ class MessageIndex:
 
     def span(self, number: int) -> Span:
         """Where a message begins and ends."""
-        return self._places.span(number - 1)
+        return self.places.span(number - 1)
 
     def bounds(self, first: int, last: int) -> tuple[array[int], array[int]]:
         """Where the messages of these numbers begin and end."""
-        return self._places.spans(first - 1, last)
+        return self.places.spans(first - 1, last)
 
     def kinds(self, first: int, last: int) -> tuple[array[int], array[int]]:
         """The two halves of the look keys of these messages: numbers of headers, and flags."""
@@ -177,7 +180,7 @@ class MessageIndex:
 
     def _append(self, message: Message) -> None:
         self._enter_transcript(len(self), message.transcript)
-        self._places.append()
+        self.places.append()
         self._header.append(0)
         self._flags.append(0)
         self._turn.append(self._turns.next(message))
@@ -201,17 +204,17 @@ class MessageIndex:
     def _place_body(self, row: int, message: Message) -> int:
         """Put the body into its columns, or beside them where it is not one plain run; returns the flags for that."""
         flags = self._place_pieces(row, message.pieces)
-        if flags & _IRREGULAR:
-            self._places.set_body_end(row, message.stop[0] if message.stop else message.span[1])
+        if flags & IRREGULAR:
+            self.places.set_body_end(row, message.stop[0] if message.stop else message.span[1])
         return flags | (_HAS_STOP if message.stop else 0)
 
     def _place_pieces(self, row: int, pieces: Sequence[Piece]) -> int:
         if len(pieces) != 1 or pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
             self._pieces[row] = pieces
-            return _IRREGULAR
+            return IRREGULAR
         self._pieces.pop(row, None)
-        self._places.set_body_start(row, pieces[0].start)
-        self._places.set_body_end(row, pieces[0].end)
+        self.places.set_body_start(row, pieces[0].start)
+        self.places.set_body_end(row, pieces[0].end)
         return _ESCAPED if pieces[0].coding is Coding.ESCAPED else 0
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from viewer.core.messages import Span
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from viewer.core.run import Run
 
 _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
@@ -25,6 +29,8 @@ class Places:
         """From the end of the body, or the beginning of the stop, to the end of the message."""
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
+        self._run_firsts, self._run_ends = array("Q"), array("Q")
+        """The rows that came as runs: from which on, and up to which."""
 
     def __len__(self) -> int:
         return len(self._start)
@@ -35,7 +41,12 @@ class Places:
             column.append(0)
 
     def extend(self, run: Run) -> None:
-        """The rows of a run."""
+        """The rows of a run; there is no mark inside their bodies."""
+        if self._run_ends and self._run_ends[-1] == len(self):
+            self._run_ends[-1] += len(run)
+        else:
+            self._run_firsts.append(len(self))
+            self._run_ends.append(len(self) + len(run))
         self._start.frombytes(run.starts.astype("=u8").tobytes())
         self._end.frombytes(run.ends.astype("=u8").tobytes())
         self._lead.frombytes((run.body_starts - run.starts).astype("=u4").tobytes())
@@ -48,6 +59,30 @@ class Places:
     def spans(self, first: int, last: int) -> tuple[array[int], array[int]]:
         """The beginnings and the ends of the rows from `first` on, without `last`."""
         return self._start[first:last], self._end[first:last]
+
+    def bodies(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The beginnings and the ends of the bodies of the rows from `first` on, without `last`."""
+        import numpy as np
+
+        leads, tails = np.array(self._lead[first:last], np.int64), np.array(self._tail[first:last], np.int64)
+        starts = np.array(self._start[first:last], np.int64) + leads
+        ends = np.array(self._end[first:last], np.int64) - tails
+        for row in np.flatnonzero(leads == _FAR_LEAD).tolist():
+            starts[row] = self._far_starts.get(first + row, 0)
+        for row in np.flatnonzero(tails == _FAR_TAIL).tolist():
+            ends[row] = self._far_ends.get(first + row, 0)
+        return starts, ends
+
+    def came_in_run(self, first: int, last: int) -> NDArray[np.bool_]:
+        """Which of the rows from `first` on, without `last`, came as runs."""
+        import numpy as np
+
+        came = np.zeros(last - first, bool)
+        at = bisect_right(self._run_ends, first)
+        while at < len(self._run_firsts) and self._run_firsts[at] < last:
+            came[max(0, self._run_firsts[at] - first) : self._run_ends[at] - first] = True
+            at += 1
+        return came
 
     def set_span(self, row: int, span: Span) -> None:
         """Where it begins and ends; the body must be set anew."""

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
 from viewer.core.diagnostics import Diagnostic
@@ -34,6 +35,12 @@ from viewer.sources.sight import Sight
 from viewer.sources.told import placed, told_safely
 from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 from viewer.sources.vault import Vault
+
+if TYPE_CHECKING:
+    from viewer.sources.skim import Skimmer
+
+WORTH_SKIMMING = 1024 * 1024
+"""Bytes of an input in which a text is looked for in many messages at once, which needs NumPy."""
 
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
@@ -184,6 +191,13 @@ class Projection:
         if kind is RowKind.STRAY:
             return iter((self._vault.stray_for(self.audience, *self._examiner.strays[value].span),))
         return self._vault.blocks_for(self.audience, self._examiner.index[value])
+
+    def skimmer(self, rows: Rows, text: str, ignores_case: bool) -> Skimmer | None:
+        """What finds a text in many of these rows at once; None where each of them must be looked at."""
+        index = self._examiner.index
+        if not len(index) or index.span(len(index))[1] < WORTH_SKIMMING:
+            return None
+        return self._vault.skimmer_for(self.audience, index, rows, (text, ignores_case))
 
     def message_at_byte(self, offset: int) -> int | None:
         """The number of the message that a byte of the input belongs to; only for a developer."""

@@ -96,6 +96,10 @@ class Rows:
         """The number of the message, the count of hidden messages, or the position of the stray text."""
         return self._values[row]
 
+    def columns(self, first: int, last: int) -> tuple[array[int], array[int]]:
+        """The kinds and the values of the rows from `first` on, without `last`."""
+        return self._kinds[first:last], self._values[first:last]
+
     def label(self, row: int) -> int:
         """The number that the message of this row has in this view."""
         if self._audience.strict:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING
 
 from viewer.core.bodies import Body, read_body
+from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
 from viewer.core.messages import Message, Span
 from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
@@ -12,6 +14,11 @@ from viewer.core.visibility import Audience, is_user_safe
 from viewer.formats.token_ids import body_of_ids
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
 from viewer.sources.bytes import Source
+from viewer.sources.rows import Rows
+from viewer.sources.sight import Sight
+
+if TYPE_CHECKING:
+    from viewer.sources.skim import Skimmer
 
 
 class HiddenError(Exception):
@@ -43,6 +50,18 @@ class Vault:
             return iter((self.body_for(audience, message),))
         cuts = _cuts_thoughts(audience, message)
         return body_blocks(message, self._source.read, lambda: self.body_for(audience, message), cuts)
+
+    def skimmer_for(
+        self, audience: Audience, index: MessageIndex, rows: Rows, needle: tuple[str, bool]
+    ) -> Skimmer | None:
+        """What finds a text, with or without case, in many of these rows at once; None where it cannot."""
+        from viewer.core.needle import needle_of
+        from viewer.sources.skim import Ground, Skimmer
+
+        found = needle_of(*needle)
+        cuts = Sight(index, lambda message: _cuts_thoughts(audience, message))
+        ground = Ground(index, rows, self._source.read, Sight(index, audience.sees), cuts)
+        return Skimmer(ground, found) if found else None
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
         """Where spans of the input stand in the body's text, for a developer who sees all of it."""

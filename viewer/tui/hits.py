@@ -1,10 +1,11 @@
-"""What a search has found: hits in the order of the rows, about 20 bytes each."""
+"""What a search has found: hits in the order of the rows, about 20 bytes each; beyond a limit they are only counted."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple, overload
 
 from viewer.sources.rows import Rows
@@ -27,6 +28,15 @@ class _Column:
         self.rows = array("I")
         self.starts = array("Q")
         self.ends = array("Q")
+        self.counted_rows = array("I")
+        """Rows with hits that are not kept, each once."""
+        self.counts = array("Q")
+        """How many hits were counted up to each of these rows."""
+
+    @property
+    def counted(self) -> int:
+        """How many are not kept."""
+        return self.counts[-1] if self.counts else 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -41,22 +51,43 @@ class _Column:
         self.starts.append(start)
         self.ends.append(end)
 
+    def add_all(self, rows: array[int], starts: array[int], length: int) -> None:
+        self.rows.extend(rows)
+        self.starts.extend(starts)
+        self.ends.extend(array("Q", [start + length for start in starts]))
+
+    def count(self, row: int, hits: int = 1) -> None:
+        total = self.counted + hits
+        if self.counted_rows and self.counted_rows[-1] == row:
+            self.counts[-1] = total
+        else:
+            self.counted_rows.append(row)
+            self.counts.append(total)
+
     def drop_from(self, row: int) -> None:
         kept = self.before(row)
         for column in (self.rows, self.starts, self.ends):
             del column[kept:]
+        kept = bisect_left(self.counted_rows, row)
+        del self.counted_rows[kept:], self.counts[kept:]
 
 
 class Hits(Sequence[Hit]):
     """All hits, in order, although the rows from the person's place on are searched first."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, most: int) -> None:
         self._rows = rows
+        self._most = most
         self._head = _Column()
         self._tail = _Column()
 
     def __len__(self) -> int:
         return len(self._head) + len(self._tail)
+
+    @property
+    def total(self) -> int:
+        """How many there are, also those that are not kept."""
+        return len(self) + self._head.counted + self._tail.counted
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...
@@ -80,13 +111,34 @@ class Hits(Sequence[Hit]):
         """The hits to be marked in one row."""
         return self[self.before(row) : self.before(row + 1)]
 
-    def rows(self) -> list[int]:
-        """The rows that have hits, each once."""
-        return list(dict.fromkeys([*self._head.rows, *self._tail.rows]))
+    def rows(self) -> array[int]:
+        """The rows that have hits, each once and in order."""
+        found = array("I")
+        for column in (self._head, self._tail):
+            for rows in (column.rows, column.counted_rows):
+                found.extend(row for row, _ in groupby(rows) if not found or row > found[-1])
+        return found
+
+    def spread(self, most: int) -> list[int]:
+        """So many rows that have hits at most, from all over them."""
+        found = self.rows()
+        return found[:: len(found) // most + 1].tolist()
 
     def add(self, row: int, start: int, end: int, *, in_head: bool) -> None:
         """A new hit, after all that were found in its part."""
-        (self._head if in_head else self._tail).add(row, start, end)
+        column = self._head if in_head else self._tail
+        if len(self) < self._most:
+            column.add(row, start, end)
+        else:
+            column.count(row)
+
+    def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
+        """The same for many of one length, in order."""
+        column = self._head if in_head else self._tail
+        kept = max(0, self._most - len(self))
+        column.add_all(rows[:kept], starts[:kept], length)
+        for row, hits in groupby(rows[kept:]):
+            column.count(row, len(list(hits)))
 
     def drop_from(self, row: int) -> None:
         """Forget the hits of this row and all after it."""

@@ -12,6 +12,7 @@ from viewer.sources.rows import RowKind, Rows
 from viewer.tui.hits import Hit, Hits
 from viewer.tui.matching import WINDOW, Asked, Found, Literal, Matcher, Window, linear, windows
 from viewer.tui.pattern_runner import PatternRunner
+from viewer.tui.route import Known, Route
 
 MOST_HITS = 1_000_000
 LONGEST_QUERY = 1000
@@ -64,18 +65,12 @@ class Searcher:
         pattern_seconds: float = 2.0,
     ) -> None:
         self.query = query
-        self.hits = Hits(rows)
-        self.more = False
-        """There are more hits than are kept."""
+        self.hits = Hits(rows, most_hits)
         self._projection = projection
         self._rows = rows
-        self._most_hits = most_hits
         self._matcher = _matcher(query, pattern_seconds)
-        self._start = max(0, min(start_row, len(rows)))
-        self._tail = self._start
-        """The next row to look at from the start on."""
-        self._head = 0
-        """The next row to look at of those before the start."""
+        skimmer = None if query.is_pattern else projection.skimmer(rows, query.text, query.ignores_case)
+        self._route = Route(rows, start_row, skimmer)
         self._reading: Iterator[Window | None] = iter(())
         self._reading_row = -1
         self._asked: list[Window] = []
@@ -88,18 +83,21 @@ class Searcher:
         return self._matcher.fault
 
     @property
+    def more(self) -> bool:
+        """There are more hits than are kept."""
+        return self.hits.total > len(self.hits)
+
+    @property
     def progress(self) -> float:
         """How many of the rows have been searched, from 0 to 1."""
-        done = self._head + self._tail - self._start
-        return 1.0 if self.is_done else min(done / max(1, len(self._rows)), 0.99)
+        return 1.0 if self.is_done else min(self._route.done / max(1, len(self._rows)), 0.99)
 
     @property
     def is_done(self) -> bool:
         """All that there is has been searched."""
-        if self.fault or self.more or not self.query.text:
+        if self.fault or not self.query.text:
             return True
-        left = self._asked or self._reading_row >= 0 or self._head < self._start
-        return not left and self._tail >= len(self._rows)
+        return not self._asked and self._reading_row < 0 and self._route.is_done
 
     def step(self, budget_seconds: float) -> bool:
         """Search for about so long; returns whether there is more to do."""
@@ -119,9 +117,7 @@ class Searcher:
         if self._reading_row >= changed_row:
             self._reading, self._reading_row = iter(()), -1
         self._asked = [window if window.row < changed_row else window._replace(row=-1) for window in self._asked]
-        self._start = min(self._start, changed_row)
-        self._tail = max(self._start, min(self._tail, changed_row))
-        self._head = min(self._head, self._start)
+        self._route.resume(changed_row)
 
     def next_from(self, number: int, offset: int = 0) -> Hit | None:
         """The first hit that begins at or after this place of a message; after the last comes the first."""
@@ -161,7 +157,7 @@ class Searcher:
         while size < WINDOW and (not self._asked or time.monotonic() < deadline):
             window = self._next_window()
             if window is None:
-                if self._reading_row < 0 or time.monotonic() >= deadline:
+                if self._asked or self._route.is_done or time.monotonic() >= deadline:
                     break
                 continue
             if window.text:
@@ -183,21 +179,19 @@ class Searcher:
         return window
 
     def _open_next_row(self) -> bool:
-        while (row := self._next_row()) is not None:
-            if self._rows.kind(row) is not RowKind.HIDDEN:
-                blocks = self._projection.body_blocks(self._rows, row)
-                self._reading, self._reading_row = windows(row, blocks, self._matcher.cut), row
-                return True
+        """Go on to the next row that must be looked at; matches that are known wait for what is asked before them."""
+        row = self._route.coming()
+        if row is None or (self._asked and isinstance(row, Known)):
+            return False
+        self._route.go_on()
+        if isinstance(row, Known):
+            in_head = row.rows[0] < self._route.start
+            self.hits.add_all(row.rows, row.starts, len(self.query.text), in_head=in_head)
+        elif self._rows.kind(row) is not RowKind.HIDDEN:
+            blocks = self._projection.body_blocks(self._rows, row)
+            self._reading, self._reading_row = windows(row, blocks, self._matcher.cut), row
+            return True
         return False
-
-    def _next_row(self) -> int | None:
-        if self._tail < len(self._rows):
-            self._tail += 1
-            return self._tail - 1
-        if self._head < self._start:
-            self._head += 1
-            return self._head - 1
-        return None
 
     def _start_of(self, window: Window) -> int:
         """Matches do not overlap, also where a body is cut."""
@@ -210,10 +204,8 @@ class Searcher:
         for window, found in zip(asked, answer, strict=True):
             self._last_end = window.base + found[-1][1] if found else self._last_end if window.base else 0
             for start, end in found if window.row >= 0 else []:
-                if len(self.hits) >= self._most_hits:
-                    self.more = True
-                    return
-                self.hits.add(window.row, window.base + start, window.base + end, in_head=window.row < self._start)
+                in_head = window.row < self._route.start
+                self.hits.add(window.row, window.base + start, window.base + end, in_head=in_head)
 
 
 def _matcher(query: Query, seconds: float) -> Matcher:

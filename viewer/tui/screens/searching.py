@@ -52,7 +52,7 @@ class Searching(Parts):
                 if searcher.hits and not jumped:
                     jumped = True
                     self._first_hit(searcher)
-                self.prompt.note(f"{len(searcher.hits)} hits, {searcher.progress:.0%}")
+                self.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
                 await asyncio.sleep(0.001)
         finally:
             self._is_searching = False
@@ -143,11 +143,9 @@ class Searching(Parts):
     def _note(self) -> None:
         if self.searcher is None:
             return
-        total = f"{len(self.searcher.hits)}{'+' if self.searcher.more else ''}"
+        total = self.searcher.hits.total
         place = self.searcher.index_of(self.hit) if self.hit else None
-        self.prompt.note(
-            f"{place + 1}/{total}" if place is not None else f"{total} hits" if self.searcher.hits else "no hits"
-        )
+        self.prompt.note(f"{place + 1}/{total}" if place is not None else f"{total} hits" if total else "no hits")
 
     def action_next_match(self) -> None:
         self._another(1)

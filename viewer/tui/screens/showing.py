@@ -140,7 +140,7 @@ class Showing(Titling):
         rows = self.view.rows
         marks = [(rows.row_of(number), Look.BOOKMARK) for number in self.state.marks]
         if self.searcher:
-            marks += [(hit.row, Look.MATCH) for hit in list(self.searcher.hits)[:10_000]]
+            marks += [(row, Look.MATCH) for row in self.searcher.hits.spread(10_000)]
         self.transcript.minimap.signs = self.signs
         self.transcript.minimap.show(marks, self.facts.problems)
 

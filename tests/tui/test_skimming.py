@@ -62,6 +62,7 @@ TEXTS = (
     "É é e\u0301",
     "привет ПРИВЕТ Ⱥⱥ",
     "日本語 😀 the 日本",
+    "Ѐ ѠѐрР р",
     "\0\x10\x01 {[ |\\ ~^",
     "a\r\nb\nthe\n",
     "",
@@ -169,6 +170,13 @@ def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pyt
     assert [(hit.start, hit.end) for hit in searcher.hits] == [(4, 5)] * 200
 
 
+def test_json_with_and_without_escapes(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    bodies = [r"the é", r"t\u0068e", r"the\nthe", r"a\u00e9the", r"\ud800 the", "the"] * 5
+    lines = "".join(f'{{"role": "user", "content": "{body}"}}\n' for body in bodies)
+    for typed in ("the", "\n", "é", "\\u", "content"):
+        assert_same(document_at(tmp_path / "a.jsonl", lines.encode()), typed, skim, END_USER)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +236,12 @@ class TestGrowing:
         rows.extend()
         searcher = Searcher(projection, rows, Query("the"), start_row=3)
         while not document.is_complete:
-            searcher.step(0)
+            searcher.step(1)
+            shown = [projection.message(hit.number) for hit in searcher.hits]
+            assert all(
+                message and message.body[hit.start : hit.end].lower() == "the"
+                for message, hit in zip(shown, searcher.hits, strict=True)
+            )
             document.read_some(70)
             searcher.resume(rows.extend())
         while searcher.step(1):

@@ -24,6 +24,8 @@ Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
 """Bytes that are looked at in one go: what is made of them fits the cache of a processor."""
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a body that is looked at in one go although it is larger; a still larger one is read with care."""
 WIDEST_GAP = 128 * 1024
 """Bytes between two messages that are rather read than left out."""
 FEWEST, MOST = 1024, 64 * 1024
@@ -129,7 +131,7 @@ def _plan(ground: Ground, first: int, after: int) -> _Plan:
     starts, ends = (column[chosen] for column in ground.index.places.bodies(low - 1, high))
     flags = np.frombuffer(ground.index.kinds(low, high)[1], np.uint8)[chosen]
     sizes = ends - starts
-    plain = (flags & IRREGULAR == 0) & (numbers <= ground.rows.settled_number) & (sizes >= 0) & (sizes <= BLOCK)
+    plain = (flags & IRREGULAR == 0) & (numbers <= ground.rows.settled_number) & (sizes >= 0) & (sizes <= LARGEST)
     if (starts[plain][1:] < ends[plain][:-1]).any():
         plain[:] = False
     starts, ends = starts[plain], ends[plain]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 
@@ -14,6 +15,8 @@ from viewer.tui.search import Query, Searcher
 from viewer.tui.widgets.prompt import Prompt, PromptKind
 
 STEP_SECONDS = 0.008
+NOTE_SECONDS = 0.1
+"""The screen has better things to draw than each count."""
 
 
 class Searching(Parts):
@@ -45,15 +48,17 @@ class Searching(Parts):
         _: Worker[None] = self.run_worker(search, group="search", exclusive=True)
 
     async def _search(self, searcher: Searcher, kind: PromptKind, typed: str) -> None:
-        jumped = False
+        jumped, noted = False, 0.0
         self._is_searching = True
         try:
             while searcher.step(STEP_SECONDS):
                 if searcher.hits and not jumped:
                     jumped = True
                     self._first_hit(searcher)
-                self.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
-                await asyncio.sleep(0.001)
+                if time.monotonic() >= noted + NOTE_SECONDS:
+                    self.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
+                    noted = time.monotonic()
+                await asyncio.sleep(0)
         finally:
             self._is_searching = False
         if searcher is not self.searcher:

@@ -1,0 +1,78 @@
+"""A needle finds in bytes what `re` finds in the text, or says where it doubts."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from viewer.core.needle import Needle, _letters_with_case, needle_of
+
+LETTERS = "aAkKsSiIzZ[{@`\0 \u212a\u017f\u0130\u0131éÉßẞрРѐЀѠѡⱥȺ日😀ǅǄǆΣσς\u0345ιΙ\u1fbeµμ"
+
+
+def found(text: str, word: str, ignores_case: bool) -> tuple[set[int], set[int], bool]:
+    """Where it is found and where there is doubt, in code points."""
+    needle = Needle(word, ignores_case)
+    data = text.encode()
+    places = needle.find(np.frombuffer(data, np.uint8)).tolist(), needle.doubts(data).tolist()
+    hits, doubts = ({len(data[:at].decode()) for at in those} for those in places)
+    return hits, doubts, needle.is_exact
+
+
+def expected(text: str, word: str, ignores_case: bool) -> set[int]:
+    flags = re.IGNORECASE if ignores_case else 0
+    return {match.start() for match in re.finditer(f"(?={re.escape(word)})", text, flags)}
+
+
+@pytest.mark.parametrize("ignores_case", [True, False])
+def test_all_matches_are_found_or_doubted_and_no_others(ignores_case: bool) -> None:
+    chance = random.Random(3)
+    for _ in range(1500):
+        text = "".join(chance.choices(LETTERS, k=chance.randrange(30)))
+        word = "".join(chance.choices(LETTERS, k=chance.randrange(1, 4)))
+        hits, doubts, is_exact = found(text, word, ignores_case)
+        wanted = expected(text, word, ignores_case)
+        missed = wanted - hits
+        assert all(doubts & set(range(at, at + len(word))) for at in missed), (text, word)
+        assert hits <= wanted or not is_exact, (text, word)
+        assert ignores_case or (hits == wanted and not doubts)
+
+
+@pytest.mark.parametrize(
+    ("word", "ignores_case", "is_exact"),
+    [("word", True, True), ("é", True, True), ("р", True, False), ("р", False, True)],
+)
+def test_letters_whose_cases_differ_in_two_bytes_are_told_with_care(
+    word: str, ignores_case: bool, is_exact: bool
+) -> None:
+    assert Needle(word, ignores_case).is_exact == is_exact
+
+
+@pytest.mark.parametrize(
+    ("word", "overlaps"), [("aa", True), ("that", True), ("the", False), ("aBA", True), ("x", False)]
+)
+def test_knows_whether_matches_overlap(word: str, overlaps: bool) -> None:
+    assert Needle(word.lower(), True).overlaps == overlaps
+
+
+@pytest.mark.parametrize("text", ["", "\ufffd", "a\ud800", "\udc80"])
+def test_bytes_do_not_tell_of_everything(text: str) -> None:
+    assert needle_of(text, False) is None
+
+
+def test_no_letter_with_two_cases_is_forgotten() -> None:
+    everything = [chr(at) for at in range(0x110000) if not 0xD800 <= at < 0xE000]
+    letters = "".join(one for one in everything if one.lower() != one or one.upper() != one)
+    assert set(letters) == set(_letters_with_case())
+    assert set(re.findall(f"[{letters}]", "".join(everything), re.IGNORECASE)) == set(letters)
+
+
+@pytest.mark.slow
+def test_each_letter_is_found_in_each_case() -> None:
+    for letter in _letters_with_case():
+        wanted = {match[0].encode() for match in re.finditer(re.escape(letter), _letters_with_case(), re.IGNORECASE)}
+        needle = Needle(letter, True)
+        assert all(needle.doubts(one).size or needle.find(np.frombuffer(one, np.uint8)).size for one in wanted), letter

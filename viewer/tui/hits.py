@@ -5,10 +5,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import groupby
 from typing import NamedTuple, overload
 
 from viewer.sources.rows import Rows
+
+MANY = 4096
+"""From so many hits on NumPy is worth its loading."""
 
 
 class Hit(NamedTuple):
@@ -113,16 +115,20 @@ class Hits(Sequence[Hit]):
 
     def rows(self) -> array[int]:
         """The rows that have hits, each once and in order."""
-        found = array("I")
-        for column in (self._head, self._tail):
-            for rows in (column.rows, column.counted_rows):
-                found.extend(row for row, _ in groupby(rows) if not found or row > found[-1])
-        return found
+        if len(self) < MANY:
+            return array("I", sorted({row for rows in self._all_rows() for row in rows}))
+        import numpy as np
+
+        found = np.unique(np.concatenate([np.array(rows, np.uint32) for rows in self._all_rows()]))
+        return array("I", found.astype("I").tobytes())
 
     def spread(self, most: int) -> list[int]:
-        """So many rows that have hits at most, from all over them."""
-        found = self.rows()
-        return found[:: len(found) // most + 1].tolist()
+        """Rows that have hits, about so many at most, from all over them."""
+        step = sum(map(len, self._all_rows())) // most + 1
+        return [row for rows in self._all_rows() for row in rows[::step]]
+
+    def _all_rows(self) -> list[array[int]]:
+        return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
     def add(self, row: int, start: int, end: int, *, in_head: bool) -> None:
         """A new hit, after all that were found in its part."""
@@ -137,8 +143,10 @@ class Hits(Sequence[Hit]):
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         column.add_all(rows[:kept], starts[:kept], length)
-        for row, hits in groupby(rows[kept:]):
-            column.count(row, len(list(hits)))
+        while kept < len(rows):
+            end = bisect_right(rows, rows[kept], kept)
+            column.count(rows[kept], end - kept)
+            kept = end
 
     def drop_from(self, row: int) -> None:
         """Forget the hits of this row and all after it."""

@@ -14,7 +14,7 @@ from viewer.tui.screens.parts import Parts
 from viewer.tui.search import Query, Searcher
 from viewer.tui.widgets.prompt import Prompt, PromptKind
 
-STEP_SECONDS = 0.008
+STEP_SECONDS = 0.005
 NOTE_SECONDS = 0.1
 """The screen has better things to draw than each count."""
 

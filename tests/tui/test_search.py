@@ -68,7 +68,7 @@ class TestHits:
         for number, start, end in places(searcher):
             shown = projection.message(number)
             assert shown is not None and shown.body[start:end].lower() == "warm"
-        assert searcher.messages() == [2, 6, 8]
+        assert list(searcher.messages()) == [2, 6, 8]
 
     def test_with_a_capital_only_that_case(self, tmp_path: Path) -> None:
         assert [hit.number for hit in searched(document_of(tmp_path), "Warm").hits] == [2]
@@ -92,7 +92,7 @@ class TestHits:
         searcher = searched(document, "plums", EVERYTHING)
         _, rows = view(document, EVERYTHING)
         assert [(hit.number, rows.kind(hit.row)) for hit in searcher.hits] == [(1, RowKind.STRAY)]
-        assert searcher.messages() == []
+        assert not searcher.messages()
 
     @pytest.mark.parametrize(
         ("text", "typed", "found"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import chain
+from string import ascii_lowercase
 from typing import TypeAlias
 
 import numpy as np
@@ -51,6 +52,8 @@ class Needle:
             all(map(frozenset.intersection, self._bytes[at:], self._bytes)) for at in range(1, self.size)
         )
         """One match may begin inside another."""
+        self._letters = [_letter(wanted) for wanted in self._bytes]
+        """Where either case of a letter of ASCII is wanted, the small one; else nothing."""
         self._order: list[int] = []
 
     def find(self, data: Bytes) -> Positions:
@@ -60,7 +63,7 @@ class Needle:
             return _NONE
         if not self._order:
             self._order = self._rarest_first(data)
-        folded = data | _CASE if any(map(_is_letter, self._bytes)) else data
+        folded = data | _CASE if any(self._letters) else data
         first, *rest = self._order
         may = self._stands(data, folded, slice(first, first + count), first)
         if rest:
@@ -83,8 +86,8 @@ class Needle:
         wanted = self._bytes[at]
         if len(wanted) == 1:
             return np.equal(data[where], np.uint8(min(wanted)))
-        if _is_letter(wanted):
-            return np.equal(folded[where], np.uint8(max(wanted)))
+        if letter := self._letters[at]:
+            return np.equal(folded[where], np.uint8(letter))
         table = np.zeros(256, bool)
         table[list(wanted)] = True
         found: NDArray[np.bool_] = table[data[where]]
@@ -96,7 +99,7 @@ class Needle:
 
         def cost(at: int) -> int:
             wanted = self._bytes[at]
-            slow = 0 if len(wanted) == 1 or _is_letter(wanted) else _SAMPLE
+            slow = 0 if len(wanted) == 1 or self._letters[at] else _SAMPLE
             return slow + sum(int(counts[byte]) for byte in wanted)
 
         return sorted(range(self.size), key=cost)
@@ -107,8 +110,10 @@ def needle_of(text: str, ignores_case: bool) -> Needle | None:
     return None if not text or _UNTOLD.search(text) else Needle(text, ignores_case)
 
 
-def _is_letter(wanted: frozenset[int]) -> bool:
-    return len(wanted) == 2 and min(wanted) | 0x20 == max(wanted) and chr(max(wanted)) in "abcdefghijklmnopqrstuvwxyz"
+def _letter(wanted: frozenset[int]) -> int:
+    """The small letter of ASCII, where it and the capital are wanted; else 0."""
+    small = max(wanted)
+    return small if len(wanted) == 2 and min(wanted) | 0x20 == small and chr(small) in ascii_lowercase else 0
 
 
 def _is_product(spelled: list[bytes]) -> bool:

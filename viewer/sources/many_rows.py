@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.core.index import MessageIndex
 from viewer.core.turns import TurnCounter
+from viewer.sources.chosen import Chosen
 from viewer.sources.sight import Sight
 
 MESSAGE, HIDDEN = 0, 1
@@ -44,7 +45,7 @@ class Request:
     sight: Sight
     wants: Sight | None
     """Which messages the view is about at all; None for all."""
-    only: frozenset[int] | None
+    only: Chosen | None
     strict: bool
     safe: bool
     users: Sight
@@ -101,7 +102,7 @@ def _kept(request: Request, numbers: Numbers) -> NDArray[np.bool_]:
     if request.wants is not None:
         kept &= request.wants.seen(int(numbers[0]), int(numbers[-1]))
     if request.only is not None:
-        kept &= np.isin(numbers, np.fromiter(request.only, np.uint32, len(request.only)))
+        kept &= request.only.among(numbers)
     return kept
 
 

@@ -15,6 +15,7 @@ from viewer.core.messages import Message, Span, Stray, Transcript
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
 from viewer.sources.call_watch import CallWatch
+from viewer.sources.chosen import Chosen
 from viewer.sources.finds import Finds, Show, by_message
 from viewer.sources.places import Places
 from viewer.sources.rows import Lane, RowKind, Rows
@@ -73,7 +74,7 @@ class Projection:
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(transcript.number, transcript.dialect, version, model, header_shown)
 
-    def rows(self, lane: Lane | None = None, only: frozenset[int] | None = None) -> Rows:
+    def rows(self, lane: Lane | None = None, only: Chosen | None = None) -> Rows:
         """The rows as far as the input has been read; more comes with `Rows.extend`."""
         rows = Rows(self._examiner, self.audience, lane, only)
         rows.extend()

@@ -13,6 +13,7 @@ from viewer.core.index import MessageIndex
 from viewer.core.messages import Message
 from viewer.core.turns import TurnCounter
 from viewer.core.visibility import Audience, Reveal, is_user_safe, kind_of
+from viewer.sources.chosen import Chosen
 from viewer.sources.sight import AT_ONCE, MANY, Sight
 from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 
@@ -62,7 +63,7 @@ class Rows:
     """What one audience sees, in the order of the input; about 20 bytes a row, no bodies."""
 
     def __init__(
-        self, examiner: Examiner, audience: Audience, lane: Lane | None = None, only: frozenset[int] | None = None
+        self, examiner: Examiner, audience: Audience, lane: Lane | None = None, only: Chosen | None = None
     ) -> None:
         self._examiner = examiner
         self._audience = audience
@@ -99,6 +100,16 @@ class Rows:
     def columns(self, first: int, last: int) -> tuple[array[int], array[int]]:
         """The kinds and the values of the rows from `first` on, without `last`."""
         return self._kinds[first:last], self._values[first:last]
+
+    def messages_in(self, rows: array[int]) -> Chosen:
+        """The messages of those of these rows that show one."""
+        if len(rows) < MANY:
+            return Chosen(self._values[row] for row in rows if self._kinds[row] == RowKind.MESSAGE.value)
+        import numpy as np
+
+        at = np.frombuffer(rows, rows.typecode)
+        kinds, values = (np.array(column)[at] for column in (self._kinds, self._values))
+        return Chosen(array("I", values[kinds == RowKind.MESSAGE.value].tobytes()))
 
     def label(self, row: int) -> int:
         """The number that the message of this row has in this view."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, islice
 from typing import NamedTuple, overload
 
 from viewer.sources.rows import Rows
@@ -58,13 +60,13 @@ class _Column:
         self.starts.extend(starts)
         self.ends.extend(array("Q", [start + length for start in starts]))
 
-    def count(self, row: int, hits: int = 1) -> None:
-        total = self.counted + hits
-        if self.counted_rows and self.counted_rows[-1] == row:
-            self.counts[-1] = total
-        else:
-            self.counted_rows.append(row)
-            self.counts.append(total)
+    def count(self, rows: Iterable[int]) -> None:
+        """Hits that are not kept; their rows in order."""
+        counts = Counter(rows)
+        if self.counted_rows and self.counted_rows[-1] in counts:
+            self.counts[-1] += counts.pop(self.counted_rows[-1])
+        self.counted_rows.extend(counts)
+        self.counts.extend(islice(accumulate(counts.values(), initial=self.counted), 1, None))
 
     def drop_from(self, row: int) -> None:
         kept = self.before(row)
@@ -136,17 +138,15 @@ class Hits(Sequence[Hit]):
         if len(self) < self._most:
             column.add(row, start, end)
         else:
-            column.count(row)
+            column.count((row,))
 
     def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
         """The same for many of one length, in order."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         column.add_all(rows[:kept], starts[:kept], length)
-        while kept < len(rows):
-            end = bisect_right(rows, rows[kept], kept)
-            column.count(rows[kept], end - kept)
-            kept = end
+        if kept < len(rows):
+            column.count(rows[kept:])
 
     def drop_from(self, row: int) -> None:
         """Forget the hits of this row and all after it."""

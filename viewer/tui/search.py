@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from viewer.sources.chosen import Chosen
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
 from viewer.tui.hits import Hit, Hits
@@ -142,10 +143,9 @@ class Searcher:
         place = self.hits.before(hit.row, hit.start)
         return place if place < len(self.hits) and self.hits[place] == hit else None
 
-    def messages(self) -> list[int]:
-        """The numbers of the messages with hits, in order."""
-        rows = (row for row in self.hits.rows() if self._rows.kind(row) is RowKind.MESSAGE)
-        return [self._rows.value(row) for row in rows]
+    def messages(self) -> Chosen:
+        """The messages with hits."""
+        return self._rows.messages_in(self.hits.rows())
 
     def close(self) -> None:
         """Stop; nothing of the search is left running."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.sources.chosen import Chosen
 from viewer.sources.rows import Rows
 from viewer.tui.screens.reading import Reading
 from viewer.tui.search import Searcher
@@ -12,7 +13,7 @@ from viewer.tui.widgets.prompt import PromptKind
 class Filtering(Reading):
     """The filter of the view: what was typed after `&`, and the messages that have it in them."""
 
-    _only: frozenset[int] | None = None
+    _only: Chosen | None = None
     _filter = ""
     """What was typed."""
     _all: Rows | None = None
@@ -32,7 +33,7 @@ class Filtering(Reading):
     def _begin_filter(self, sieve: Searcher, typed: str) -> None:
         self._sieve, self._all, self._filter = sieve, self.view.rows, typed
         self.searcher = None
-        self._only = frozenset(sieve.messages())
+        self._only = sieve.messages()
         self.view.rows = self.view.projection.rows(only=self._only)
         self.show_view()
         self.search_for(typed, PromptKind.FILTER)
@@ -71,7 +72,7 @@ class Filtering(Reading):
         assert self._all is not None and self._sieve is not None
         self._sieve.resume(self._all.extend())
         self._sieve.step(0.01)
-        only = frozenset(self._sieve.messages())
+        only = self._sieve.messages()
         if only == self._only:
             return self.view.rows.extend()
         self._only = only

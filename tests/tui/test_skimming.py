@@ -84,6 +84,7 @@ class Places:
             assert time.monotonic() < give_up
         searcher.close()
         assert searcher.progress == 1
+        self.fault = searcher.fault
         self.hits = list(searcher.hits)
         self.messages = searcher.messages()
         shown = (row for row in range(len(rows)) if rows.kind(row) is not RowKind.HIDDEN)
@@ -120,7 +121,7 @@ def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audie
         careful.setattr("viewer.sources.projection.WORTH_SKIMMING", NEVER)
         slow = Places(document, audience, query, start)
     assert quick.hits == slow.hits, (typed, audience)
-    assert quick.messages == slow.messages
+    assert (quick.messages, quick.fault) == (slow.messages, slow.fault)
 
 
 def assert_same_words(document: Document, patch: pytest.MonkeyPatch, chance: random.Random, count: int) -> None:
@@ -149,6 +150,28 @@ def test_texts_of_each_kind(tmp_path: Path, skim: pytest.MonkeyPatch, audience: 
     document = scanned(path, text, None, skim) if read is scanned else document_at(path, text)
     for typed in QUERIES:
         assert_same(document, typed, skim, audience, start=20)
+
+
+PATTERNS = (
+    "/th[ae]t",
+    "/answer is|x",
+    "/t.*that",
+    "/(the)+",
+    "/<think>",
+    "/ans\\w+ i",
+    "/^the an",
+    "/é$",
+    "/(the",
+    "/the**",
+    "/zzz(?=a",
+)
+
+
+@pytest.mark.parametrize("typed", PATTERNS)
+def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    document = document_at(tmp_path / "a.ocml", mixed(random.Random(5), 40).encode())
+    assert_same(document, typed, monkeypatch, END_USER, start=9)
 
 
 def test_bytes_that_are_no_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:

@@ -105,9 +105,13 @@ class Needle:
         return sorted(range(self.size), key=cost)
 
 
-def needle_of(text: str, ignores_case: bool) -> Needle | None:
-    """The needle for a text; None for one that bytes cannot tell."""
-    return None if not text or _UNTOLD.search(text) else Needle(text, ignores_case)
+def needle_of(text: str, ignores_case: bool, *, is_all: bool = True) -> Needle | None:
+    """The needle for a text, which may not be all that is looked for; None for one that bytes cannot tell."""
+    if not text or _UNTOLD.search(text):
+        return None
+    needle = Needle(text, ignores_case)
+    needle.is_exact &= is_all
+    return needle
 
 
 def _letter(wanted: frozenset[int]) -> int:

@@ -193,12 +193,16 @@ class Projection:
             return iter((self._vault.stray_for(self.audience, *self._examiner.strays[value].span),))
         return self._vault.blocks_for(self.audience, self._examiner.index[value])
 
-    def skimmer(self, rows: Rows, text: str, ignores_case: bool) -> Skimmer | None:
-        """What finds a text in many of these rows at once; None where each of them must be looked at."""
+    def skimmer(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> Skimmer | None:
+        """What finds a text in many of these rows at once, or where that is not all that is looked for, the rows with
+        it; None where each of them must be looked at."""
         index = self._examiner.index
         if not len(index) or index.span(len(index))[1] < WORTH_SKIMMING:
             return None
-        return self._vault.skimmer_for(self.audience, index, rows, (text, ignores_case))
+        from viewer.core.needle import needle_of
+
+        needle = needle_of(text, ignores_case, is_all=is_all)
+        return self._vault.skimmer_for(self.audience, index, rows, needle) if needle else None
 
     def message_at_byte(self, offset: int) -> int | None:
         """The number of the message that a byte of the input belongs to; only for a developer."""

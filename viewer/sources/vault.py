@@ -18,6 +18,7 @@ from viewer.sources.rows import Rows
 from viewer.sources.sight import Sight
 
 if TYPE_CHECKING:
+    from viewer.core.needle import Needle
     from viewer.sources.skim import Skimmer
 
 
@@ -51,17 +52,12 @@ class Vault:
         cuts = _cuts_thoughts(audience, message)
         return body_blocks(message, self._source.read, lambda: self.body_for(audience, message), cuts)
 
-    def skimmer_for(
-        self, audience: Audience, index: MessageIndex, rows: Rows, needle: tuple[str, bool]
-    ) -> Skimmer | None:
-        """What finds a text, with or without case, in many of these rows at once; None where it cannot."""
-        from viewer.core.needle import needle_of
+    def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: Needle) -> Skimmer:
+        """What looks for a text in many of these rows at once, and only in what this audience sees."""
         from viewer.sources.skim import Ground, Skimmer
 
-        found = needle_of(*needle)
         cuts = Sight(index, lambda message: _cuts_thoughts(audience, message))
-        ground = Ground(index, rows, self._source.read, Sight(index, audience.sees), cuts)
-        return Skimmer(ground, found) if found else None
+        return Skimmer(Ground(index, rows, self._source.read, Sight(index, audience.sees), cuts), needle)
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
         """Where spans of the input stand in the body's text, for a developer who sees all of it."""

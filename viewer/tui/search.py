@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from viewer.core.pattern_needle import text_in_all_matches
 from viewer.sources.chosen import Chosen
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
 from viewer.tui.hits import Hit, Hits
 from viewer.tui.matching import WINDOW, Asked, Found, Literal, Matcher, Window, linear, windows
 from viewer.tui.pattern_runner import PatternRunner
-from viewer.tui.route import Known, Route
+from viewer.tui.route import Known, Route, Skimmer
 
 MOST_HITS = 1_000_000
 LONGEST_QUERY = 1000
@@ -70,13 +71,15 @@ class Searcher:
         self._projection = projection
         self._rows = rows
         self._matcher = _matcher(query, pattern_seconds)
-        skimmer = None if query.is_pattern else projection.skimmer(rows, query.text, query.ignores_case)
+        skimmer = _skimmer(projection, rows, query)
         self._route = Route(rows, start_row, skimmer)
         self._reading: Iterator[Window | None] = iter(())
         self._reading_row = -1
         self._asked: list[Window] = []
         self._last_end = 0
         """Where the last match in the row that is being read ends."""
+        if skimmer and query.is_pattern:
+            self._try_pattern()
 
     @property
     def fault(self) -> str | None:
@@ -151,6 +154,11 @@ class Searcher:
         """Stop; nothing of the search is left running."""
         self._matcher.close()
 
+    def _try_pattern(self) -> None:
+        """Perhaps no row will be looked at; a wrong pattern must be told all the same."""
+        self._asked = [Window(-1, 0, "", 0, True)]
+        self._matcher.ask([Asked("", 0, 0)])
+
     def _ask(self, deadline: float) -> None:
         """Gather text until it is enough for one question, or it is time for the screen."""
         size = 0
@@ -206,6 +214,11 @@ class Searcher:
             for start, end in found if window.row >= 0 else []:
                 in_head = window.row < self._route.start
                 self.hits.add(window.row, window.base + start, window.base + end, in_head=in_head)
+
+
+def _skimmer(projection: Projection, rows: Rows, query: Query) -> Skimmer | None:
+    text = text_in_all_matches(query.text) if query.is_pattern else query.text
+    return projection.skimmer(rows, text, query.ignores_case, is_all=not query.is_pattern) if text else None
 
 
 def _matcher(query: Query, seconds: float) -> Matcher:

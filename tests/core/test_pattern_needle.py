@@ -1,0 +1,92 @@
+"""The text that all matches of a pattern have in them."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+
+import pytest
+
+from viewer.core.pattern_needle import text_in_all_matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("answer", "answer"),
+        (r"answer\s+is", "answer"),
+        (r"a\.b\(c", "a.b(c"),
+        ("colou?r", "colo"),
+        ("ab+c", "ab"),
+        ("ab*cd", "cd"),
+        ("ab{0}cd", "cd"),
+        ("(abc)def", "def"),
+        ("(?:abc)?def", "def"),
+        ("(?<=abc)def(?!xyzxyz)", "def"),
+        ("abc[defghi]jk", "abc"),
+        (r"[\]abcd]xy[]pqr]", "xy"),
+        ("abc|def", None),
+        ("(?i)abc", None),
+        ("(?x) a bc", None),
+        ("(?#note)abc", None),
+        (r"\x41bc", None),
+        (r"\Qab\E?", None),
+        (r"\101bc", None),
+        ("straße", None),
+        ("(abc", None),
+        ("abc)", None),
+        ("abc[", None),
+        ("a.c", None),
+        ("", None),
+    ],
+)
+def test_is_the_longest_that_is_certain(pattern: str, text: str | None) -> None:
+    assert text_in_all_matches(pattern) == text
+
+
+def test_every_match_has_it() -> None:
+    chance = random.Random(5)
+    parts = [
+        "a",
+        "b",
+        "ab",
+        "ba",
+        "(",
+        ")",
+        "(?:",
+        "(?=",
+        "[ab]",
+        "[^a]",
+        "[]a]",
+        "*",
+        "+",
+        "?",
+        "{2}",
+        "{,1}",
+        "{",
+        "}",
+        ".",
+        "^",
+        "$",
+        "|",
+        r"\w",
+        r"\.",
+        "(?!",
+    ]
+    tried = 0
+    for _ in range(20_000):
+        pattern = "".join(chance.choices(parts, k=chance.randrange(1, 8)))
+        text = text_in_all_matches(pattern)
+        if text is None:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                compiled = re.compile(pattern)
+            except re.error:
+                continue
+        tried += 1
+        haystack = "".join(chance.choices("aab.{}", k=12))
+        assert all(text in haystack for match in compiled.finditer(haystack) if match[0]), (pattern, haystack)
+    assert tried > 500

@@ -21,6 +21,7 @@ from viewer.core.visibility import Audience, Reveal
 from viewer.sources.bytes import open_source
 from viewer.sources.document import Document
 from viewer.sources.rows import RowKind
+from viewer.sources.vault import HiddenError
 from viewer.tui.search import Query, Searcher
 
 AUDIENCES = (END_USER, STRICT, EVERYTHING, Audience(frozenset({Reveal.ANALYSIS, Reveal.STRAY})))
@@ -200,6 +201,24 @@ def test_json_with_and_without_escapes(tmp_path: Path, skim: pytest.MonkeyPatch)
         assert_same(document_at(tmp_path / "a.jsonl", lines.encode()), typed, skim, END_USER)
 
 
+def test_bodies_that_do_not_stand_in_the_order_of_the_messages(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+    call = '"tool_calls": [{"id": "c", "function": {"name": "the", "arguments": "the"}}]'
+    lines = "".join(f'{{"role": "assistant", {call}, "content": "the {at}"}}\n' for at in range(9))
+    document = document_at(tmp_path / "a.jsonl", lines.encode())
+    assert_same(document, "the", skim, EVERYTHING)
+    assert len(Places(document, EVERYTHING, Query("the")).hits) == 18
+
+
+def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    document = document_at(tmp_path / "a.ocml", (HEAD + USER.format("a") + THOUGHT.format("the")).encode())
+    rows = document.project(EVERYTHING).rows()
+    skimmer = document.project(END_USER).skimmer(rows, "the", True)
+    assert skimmer
+    with pytest.raises(HiddenError):
+        skimmer.stretch(0, 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,6 +268,14 @@ def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 class TestGrowing:
+    def test_of_an_open_message_only_what_is_certain(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "live.ocml"
+        path.write_text(HEAD + USER.format("a b") + FINAL.format("   ").partition("<|return|>")[0])
+        document = Document(open_source(str(path)))
+        document.read_some(1000)
+        assert_same(document, " ", skim, END_USER)
+        assert len(Places(document, END_USER, Query(" ")).hits) == 1
+
     def test_goes_on_where_more_has_come(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "live.ocml"
         path.write_text(mixed(random.Random(3), 40))

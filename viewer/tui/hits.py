@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple, overload
 
@@ -60,9 +60,8 @@ class _Column:
         self.starts.extend(starts)
         self.ends.extend(array("Q", [start + length for start in starts]))
 
-    def count(self, rows: Iterable[int]) -> None:
-        """Hits that are not kept; their rows in order."""
-        counts = Counter(rows)
+    def count(self, counts: dict[int, int]) -> None:
+        """Hits that are not kept: how many in each row, in order."""
         if self.counted_rows and self.counted_rows[-1] in counts:
             self.counts[-1] += counts.pop(self.counted_rows[-1])
         self.counted_rows.extend(counts)
@@ -132,21 +131,22 @@ class Hits(Sequence[Hit]):
     def _all_rows(self) -> list[array[int]]:
         return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
-    def add(self, row: int, start: int, end: int, *, in_head: bool) -> None:
-        """A new hit, after all that were found in its part."""
+    def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
+        """New hits in one row, their places counted from `base` on, after all that were found in their part."""
         column = self._head if in_head else self._tail
-        if len(self) < self._most:
-            column.add(row, start, end)
-        else:
-            column.count((row,))
+        kept = max(0, self._most - len(self))
+        for start, end in found[:kept]:
+            column.add(row, base + start, base + end)
+        if kept < len(found):
+            column.count({row: len(found) - kept})
 
     def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
-        """The same for many of one length, in order."""
+        """The same for many of one length in many rows, in order."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         column.add_all(rows[:kept], starts[:kept], length)
         if kept < len(rows):
-            column.count(rows[kept:])
+            column.count(Counter(rows[kept:]))
 
     def drop_from(self, row: int) -> None:
         """Forget the hits of this row and all after it."""

@@ -211,9 +211,8 @@ class Searcher:
         asked, self._asked = self._asked, []
         for window, found in zip(asked, answer, strict=True):
             self._last_end = window.base + found[-1][1] if found else self._last_end if window.base else 0
-            for start, end in found if window.row >= 0 else []:
-                in_head = window.row < self._route.start
-                self.hits.add(window.row, window.base + start, window.base + end, in_head=in_head)
+            if window.row >= 0 and found:
+                self.hits.add(window.row, window.base, found, in_head=window.row < self._route.start)
 
 
 def _skimmer(projection: Projection, rows: Rows, query: Query) -> Skimmer | None:

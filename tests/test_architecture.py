@@ -29,6 +29,7 @@ LAYERS = [
         "viewer.sources.shown_diagnostics",
         "viewer.sources.seen_diagnostics",
         "viewer.sources.shown_lists",
+        "viewer.sources.skim",
         "viewer.sources.stats",
         "viewer.sources.tail",
         "viewer.sources.told",

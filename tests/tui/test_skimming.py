@@ -219,7 +219,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
         skimmer.stretch(0, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.share(quick=60, test=6)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
@@ -228,14 +228,14 @@ def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyP
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=8)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
     document = document_at(tmp_path / "hostile", shape.text(3000), shape.dialect)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
@@ -320,6 +320,8 @@ class TestCounting:
             assert (len(searcher.hits), searcher.hits.total) == (most, len(all_hits.hits))
             assert searcher.messages() == all_hits.messages
             assert len(searcher.hits.spread(10)) <= 14
+            marked = [hit for row in range(len(projection.rows())) for hit in searcher.hits.in_row(row)]
+            assert marked == all_hits.hits
             searcher.resume(20)
             while searcher.step(1):
                 pass

@@ -5,11 +5,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple, overload
 
 from viewer.sources.rows import Rows
+from viewer.tui.matching import Found
 
 MANY = 4096
 """From so many hits on NumPy is worth its loading."""
@@ -67,6 +68,10 @@ class _Column:
         self.counted_rows.extend(counts)
         self.counts.extend(islice(accumulate(counts.values(), initial=self.counted), 1, None))
 
+    def has_counted(self, row: int) -> bool:
+        at = bisect_left(self.counted_rows, row)
+        return at < len(self.counted_rows) and self.counted_rows[at] == row
+
     def drop_from(self, row: int) -> None:
         kept = self.before(row)
         for column in (self.rows, self.starts, self.ends):
@@ -78,9 +83,11 @@ class _Column:
 class Hits(Sequence[Hit]):
     """All hits, in order, although the rows from the person's place on are searched first."""
 
-    def __init__(self, rows: Rows, most: int) -> None:
+    def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
         self._rows = rows
         self._most = most
+        self._find_again = find_again
+        """Gives the matches of a row of which they are not kept."""
         self._head = _Column()
         self._tail = _Column()
 
@@ -112,6 +119,9 @@ class Hits(Sequence[Hit]):
 
     def in_row(self, row: int) -> list[Hit]:
         """The hits to be marked in one row."""
+        if self._head.has_counted(row) or self._tail.has_counted(row):
+            number = self._rows.last_number(row)
+            return [Hit(number, start, end, row) for start, end in self._find_again(row)]
         return self[self.before(row) : self.before(row + 1)]
 
     def rows(self) -> array[int]:
@@ -120,8 +130,10 @@ class Hits(Sequence[Hit]):
             return array("I", sorted({row for rows in self._all_rows() for row in rows}))
         import numpy as np
 
-        found = np.unique(np.concatenate([np.array(rows, np.uint32) for rows in self._all_rows()]))
-        return array("I", found.astype("I").tobytes())
+        found = np.zeros(max(rows[-1] for rows in self._all_rows() if rows) + 1, bool)
+        for rows in self._all_rows():
+            found[np.array(rows, np.uint32)] = True
+        return array("I", np.flatnonzero(found).astype("I").tobytes())
 
     def spread(self, most: int) -> list[int]:
         """Rows that have hits, about so many at most, from all over them."""

@@ -106,6 +106,10 @@ class Literal:
     def close(self) -> None:
         """Nothing runs."""
 
+    def at_once(self, text: str) -> Found:
+        """The matches in a text."""
+        return self._matches(text, 0, len(text))
+
     def _matches(self, text: str, start: int, limit: int) -> Found:
         if self._pattern and not (self._lowers and text.isascii()):
             return _spans(self._pattern.finditer(text, start), limit)

@@ -67,7 +67,7 @@ class Searcher:
         pattern_seconds: float = 2.0,
     ) -> None:
         self.query = query
-        self.hits = Hits(rows, most_hits)
+        self.hits = Hits(rows, most_hits, self._find_again)
         self._projection = projection
         self._rows = rows
         self._matcher = _matcher(query, pattern_seconds)
@@ -153,6 +153,11 @@ class Searcher:
     def close(self) -> None:
         """Stop; nothing of the search is left running."""
         self._matcher.close()
+
+    def _find_again(self, row: int) -> Found:
+        """The matches at the beginning of the text of a row, for the screen."""
+        text = next(self._projection.body_blocks(self._rows, row), "")
+        return self._matcher.at_once(text) if isinstance(self._matcher, Literal) else []
 
     def _try_pattern(self) -> None:
         """Perhaps no row will be looked at; a wrong pattern must be told all the same."""

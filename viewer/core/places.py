@@ -64,9 +64,12 @@ class Places:
         """The beginnings and the ends of the bodies of the rows from `first` on, without `last`."""
         import numpy as np
 
-        leads, tails = np.array(self._lead[first:last], np.int64), np.array(self._tail[first:last], np.int64)
-        starts = np.array(self._start[first:last], np.int64) + leads
-        ends = np.array(self._end[first:last], np.int64) - tails
+        leads = np.frombuffer(self._lead[first:last], self._lead.typecode)
+        tails = np.frombuffer(self._tail[first:last], self._tail.typecode)
+        starts = np.array(self._start[first:last], np.int64)
+        ends = np.array(self._end[first:last], np.int64)
+        starts += leads
+        ends -= tails
         for row in np.flatnonzero(leads == _FAR_LEAD).tolist():
             starts[row] = self._far_starts.get(first + row, 0)
         for row in np.flatnonzero(tails == _FAR_TAIL).tolist():

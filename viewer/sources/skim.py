@@ -125,7 +125,7 @@ def _plan(ground: Ground, first: int, after: int) -> _Plan:
         return _Plan(first, after, strays, none, none, none, none.astype(bool), none.astype(bool), none)
     numbers = values[places].astype(np.int64)
     low, high = int(numbers[0]), int(numbers[-1])
-    chosen = numbers - low
+    chosen = slice(None) if high - low + 1 == len(numbers) else numbers - low
     if not ground.sees.seen(low, high)[chosen].all():
         raise HiddenError
     starts, ends = (column[chosen] for column in ground.index.places.bodies(low - 1, high))

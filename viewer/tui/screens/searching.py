@@ -15,7 +15,7 @@ from viewer.tui.search import Query, Searcher
 from viewer.tui.widgets.prompt import Prompt, PromptKind
 
 STEP_SECONDS = 0.005
-NOTE_SECONDS = 0.1
+NOTE_SECONDS = 0.2
 """The screen has better things to draw than each count."""
 
 

@@ -26,8 +26,8 @@ def remade(page: str) -> str:
 def dialects() -> str:
     """The table of formats."""
     rows = [
-        [_code(name), dialect.title, "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
-        for name, dialect in DIALECTS.items()
+        [_code(name), DIALECTS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
+        for name in DIALECTS
     ]
     return _table(("name", "format", "written", "recognised by"), rows)
 

@@ -12,7 +12,8 @@ from tests.formats.json_cases import body, messages, problems, read, read_in_eve
 from tests.formats.test_json_messages import Shown
 from viewer.core.messages import Ending
 from viewer.core.visibility import is_user_safe
-from viewer.formats.chatml_json import CHATML_JSON, write_chatml_json
+from viewer.formats.chatml_json import CHATML_JSON
+from viewer.formats.chatml_json_writing import write_chatml_json
 
 CHAT = """[
  {"token": "<|start|>"}, "system", {"token": "<|message|>"},

@@ -16,7 +16,8 @@ from viewer.core.events import Started
 from viewer.core.messages import Channel, Coding, Ending
 from viewer.core.parser import Parser
 from viewer.core.visibility import is_user_safe
-from viewer.formats.json_messages import JSON, write_json
+from viewer.formats.json_messages import JSON
+from viewer.formats.json_writing import write_json
 
 SPECIFIED_2_2 = """{
   "role": "assistant",

@@ -37,14 +37,14 @@ def with_texts(record: Record, options: Options) -> Reader:
     return TokenIdReader(record, options, spell)
 
 
-WITH_TEXTS = Dialect(name="harmony-tokens", title="", reader=with_texts)
+WITH_TEXTS = Dialect(name="harmony-tokens", reader=with_texts)
 
 
 def without_texts(record: Record, options: Options) -> Reader:
     return TokenIdReader(record, options)
 
 
-BARE = Dialect(name="harmony-tokens", title="", reader=without_texts)
+BARE = Dialect(name="harmony-tokens", reader=without_texts)
 
 
 def read(dialect: Dialect, chunks: list[bytes]) -> list[Event]:
@@ -223,7 +223,7 @@ def read_bytes(record: Record, options: Options) -> Reader:
     return TokenIdReader(record, options, byte_of)
 
 
-BYTES = Dialect(name="harmony", title="", reader=read_bytes)
+BYTES = Dialect(name="harmony", reader=read_bytes)
 
 
 def encoded(text: bytes) -> bytes:

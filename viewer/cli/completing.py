@@ -20,7 +20,7 @@ def dialects(context: Context, parameter: Parameter, incomplete: str) -> Complet
     """What --format takes."""
     from viewer.formats import DIALECTS
 
-    return beginning(incomplete, ((name, dialect.title) for name, dialect in DIALECTS.items()))
+    return beginning(incomplete, ((name, DIALECTS.title(name)) for name in DIALECTS))
 
 
 def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:

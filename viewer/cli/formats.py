@@ -30,8 +30,8 @@ def command(color: str, ascii_only: bool) -> int:
     output = options.output_of(color, ascii_only)
     style = output.style
     rows: list[list[Cell]] = [
-        [own(name), style.words(dialect.title), own("yes" if name in WRITERS else ""), own(RECOGNISED[name])]
-        for name, dialect in DIALECTS.items()
+        [own(name), style.words(DIALECTS.title(name)), own("yes" if name in WRITERS else ""), own(RECOGNISED[name])]
+        for name in DIALECTS
     ]
     output.write_styled(table_lines(("name", "format", "writes", "recognised by"), rows, output.width, style))
     return FINE

@@ -33,7 +33,6 @@ class Dialect:
 
     name: str
     """As in `--format` and in machine output."""
-    title: str
     reader: Callable[[Record, Options], Reader]
     shares_spans: bool = False
     """Several messages may stand in the same bytes: parts of one JSON object or frame, streams that interleave."""

@@ -2,56 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
 from viewer.core.dialect import Dialect
-from viewer.formats.chatml_json import CHATML_JSON, write_chatml_json
 from viewer.formats.detect import Detection, detect
-from viewer.formats.events import EVENTS
-from viewer.formats.harmony import HARMONY
-from viewer.formats.json_messages import JSON, write_json
-from viewer.formats.openchatml import OPENCHATML_1_X, OPENCHATML_2_0, OPENCHATML_2_2
-from viewer.formats.openchatml_0_1 import OPENCHATML_0_1
-from viewer.formats.openchatml_0_1_write import write_openchatml_0_1
-from viewer.formats.token_ids import HARMONY_TOKENS
-from viewer.formats.writable import Writable, WritableTranscript
-from viewer.formats.write_text import TO_2_0, TO_2_2, TO_HARMONY, Writer, writer_for
+from viewer.formats.loading import Row, Table
+from viewer.formats.writable import Writer
 
-__all__ = ["DIALECTS", "WRITERS", "Detection", "Writer", "detect"]
+__all__ = ["DIALECTS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
-DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect
-    for dialect in (
-        OPENCHATML_2_2,
-        OPENCHATML_2_0,
-        OPENCHATML_1_X,
-        OPENCHATML_0_1,
-        HARMONY,
-        HARMONY_TOKENS,
-        CHATML_JSON,
-        JSON,
-        EVENTS,
-    )
-}
+DIALECTS: Table[Dialect] = Table(
+    Row("openchatml-2.2", "openchatml", "OPENCHATML_2_2", "OpenChatML 2.2"),
+    Row("openchatml-2.0", "openchatml", "OPENCHATML_2_0", "OpenChatML 2.0"),
+    Row("openchatml-1.x", "openchatml", "OPENCHATML_1_X", "OpenChatML 1.x"),
+    Row("openchatml-0.1", "openchatml_0_1", "OPENCHATML_0_1", "OpenChatML 0.1"),
+    Row("harmony", "harmony", "HARMONY", "Harmony"),
+    Row("harmony-tokens", "token_ids", "HARMONY_TOKENS", "Harmony token ids"),
+    Row("chatml-json", "chatml_json", "CHATML_JSON", "ChatML JSON"),
+    Row("json", "json_messages", "JSON", "JSON messages"),
+    Row("events", "events", "EVENTS", "Event stream"),
+)
 
-
-def _without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:
-    """A writer whose format has no document header."""
-
-    def write_all(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
-        text, losses = write(messages)
-        if any(transcript.header for transcript in transcripts):
-            losses = [*losses, "the document header cannot be said"]
-        return text, losses
-
-    return write_all
+WRITERS: Table[Writer] = Table(
+    Row("openchatml-2.2", "write_text", "WRITE_2_2"),
+    Row("openchatml-2.0", "write_text", "WRITE_2_0"),
+    Row("openchatml-0.1", "openchatml_0_1_write", "WRITE_0_1"),
+    Row("harmony", "write_text", "WRITE_HARMONY"),
+    Row("chatml-json", "chatml_json_writing", "WRITE_CHATML_JSON"),
+    Row("json", "json_writing", "WRITE_JSON"),
+)
 
 
-WRITERS: dict[str, Writer] = {
-    OPENCHATML_2_2.name: writer_for(TO_2_2),
-    OPENCHATML_2_0.name: writer_for(TO_2_0),
-    OPENCHATML_0_1.name: _without_headers(write_openchatml_0_1),
-    HARMONY.name: writer_for(TO_HARMONY),
-    CHATML_JSON.name: _without_headers(write_chatml_json),
-    JSON.name: lambda transcripts, messages: write_json(messages, transcripts),
-}
+def body_of_ids(data: bytes) -> str:
+    """The text of a body that is a list of token ids."""
+    from viewer.formats.token_ids import body_of_ids as spelled_out
+
+    return spelled_out(data)

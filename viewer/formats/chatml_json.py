@@ -6,10 +6,7 @@ from viewer.core.dialect import Dialect, Options
 from viewer.core.json_text import JsonKind, JsonReading
 from viewer.core.record import Record
 from viewer.formats.chatml_json_frames import ChatMLFrames
-from viewer.formats.chatml_json_writing import write_chatml_json
 from viewer.formats.json_documents import JsonDocuments
-
-__all__ = ["CHATML_JSON", "ChatMLJsonReader", "write_chatml_json"]
 
 
 class ChatMLJsonReader(JsonDocuments):
@@ -40,4 +37,4 @@ class ChatMLJsonReader(JsonDocuments):
         self.text_between(data[start - self.base :], start)
 
 
-CHATML_JSON = Dialect(name="chatml-json", title="ChatML JSON", reader=ChatMLJsonReader)
+CHATML_JSON = Dialect(name="chatml-json", reader=ChatMLJsonReader)

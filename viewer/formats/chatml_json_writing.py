@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from viewer.formats.chatml_json_frames import END, MESSAGE, ROLES, START
-from viewer.formats.writable import Writable
+from viewer.formats.writable import Writable, without_headers
 
 _START, _MESSAGE, _END = (json.dumps({"token": token}) for token in (START, MESSAGE, END))
 
@@ -58,3 +58,6 @@ def _why_left_out(message: Writable) -> str | None:
     if message.recipient not in (None, "user" if message.role == "assistant" else "assistant"):
         return "recipients"
     return "hidden messages of users and assistants" if message.intent in ("debug", "status") else None
+
+
+WRITE_CHATML_JSON = without_headers(write_chatml_json)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from viewer.core.json_text import JsonKind, JsonNode, read_json
 from viewer.core.parser import BYTE_ORDER_MARK
 from viewer.core.preface import is_yaml_like
-from viewer.formats.harmony import STRIPPED
-from viewer.formats.openchatml import grammar_of_version
 
 HEAD = 64 * 1024
 
@@ -143,11 +141,15 @@ def _by_version(header: bytes) -> Detection:
     version = match[1].decode()
     if version.startswith("0."):
         return Detection("openchatml-0.1", "the document header gives version 0.1", 0.9)
+    from viewer.formats.openchatml import grammar_of_version
+
     name = grammar_of_version(version).name
     return Detection(name, "the version in the document header", 0.99)
 
 
 def _unmarked(text: bytes) -> Detection:
+    from viewer.formats.harmony import STRIPPED
+
     if STRIPPED.match(text):
         return Detection("harmony", "channel words without their tokens: a decoder dropped them", 0.6)
     return Detection("openchatml-2.2", "nothing recognised: plain text", 0.0)

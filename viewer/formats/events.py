@@ -9,12 +9,12 @@ from viewer.core.json_text import JsonNode, read_json
 from viewer.core.messages import Span
 from viewer.core.record import Record
 from viewer.formats.event_taker import EventTaker
+from viewer.formats.log_lines import may_be_event
 
 LONGEST_LINE = 8 * 1024 * 1024
 """A line that is longer is not read."""
 
 _SPACE = b" \t\r\n"
-_HINTS = (b'"type"', b'"event"', b'"choices"')
 
 
 class EventLines:
@@ -26,7 +26,7 @@ class EventLines:
 
     def offer(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Whether the line is an event of a known type, and has been taken; `first` is called before that."""
-        if not line.lstrip(_SPACE).startswith(b"{") or not any(hint in line for hint in _HINTS):
+        if not may_be_event(line):
             return False
         reading = read_json(line, offset)
         if reading.node is None or reading.fault or line[reading.end - offset :].strip(_SPACE):
@@ -188,4 +188,4 @@ def _read(record: Record, options: Options) -> Reader:
     return EventReader(record, options)
 
 
-EVENTS = Dialect(name="events", title="Event stream", reader=_read, shares_spans=True)
+EVENTS = Dialect(name="events", reader=_read, shares_spans=True)

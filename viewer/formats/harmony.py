@@ -11,7 +11,7 @@ from viewer.core.headers import HeaderGrammar
 from viewer.core.messages import Channel, Coding, Ending, Header, Piece
 from viewer.core.record import Record
 from viewer.core.text_state import LONGEST_HEADER, LONGEST_LINE, STOPS, TextGrammar, TextSetup
-from viewer.formats.events import EventLines
+from viewer.formats.log_lines import LogLines
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
 """Text that a decoder made by dropping the special tokens."""
@@ -33,7 +33,7 @@ class HarmonyReader(FrameReader):
     def __init__(self, record: Record, options: Options) -> None:
         header = replace(GRAMMAR.header, preambles=True, assume_preambles=True)
         grammar = replace(GRAMMAR, header=header) if options.harmony_preambles else GRAMMAR
-        super().__init__(TextSetup(record, grammar, EventLines(record)))
+        super().__init__(TextSetup(record, grammar, LogLines(record)))
         self.state = self._beginning
         self._segment: tuple[int, int, Channel] | None = None
 
@@ -126,4 +126,4 @@ def _read(record: Record, options: Options) -> Reader:
     return HarmonyReader(record, options)
 
 
-HARMONY = Dialect(name="harmony", title="Harmony", reader=_read, infers_calls=True, channel_required=True)
+HARMONY = Dialect(name="harmony", reader=_read, infers_calls=True, channel_required=True)

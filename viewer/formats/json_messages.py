@@ -14,9 +14,6 @@ from viewer.formats.json_fields import WRAPPER_KEYS, Source, first_of, is_messag
 from viewer.formats.json_header import Problem
 from viewer.formats.json_items import MessageObjects
 from viewer.formats.json_lines import Layout, LayoutJudge
-from viewer.formats.json_writing import write_json
-
-__all__ = ["JSON", "JsonMessagesReader", "write_json"]
 
 
 class JsonMessagesReader(JsonDocuments):
@@ -195,4 +192,4 @@ def _header_value(node: JsonNode, source: Source) -> object:
     return source.text(node)
 
 
-JSON = Dialect(name="json", title="JSON messages", reader=JsonMessagesReader, shares_spans=True)
+JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True)

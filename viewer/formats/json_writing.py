@@ -9,7 +9,7 @@ from itertools import groupby
 from viewer.core.headers import is_tool
 from viewer.formats.json_fields import WRAPPER_KEYS, is_known_key
 from viewer.formats.json_header import full_tool_name
-from viewer.formats.writable import Writable, WritableTranscript
+from viewer.formats.writable import Writable, WritableTranscript, Writer
 
 
 def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:
@@ -102,3 +102,6 @@ def _extra(message: Writable, losses: list[str]) -> dict[str, object]:
         else:
             kept[key] = value
     return kept
+
+
+WRITE_JSON: Writer = lambda transcripts, messages: write_json(messages, transcripts)  # noqa: E731

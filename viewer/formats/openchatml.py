@@ -7,7 +7,7 @@ from viewer.core.frames import FrameReader
 from viewer.core.headers import HeaderGrammar
 from viewer.core.record import Record
 from viewer.core.text_state import TextGrammar, TextSetup
-from viewer.formats.events import EventLines
+from viewer.formats.log_lines import LogLines
 
 _TOKENS_2_0 = ("start", "channel", "message", "call", "return", "end")
 _TOKENS_2_2 = (*_TOKENS_2_0, "constrain", "literal", "endliteral")
@@ -50,7 +50,7 @@ def grammar_of_version(version: str | None) -> TextGrammar:
 
 
 def _reader(grammar: TextGrammar, record: Record) -> Reader:
-    return FrameReader(TextSetup(record, grammar, EventLines(record), grammar_of_version))
+    return FrameReader(TextSetup(record, grammar, LogLines(record), grammar_of_version))
 
 
 def _read_2_2(record: Record, options: Options) -> Reader:
@@ -67,14 +67,11 @@ def _read_1_x(record: Record, options: Options) -> Reader:
 
 OPENCHATML_2_2 = Dialect(
     name="openchatml-2.2",
-    title="OpenChatML 2.2",
     reader=_read_2_2,
     escapes=True,
     call_ids=True,
     document_header=True,
     closed_by_call=True,
 )
-OPENCHATML_2_0 = Dialect(
-    name="openchatml-2.0", title="OpenChatML 2.0", reader=_read_2_0, document_header=True, display_trim=True
-)
-OPENCHATML_1_X = Dialect(name="openchatml-1.x", title="OpenChatML 1.x", reader=_read_1_x, display_trim=True)
+OPENCHATML_2_0 = Dialect(name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True)
+OPENCHATML_1_X = Dialect(name="openchatml-1.x", reader=_read_1_x, display_trim=True)

@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from viewer.formats.openchatml_0_1_notes import Loss, Losses, Said
 from viewer.formats.openchatml_0_1_outside import FILL_IN, MEANT_OUTSIDE
 from viewer.formats.openchatml_0_1_written import SPACE, Kind, Written, refuse_tokens, write_part
-from viewer.formats.writable import Writable
+from viewer.formats.writable import Writable, without_headers
 
 _FILL_INS = {(role, mark.replace("_", ".")): mark for mark, role in FILL_IN.items()}
 _FILE = re.compile(r"file ([1-9][0-9]{0,8})")
@@ -168,3 +168,6 @@ class _Writer:
         refuse_tokens(message, MEANT_OUTSIDE)
         self.losses.add_common(message)
         self.losses.add_unsaid(message, said)
+
+
+WRITE_0_1 = without_headers(write_openchatml_0_1)

@@ -235,7 +235,6 @@ def _read(record: Record, options: Options) -> Reader:
 
 HARMONY_TOKENS = Dialect(
     name="harmony-tokens",
-    title="Harmony token ids",
     reader=_read,
     infers_calls=True,
     channel_required=True,

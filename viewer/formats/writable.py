@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 
@@ -92,3 +92,19 @@ class WritableTranscript(Protocol):
     @property
     def header(self) -> dict[str, object] | None:
         """The whole document header, for an audience that may see it."""
+
+
+Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
+"""Gives the text, and a sentence for each thing that it cannot say."""
+
+
+def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:
+    """A writer whose format has no document header."""
+
+    def write_all(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
+        text, losses = write(messages)
+        if any(transcript.header for transcript in transcripts):
+            losses = [*losses, "the document header cannot be said"]
+        return text, losses
+
+    return write_all

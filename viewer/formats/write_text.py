@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from viewer.core.bodies import THOUGHT_KINDS
@@ -19,7 +19,7 @@ from viewer.core.headers import is_tool
 from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
 from viewer.formats.openchatml import grammar_of_version
-from viewer.formats.writable import Writable, WritableTranscript
+from viewer.formats.writable import Writable, WritableTranscript, Writer
 
 _STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>", "open": "", "implied": "<|end|>"}
 _VALUE = re.compile(r"[^\s<\x00-\x1f\x7f]+")
@@ -77,8 +77,6 @@ TO_HARMONY = Target(
     names=False,
     keeps_return=False,
 )
-
-Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
 
 
 def writer_for(target: Target) -> Writer:
@@ -249,3 +247,8 @@ def _escaped(body: str) -> str:
 
 def _plural(number: int) -> str:
     return "time" if number == 1 else "times"
+
+
+WRITE_2_2 = writer_for(TO_2_2)
+WRITE_2_0 = writer_for(TO_2_0)
+WRITE_HARMONY = writer_for(TO_HARMONY)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from viewer.core.bodies import read_body
 from viewer.core.messages import Coding, Message, Piece
-from viewer.formats.token_ids import body_of_ids
+from viewer.formats import body_of_ids
 
 BLOCK = 1024 * 1024
 

@@ -15,9 +15,8 @@ from viewer.core.memory import forget
 from viewer.core.parser import Parser
 from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
-from viewer.formats import DIALECTS, Detection, detect
+from viewer.formats import DIALECTS, Detection, body_of_ids, detect
 from viewer.formats.detect import HEAD
-from viewer.formats.token_ids import body_of_ids
 from viewer.sources.bytes import CHUNK, Source, open_source
 from viewer.sources.places import Places
 from viewer.sources.projection import Projection

@@ -11,7 +11,7 @@ from viewer.core.meant import all_characters_of
 from viewer.core.messages import Message, Span
 from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
 from viewer.core.visibility import Audience, is_user_safe
-from viewer.formats.token_ids import body_of_ids
+from viewer.formats import body_of_ids
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
 from viewer.sources.bytes import Source
 from viewer.sources.rows import Rows

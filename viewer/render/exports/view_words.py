@@ -41,4 +41,4 @@ def counts_words(rows: Rows) -> str:
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:
     """The title of the dialect, and the model where it is told."""
-    return [DIALECTS[transcript.dialect].title, *([transcript.model] if transcript.model else [])]
+    return [DIALECTS.title(transcript.dialect), *([transcript.model] if transcript.model else [])]

@@ -41,7 +41,7 @@ class Titling(Parts):
         first = transcripts[0] if transcripts else None
         severities = self.view.diagnostics.severities
         row = rows.row_of(number) if number and len(rows) else 0
-        dialect = DIALECTS[first.dialect].title if first else ""
+        dialect = DIALECTS.title(first.dialect) if first else ""
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
         self.title_bar.show(
             TitleFacts(

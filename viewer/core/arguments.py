@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from viewer.core.json_node import JsonKind, JsonNode, number_value
+from viewer.core.plain_schemas import fits, is_plain
 from viewer.core.schemas import Written, write_out
 from viewer.core.validators import Schema, compiled, is_kind, is_usable, is_valid
 
@@ -61,12 +63,12 @@ class Schematic:
     """The schema of one tool, ready to check arguments."""
 
     def __init__(self, raw: object, roots: tuple[object, ...] = (), *, texts: bool = False) -> None:
-        self._written = write_out(raw, roots, texts=texts)
-        if compiled(self._written.schema) is None:
-            self._written = write_out(raw, roots, texts=texts, usable=is_usable)
-        self._whole = compiled(self._written.schema)
-        if self._whole is None:
-            self._written = Written({}, 1)
+        self._write_out = partial(write_out, raw, roots, texts=texts)
+        self._written = self._write_out()
+        self._is_plain = is_plain(self._written.schema)
+        self._whole: Validator | None = None
+        if not self._is_plain:
+            self._compile()
         self._validators: dict[tuple[int, tuple[str, ...]], Validator | None] = {}
         self._patterns: dict[str, Schema] = {}
         """Each as a schema of its own, kept so that it is compiled once."""
@@ -74,11 +76,23 @@ class Schematic:
         """What has been reported; two missing arguments stand in one place."""
         self._steps = 0
 
+    def _compile(self) -> None:
+        """Load the validator of the whole schema; one that cannot be used accepts anything."""
+        if compiled(self._written.schema) is None:
+            self._written = self._write_out(usable=is_usable)
+        self._whole = compiled(self._written.schema)
+        if self._whole is None:
+            self._written = Written({}, 1)
+
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
         """What is wrong, by position."""
-        schema = self._written.schema
         value, size = python_value(node)
-        if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
+        if self._is_plain and self._whole is None:
+            if self._is_cheap(size) and isinstance(value, dict) and self._fits_plainly(value):
+                return []
+            self._compile()
+        schema = self._written.schema
+        if self._whole is None or not schema or not self._is_cheap(size):
             return []
         if not isinstance(value, dict):
             return self._no_object(node, value)
@@ -98,6 +112,15 @@ class Schematic:
                 break
         found = found or [ArgumentFault("wrong-type", node.start, node.end)]
         return sorted(found, key=lambda fault: (fault.start, fault.end))
+
+    def _is_cheap(self, size: int) -> bool:
+        return self._written.weight * size <= MOST_WORK
+
+    def _fits_plainly(self, value: dict[str, object]) -> bool:
+        """Whether it fits without a look by the validator, which takes long to load."""
+        schema = self._written.schema
+        allowed = value if isinstance(schema, dict) and _mentions(schema, ALWAYS_ALLOWED) else _undelayed(value)
+        return fits(schema, allowed)
 
     def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
         """Arguments are an object, unless the schema says otherwise in so many words."""
@@ -205,6 +228,11 @@ class Schematic:
             self._validators[key] = compiled({name: schema[name] for name in names})
         validator = self._validators[key]
         return validator is None or is_valid(validator, value)
+
+
+def _undelayed(value: dict[str, object]) -> dict[str, object]:
+    """The value without what every call may have."""
+    return {name: member for name, member in value.items() if name != ALWAYS_ALLOWED}
 
 
 def python_value(node: JsonNode) -> tuple[object, int]:

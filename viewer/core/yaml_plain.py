@@ -1,0 +1,82 @@
+"""The plainest YAML: what most document headers are, read without a YAML library. Whatever is less plain is refused.
+
+A text that is taken means the same to the library, which a test compares: `key: value` lines in ASCII, mappings by
+deeper lines, values that are a few words, quoted without escapes, or lists of such in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+DEEPEST = 8
+"""Mappings within one another."""
+
+_WORD = r"[A-Za-z0-9][A-Za-z0-9_./-]*"
+_QUOTED = r"\"[^\"\\\n]*\"|'[^'\n]*'"
+_ITEM = rf"{_WORD}|{_QUOTED}"
+_LIST = rf"\[(?:(?:{_ITEM})(?:, ?(?:{_ITEM}))*)?\]"
+_LINE = re.compile(rf"( *)([A-Za-z_][A-Za-z0-9_-]{{0,63}}):(?: ({_WORD}(?: {_WORD})*)| ({_QUOTED})| ({_LIST}))?")
+_ITEMS = re.compile(_ITEM)
+_NOT_PLAIN = re.compile(rb"[^\n -~]")
+
+
+class Plain(NamedTuple):
+    """A mapping, and where it stands."""
+
+    value: dict[str, object]
+    start: int
+    end: int
+
+
+class _Level(NamedTuple):
+    """A mapping that may go on."""
+
+    indent: int
+    values: dict[str, object]
+
+
+def read_plain(data: bytes) -> Plain | None:
+    """The mapping that these bytes are, or None where it takes more than this to tell."""
+    if _NOT_PLAIN.search(data):
+        return None
+    text = data.decode("ascii")
+    start = len("---\n") if text.startswith("---\n") else 0
+    start += len(text[start:]) - len(text[start:].lstrip("\n"))
+    values: dict[str, object] = {}
+    levels = [_Level(0, values)]
+    empty: str | None = None
+    """The key whose value may be a mapping that begins in the next line."""
+    for line in text[start:].split("\n"):
+        if not line:
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None or not _enter(levels, len(match[1]), empty) or match[2] in levels[-1].values:
+            return None
+        levels[-1].values[match[2]] = _value(match)
+        empty = match[2] if match.end() == match.end(2) + 1 else None
+    return Plain(values, start, len(text)) if values else None
+
+
+def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
+    """Go to the mapping that a line with this indent belongs to."""
+    if indent > levels[-1].indent:
+        if empty is None or len(levels) == DEEPEST:
+            return False
+        inner: dict[str, object] = {}
+        levels[-1].values[empty] = inner
+        levels.append(_Level(indent, inner))
+        return True
+    while indent < levels[-1].indent:
+        levels.pop()
+    return indent == levels[-1].indent
+
+
+def _value(match: re.Match[str]) -> object:
+    if match[5] is not None:
+        return [_unquoted(item) for item in _ITEMS.findall(match[5])]
+    return _unquoted(match[3] or match[4] or "")
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if text[:1] in ("'", '"') else text

@@ -1,4 +1,4 @@
-"""A plain schema is one whose verdict needs no validator: what fits here fits there."""
+"""A plain schema is judged without the validator, and as the validator judges it."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ def test_the_verdict_is_that_of_the_validator(schema: Schema | bool, value: obje
         {"properties": {"a": {"maxLength": 3}}},
         {"items": {"anyOf": [{"type": "string"}]}},
         {"required": ["\ud800"]},
+        {"enum": [f"word {number}" for number in range(65)]},
         {"additionalProperties": {"const": 1}},
     ],
 )

@@ -1,6 +1,6 @@
 """The arguments of a call against the schema of its tool: what is wrong with them, and where.
 
-jsonschema-rs gives the verdict on values; the walk here only finds the places, so that a large value with many faults
+A validator gives the verdict on values; the walk here only finds the places, so that a large value with many faults
 costs no more than reading it.
 """
 
@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
 
 from viewer.core.json_node import JsonKind, JsonNode, number_value
-from viewer.core.plain_schemas import fits, is_plain
+from viewer.core.plain_schemas import Judge, judge_of
 from viewer.core.schemas import Written, write_out
-from viewer.core.validators import Schema, compiled, is_kind, is_usable, is_valid
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Validator
+from viewer.core.validators import Schema, is_kind, is_usable
 
 ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
@@ -63,42 +58,31 @@ class Schematic:
     """The schema of one tool, ready to check arguments."""
 
     def __init__(self, raw: object, roots: tuple[object, ...] = (), *, texts: bool = False) -> None:
-        self._write_out = partial(write_out, raw, roots, texts=texts)
-        self._written = self._write_out()
-        self._is_plain = is_plain(self._written.schema)
-        self._whole: Validator | None = None
-        if not self._is_plain:
-            self._compile()
-        self._validators: dict[tuple[int, tuple[str, ...]], Validator | None] = {}
+        self._written = write_out(raw, roots, texts=texts)
+        self._whole = judge_of(self._written.schema)
+        if self._whole is None:
+            self._written = write_out(raw, roots, texts=texts, usable=is_usable)
+            self._whole = judge_of(self._written.schema)
+        if self._whole is None:
+            self._written = Written({}, 1)
+        self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
         """Each as a schema of its own, kept so that it is compiled once."""
         self._missing: set[tuple[int, str]] = set()
         """What has been reported; two missing arguments stand in one place."""
         self._steps = 0
 
-    def _compile(self) -> None:
-        """Load the validator of the whole schema; one that cannot be used accepts anything."""
-        if compiled(self._written.schema) is None:
-            self._written = self._write_out(usable=is_usable)
-        self._whole = compiled(self._written.schema)
-        if self._whole is None:
-            self._written = Written({}, 1)
-
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
         """What is wrong, by position."""
-        value, size = python_value(node)
-        if self._is_plain and self._whole is None:
-            if self._is_cheap(size) and isinstance(value, dict) and self._fits_plainly(value):
-                return []
-            self._compile()
         schema = self._written.schema
-        if self._whole is None or not schema or not self._is_cheap(size):
+        value, size = python_value(node)
+        if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
             return []
         if not isinstance(value, dict):
             return self._no_object(node, value)
         if isinstance(schema, dict) and not _mentions(schema, ALWAYS_ALLOWED):
             value.pop(ALWAYS_ALLOWED, None)
-        if is_valid(self._whole, value):
+        if self._whole(value):
             return []
         self._steps = MOST_STEPS
         self._missing.clear()
@@ -113,24 +97,15 @@ class Schematic:
         found = found or [ArgumentFault("wrong-type", node.start, node.end)]
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
-    def _is_cheap(self, size: int) -> bool:
-        return self._written.weight * size <= MOST_WORK
-
-    def _fits_plainly(self, value: dict[str, object]) -> bool:
-        """Whether it fits without a look by the validator, which takes long to load."""
-        schema = self._written.schema
-        allowed = value if isinstance(schema, dict) and _mentions(schema, ALWAYS_ALLOWED) else _undelayed(value)
-        return fits(schema, allowed)
-
     def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
         """Arguments are an object, unless the schema says otherwise in so many words."""
         schema = self._written.schema
         kinds = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kinds, list) and "object" not in kinds:
-            refused = self._whole is not None and not is_valid(self._whole, value)
+            refused = self._whole is not None and not self._whole(value)
             return [ArgumentFault("wrong-type", node.start, node.end)] if refused else []
         expected = isinstance(schema, dict) and ("properties" in schema or "required" in schema)
-        if expected or (self._whole is not None and not is_valid(self._whole, value)):
+        if expected or (self._whole is not None and not self._whole(value)):
             return [ArgumentFault("not-an-object", node.start, node.end)]
         return []
 
@@ -224,15 +199,10 @@ class Schematic:
         if not names:
             return True
         key = (id(schema), names)
-        if key not in self._validators:
-            self._validators[key] = compiled({name: schema[name] for name in names})
-        validator = self._validators[key]
-        return validator is None or is_valid(validator, value)
-
-
-def _undelayed(value: dict[str, object]) -> dict[str, object]:
-    """The value without what every call may have."""
-    return {name: member for name, member in value.items() if name != ALWAYS_ALLOWED}
+        if key not in self._judges:
+            self._judges[key] = judge_of({name: schema[name] for name in names})
+        judge = self._judges[key]
+        return judge is None or judge(value)
 
 
 def python_value(node: JsonNode) -> tuple[object, int]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from viewer.core.dialect import Options
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Followed:
     """What is followed, and how it is read."""
 

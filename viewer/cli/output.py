@@ -7,11 +7,11 @@ import select
 import stat
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from viewer.cli.terminal import color_count
 from viewer.render.safe_text import normalize_newlines, safe
 from viewer.render.style import Line, Printable, Style
+from viewer.values import frozen
 
 _BLOCK = 64 * 1024
 _PIPE_WIDTH = 80
@@ -19,7 +19,7 @@ _NARROWEST = 20
 _INSTEAD_OF_C = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """Where data goes; everything else is said on standard error."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from viewer.cli import completing, options
@@ -18,6 +16,7 @@ from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
 from viewer.sources.bytes import is_directory
 from viewer.sources.folder import list_transcripts
+from viewer.values import frozen
 
 
 @click.command("view", short_help="Open the viewer.")
@@ -62,7 +61,7 @@ def command(
     return open_viewer(paths, wanted)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What the command line says about the viewer."""
 

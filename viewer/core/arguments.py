@@ -7,12 +7,12 @@ costs no more than reading it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from viewer.core.json_node import JsonKind, JsonNode, number_value
 from viewer.core.plain_schemas import Judge, judge_of
 from viewer.core.schemas import Written, write_out
 from viewer.core.validators import Schema, is_kind, is_usable
+from viewer.values import frozen
 
 ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
@@ -45,7 +45,7 @@ _WALKED = frozenset(
 """Keywords whose faults are looked for part by part; all others are judged at the value that has them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgumentFault:
     """One thing wrong with the arguments of a call; of something missing the span is empty."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from viewer.core.json_text import string_body
 from viewer.core.messages import Coding, Piece, Span
 from viewer.core.string_map import StringMap
+from viewer.values import frozen, mutable
 
 THOUGHT_KINDS = ("reflect", "introspect", "reason")
 
@@ -25,7 +26,7 @@ _END_LITERAL = b"<|endliteral|>"
 Decoder = Callable[[bytes], str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """A stretch of the meant bytes that came from one stretch of the input."""
 
@@ -39,7 +40,7 @@ class Run:
     """The JSON string that it was, where the two are not the same bytes."""
 
 
-@dataclass(slots=True)
+@mutable
 class Body:
     """The bytes that were meant, and where each came from."""
 
@@ -92,7 +93,7 @@ def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids:
     return Body(b"".join(joined.parts), joined.runs)
 
 
-@dataclass(slots=True)
+@mutable
 class _Joined:
     parts: list[bytes] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)

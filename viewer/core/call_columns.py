@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import overload
 
 from viewer.core.index import MessageIndex
+from viewer.values import frozen
 
 
 class CallState(Enum):
@@ -24,7 +24,7 @@ class CallState(Enum):
     DUPLICATE = "duplicate"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallLink:
     """A call and its reply; one of the two may be missing."""
 

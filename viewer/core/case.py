@@ -12,6 +12,7 @@ from viewer.core.dialect import Dialect
 from viewer.core.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
 from viewer.core.messages import Message, Span
 from viewer.core.yaml_header import HarmonyProfile
+from viewer.values import mutable
 
 Read = Callable[[int, int], bytes]
 LONGEST_HEADER = 64 * 1024
@@ -48,7 +49,7 @@ class once(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
         return value
 
 
-@dataclass(slots=True)
+@mutable
 class Transcribed:
     """What the checks must know of the transcript that a message belongs to."""
 

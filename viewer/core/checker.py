@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from viewer.core.bodies import Body, Decoder, Run, read_body
@@ -21,6 +21,7 @@ from viewer.core.needs import Need, Needs, is_odd, plain_body
 from viewer.core.tool_checks import ToolChecks
 from viewer.core.utf8 import ill_formed
 from viewer.core.yaml_header import profile
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +33,7 @@ EVENT_BYTES = 256
 """What an event counts for, beside the bytes of its message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Messages:
     """Whole messages of a run that wait for their checks, by their numbers."""
 
@@ -43,7 +44,7 @@ class Messages:
     """The numbers of those of whose header or stop there is something to report."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """The input has ended."""
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from viewer.core.arguments import ArgumentFault, Schematic
 from viewer.core.embedded import first_json, json_values, yaml_values
 from viewer.core.json_node import JsonNode
 from viewer.core.json_text import check_json, read_json
 from viewer.core.openapi import tools_in
 from viewer.core.typescript import read_namespaces
+from viewer.values import frozen
 
 __all__ = ["ArgumentFault", "Declarations"]
 
 PREFIX = "functions."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Declared:
     """A schema as it was declared; `texts` says that it came from YAML, which gives every scalar as a string."""
 

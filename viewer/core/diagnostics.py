@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from viewer.core.rules import Rule, Severity
 from viewer.core.rules_calls import CALLS
 from viewer.core.rules_errors import ERRORS
 from viewer.core.rules_notes import NOTES
 from viewer.core.rules_structure import FRAMES, TEXT
+from viewer.values import frozen
 
 __all__ = ["RULES", "Diagnostic", "Rule", "Severity"]
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in (*ERRORS, *FRAMES, *CALLS, *TEXT, *NOTES)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """Something wrong, or worth knowing, at an exact place."""
 

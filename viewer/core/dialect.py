@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from viewer.core.record import Record
+from viewer.values import frozen
 
 
 class Reader(Protocol):
@@ -19,7 +19,7 @@ class Reader(Protocol):
         """The input has ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """What the person may choose about reading."""
 
@@ -27,7 +27,7 @@ class Options:
     """Harmony's own rule: commentary without a recipient is a preamble for the user."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """One row of the table of formats."""
 

@@ -7,20 +7,21 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterator
 
 from viewer.core.json_text import read_json
+from viewer.core.patterns import rarely
 from viewer.core.yaml_header import read_yaml
 
 MOST_YAML_BLOCKS = 64
 LARGEST_YAML = 64 * 1024
 
 _KEYS = re.compile(r'"(?:name|paths)"')
-_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
-_NEXT_VALUE = re.compile(rb"[\s,;]*+[\[{]")
+_BRACKETS = rarely(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
+_NEXT_VALUE = rarely(rb"[\s,;]*+[\[{]")
 _CLOSES = {"]": "[", "}": "{"}
 _YAML_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)
 _YAML_START = re.compile(
     r"^(?:(?:openapi|swagger|paths|tools|functions|name)[ \t]*:|-[ \t]+(?:name|type)[ \t]*:)", re.M
 )
-_YAML_LINE = re.compile(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \t][^\n]*)?|#[^\n]*|---)?\r?(?:\n|\Z)")
+_YAML_LINE = rarely(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \t][^\n]*)?|#[^\n]*|---)?\r?(?:\n|\Z)")
 
 
 def json_values(text: str) -> Iterator[object]:

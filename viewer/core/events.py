@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from viewer.core.messages import Message, Piece, Stray, Transcript
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Started:
     """A transcript began; its header has been read."""
 
     transcript: Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     """The header of a message is complete; its ending is `open` and its pieces are those known so far."""
 
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grew:
     """An open message has more body: these pieces replace the known ones from the index `first` on."""
 
@@ -30,21 +29,21 @@ class Grew:
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Closed:
     """A message is settled: nothing of it changes any more."""
 
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Strayed:
     """Text outside any message."""
 
     stray: Stray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """Something is wrong, or worth knowing, at this place."""
 
@@ -55,7 +54,7 @@ class Found:
     message: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCancelled:
     """A `tool.cancel` event."""
 
@@ -65,7 +64,7 @@ class ToolCancelled:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeclaredTools:
     """A body span that holds tool declarations and nothing else (the function lists of 0.1)."""
 

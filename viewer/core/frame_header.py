@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from viewer.core.between import Between
 from viewer.core.headers import HeaderReading, read_header, split_words
 from viewer.core.messages import Coding, Ending, Header, Piece
 from viewer.core.text_state import LONGEST_HEADER, SPACE, STOPS, TextSetup
 from viewer.core.tokens import Token
+from viewer.values import mutable
 
 
-@dataclass(slots=True)
+@mutable
 class _Pending:
     """A header that was cut off by another `<|start|>`: repeated, or a message without its body."""
 

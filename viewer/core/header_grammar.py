@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from viewer.core.messages import Header
+from viewer.values import frozen
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 CHECKED_TYPES = frozenset({"json", "text", "markdown", "code"})
 ALL_ATTRIBUTES = frozenset({"to", "call_id", "name", "intent", "content_type"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeaderGrammar:
     """What the message headers of one text dialect may hold."""
 
@@ -40,7 +40,7 @@ class Problem(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeaderReading:
     """A header and all that is wrong with it."""
 

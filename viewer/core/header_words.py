@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from viewer.core.header_grammar import ALL_ATTRIBUTES, CHECKED_TYPES, ROLES, HeaderGrammar, Problem
+from viewer.values import mutable
 
 ITEM = re.compile(rb"<\|[A-Za-z0-9_]+\|>|<?[^ \t\r\n<]+|<")
 """A marker or a word."""
@@ -27,7 +28,7 @@ class Place(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
+@mutable
 class HeaderWords:
     """One header while it is read, word by word."""
 

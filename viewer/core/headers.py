@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from viewer.core.header_grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem
 from viewer.core.header_meaning import HeaderMeaning, is_tool_name
 from viewer.core.header_words import ITEM, HeaderWords
 from viewer.core.memory import remembering
+from viewer.core.patterns import rarely
 
 __all__ = [
     "CHECKED_TYPES",
@@ -28,8 +28,8 @@ NOT_TOOLS = frozenset({"user", "assistant", "all"})
 LONGEST_PLAUSIBLE = 512
 
 _ROLE_WORD = rb"(?:system|developer|user|assistant|tool|python|(?:functions|browser)\.[^ \t\r\n<]+)"
-_PLAUSIBLE = re.compile(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n]*[^\r\n]*")
-_PLAUSIBLE_CHANNEL = re.compile(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
+_PLAUSIBLE = rarely(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n]*[^\r\n]*")
+_PLAUSIBLE_CHANNEL = rarely(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
 
 
 def is_tool(recipient: str | None) -> bool:

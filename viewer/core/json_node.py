@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from viewer.core.messages import Span
+from viewer.values import frozen, mutable
 
 
 class JsonKind(Enum):
@@ -69,7 +70,7 @@ class JsonNode:
         return number_value(self.text) if self.kind is JsonKind.NUMBER else _CONSTANTS.get(self.kind)
 
 
-@dataclass(slots=True)
+@mutable
 class JsonMember:
     """One key of an object and its value."""
 
@@ -79,7 +80,7 @@ class JsonMember:
     value: JsonNode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonFault:
     """Why text is not JSON, and the bytes that are to blame; empty at the end where something is missing."""
 
@@ -89,7 +90,7 @@ class JsonFault:
     end: int
 
 
-@dataclass(slots=True)
+@mutable
 class JsonReading:
     """What a tolerant reading of one value gave."""
 

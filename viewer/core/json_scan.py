@@ -9,24 +9,25 @@ from typing import TypeAlias
 from viewer.core.json_node import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
 from viewer.core.json_string import decode_body, strict_body
 from viewer.core.messages import Span
+from viewer.core.patterns import rarely
 
 MAX_DEPTH = 200
 
 SPACE = re.compile(rb"[ \t\n\r]*")
 _PLAIN = re.compile(rb'"[^"\\\x00-\x1f]*"')
-_UNCLOSED = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_UNCLOSED = rarely(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_BEGUN = re.compile(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?[0-9]*)?")
+_NUMBER_BEGUN = rarely(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?[0-9]*)?")
 _WORD = re.compile(rb"[^\x00-\x20,:\[\]{}\"]+")
 _WORDS = {b"true": JsonKind.TRUE, b"false": JsonKind.FALSE, b"null": JsonKind.NULL}
 _CONTROL = re.compile(rb"[\x00-\x1f]+")
-_ESCAPE = re.compile(
+_ESCAPE = rarely(
     rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\u[0-9a-fA-F]{0,3}|\\(?:[^\x80-\xff]|[\x80-\xff]+)?)', re.DOTALL
 )
-_ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
+_ESCAPE_BEGUN = rarely(rb"\\(?:u[0-9a-fA-F]{0,3})?")
 _CURLY = (b"\xe2\x80\x9c", b"\xe2\x80\x9d")
-_CURLY_OPENED_END = re.compile(rb'"|\xe2\x80[\x9c\x9d](?=[ \t\n\r]*(?:[,:\]}]|\Z))')
-_CURLY_MARKS = re.compile(rb"\xe2\x80([\x9c\x9d])")
+_CURLY_OPENED_END = rarely(rb'"|\xe2\x80[\x9c\x9d](?=[ \t\n\r]*(?:[,:\]}]|\Z))')
+_CURLY_MARKS = rarely(rb"\xe2\x80([\x9c\x9d])")
 _STRUCTURE = re.compile(rb"[ \t\n\r]*(?:[,:\]}]|\Z)")
 _QUOTE, _COMMA, _COLON = b'",:'
 _OBJECT, _OBJECT_END, _ARRAY, _ARRAY_END = b"{}[]"

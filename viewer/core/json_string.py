@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+from viewer.core.patterns import rarely
+
 OPENING_QUOTES = ('"', "“", "”")
 _DECODER = json.JSONDecoder(strict=False)
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
+_SURROGATE = rarely("[\ud800-\udfff]")
+_ESCAPES = rarely(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
 _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 

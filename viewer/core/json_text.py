@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import NoReturn
 
 from viewer.core.json_node import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
 from viewer.core.json_scan import MAX_DEPTH, SPACE, Scanner
 from viewer.core.json_string import string_body
 from viewer.core.messages import Span
+from viewer.core.patterns import rarely
+from viewer.values import frozen
 
 __all__ = [
     "JsonFault",
@@ -26,7 +27,7 @@ __all__ = [
     "string_body",
 ]
 
-_STRINGS_AND_BRACKETS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_STRINGS_AND_BRACKETS = rarely(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def check_json(data: bytes, base: int = 0) -> JsonFault | None:
@@ -66,7 +67,7 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
     return Scanner(data, base, start, strict=False).read()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonGlance:
     """What one quick pass over a text shows; numbers in the value are only as many as their digits."""
 

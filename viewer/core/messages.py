@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import NamedTuple
+
+from viewer.values import frozen
 
 Span = tuple[int, int]
 
@@ -58,7 +60,7 @@ class Piece(NamedTuple):
     coding: Coding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header:
     """What the header of a message says; equal headers may be shared by many messages."""
 
@@ -98,7 +100,7 @@ class Header:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """One message: its header, its ending, and where its bytes are."""
 
@@ -125,7 +127,7 @@ class Message:
         return self.pieces[0].start, self.pieces[0].end
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stray:
     """Text outside any message."""
 
@@ -135,7 +137,7 @@ class Stray:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transcript:
     """One transcript of the input; call ids and turns never link across two of them."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from viewer.core.schema_keywords import TYPES, as_flag
 from viewer.core.schemas import pointed_at
+from viewer.values import frozen
 
 Mapping = dict[str, object]
 
@@ -19,7 +19,7 @@ _LISTS = ("tools", "functions")
 _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """A tool by its name, the schema of its arguments, and the document that references in it point into."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from viewer.values import frozen
 
 
 class Severity(Enum):
@@ -14,7 +16,7 @@ class Severity(Enum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One row: what a code means, in words that never quote the transcript."""
 

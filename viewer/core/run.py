@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from viewer.core.text_state import TextGrammar
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """Such messages as columns; all of one transcript."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +13,7 @@ from viewer.core.run import Run
 from viewer.core.scan_headers import HeaderMemo, ReadHeaders
 from viewer.core.scan_tokens import ENDINGS, MESSAGE_LENGTH, Frames, Positions, find_frames
 from viewer.core.text_state import SPACE, TextGrammar
+from viewer.values import frozen
 
 SHORTEST_RUN = 4
 """So many messages at least are worth more than the parser's own pace."""
@@ -78,7 +77,7 @@ def _next_start(frames: Frames, at: int, step: int, size: int) -> int:
     return int(frames.starts[row]) if row < len(frames) else size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Facts:
     """What a run must know of the kinds of headers, as columns."""
 

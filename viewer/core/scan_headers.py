@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from viewer.core.messages import Header
 from viewer.core.scan_tokens import ENDINGS, START_LENGTH, Frames, Positions, Words, words_view
 from viewer.core.stops import is_stop_expected
 from viewer.core.text_state import TextGrammar
+from viewer.values import frozen, mutable
 
 IRREGULAR = -1
 LONGEST_WORDS = 192
@@ -35,7 +36,7 @@ _SLOT_BITS = 12
 _ROUNDS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeaderKind:
     """What the words of a header mean, but for the call id."""
 
@@ -46,7 +47,7 @@ class HeaderKind:
     """There is something to report of the words."""
 
 
-@dataclass(slots=True)
+@mutable
 class ReadHeaders:
     """The headers of the frames of one block."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.core.messages import Ending
 from viewer.core.text_state import SPACE
+from viewer.values import frozen
 
 Positions: TypeAlias = NDArray[np.int64]
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -60,7 +60,7 @@ for _spelling, _kind in _KINDS.items():
     _KIND_OF[_place] = _kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frames:
     """Plain frames in the order of a block; positions are indexes in it."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from viewer.core.schema_keywords import COUNTS, FLAGS, LISTS, MAPS, NUMBERS, SCHEMAS, TYPES, as_flag, as_number, options
+from viewer.values import mutable
 
 Schema = dict[str, object]
 PatternTest = Callable[[str], bool]
@@ -31,7 +32,7 @@ _EXACT = frozenset({"not", "if", "oneOf", "contains"})
 """Where a subschema that accepts too much would refuse too much."""
 
 
-@dataclass(slots=True)
+@mutable
 class Written:
     """A schema without references, and how many of its parts may look at one and the same value."""
 
@@ -39,7 +40,7 @@ class Written:
     weight: int
 
 
-@dataclass(slots=True)
+@mutable
 class _Part:
     """A subschema that is still to be written, and where it goes."""
 
@@ -60,7 +61,7 @@ def write_out(
     return _Writer((schema, *roots), texts, usable).write(schema)
 
 
-@dataclass(slots=True)
+@mutable
 class _Writer:
     roots: tuple[object, ...]
     texts: bool

@@ -7,10 +7,11 @@ from array import array
 from bisect import bisect_right
 
 from viewer.core.json_string import OPENING_QUOTES, string_body
+from viewer.core.patterns import rarely
 
 _HIGH = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _LOW = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_ESCAPE = re.compile(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_ESCAPE = rarely(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
 class StringMap:

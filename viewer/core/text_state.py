@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
@@ -12,6 +11,7 @@ from viewer.core.messages import Ending
 from viewer.core.preface import LONGEST
 from viewer.core.record import Record
 from viewer.core.tokens import TokenSet, Window
+from viewer.values import frozen
 
 STOPS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
 LONGEST_HEADER = LONGEST
@@ -37,7 +37,7 @@ class LineTaker(Protocol):
         """The input has ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextGrammar:
     """What differs between the text dialects with `<|start|>`."""
 
@@ -57,7 +57,7 @@ def token_set(grammar: TextGrammar, names: tuple[str, ...]) -> TokenSet:
     return TokenSet({f"<|{name}|>".encode(): name for name in chosen}, escapes=grammar.literals)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextSetup:
     """What a text reader is given."""
 

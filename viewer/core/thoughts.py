@@ -7,10 +7,11 @@ import re
 
 from viewer.core.bodies import THOUGHT_KINDS, Body
 from viewer.core.messages import Span
+from viewer.core.patterns import rarely
 
 _KINDS = "|".join(THOUGHT_KINDS).encode()
-_THOUGHT_MARK = re.compile(rb"<\|(start|end)_(" + _KINDS + rb")\|>")
-_THINK_TAG = re.compile(rb"<(/?)think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_MARK = rarely(rb"<\|(start|end)_(" + _KINDS + rb")\|>")
+_THINK_TAG = rarely(rb"<(/?)think(?:ing)?>", re.IGNORECASE)
 _MARKS = (
     *(b"<%s%s>" % (slash, tag) for slash in (b"", b"/") for tag in (b"think", b"thinking")),
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),

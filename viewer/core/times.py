@@ -6,15 +6,16 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 from viewer.core.json_node import JsonKind, JsonNode, number_value
+from viewer.core.patterns import rarely
 
 LATEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 _SECONDS_BELOW = 100_000_000_000
 """A smaller number counts seconds (until the year 5138); from here on it counts milliseconds (since 1973)."""
-_RFC_3339 = re.compile(
+_RFC_3339 = rarely(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
-_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
+_NUMBER = rarely(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
 
 
 def parse_time(value: object) -> int | None:

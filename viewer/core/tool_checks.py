@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from viewer.core.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.core.case import Case
@@ -12,6 +12,7 @@ from viewer.core.diagnostics import RULES
 from viewer.core.headers import is_tool
 from viewer.core.json_text import JsonKind, JsonNode
 from viewer.core.messages import Ending, Span
+from viewer.values import mutable
 
 LONGEST_GLANCED = 4000
 """Python refuses integers of more than 4,300 digits."""
@@ -21,7 +22,7 @@ _REPORTED = {
 }
 
 
-@dataclass(slots=True)
+@mutable
 class TurnNotes:
     """What is compared within a turn."""
 

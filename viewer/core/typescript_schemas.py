@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from viewer.values import frozen, mutable
 
 Schema = dict[str, object]
 
 _SINGLE = frozenset({"string", "number", "integer", "boolean", "array"})
 
 
-@dataclass(slots=True)
+@mutable
 class Type:
     """A type as it is put together."""
 
@@ -22,7 +22,7 @@ class Type:
     """The items, where the type was written `T[]` without parentheses."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One parameter of a function."""
 

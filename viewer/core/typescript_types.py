@@ -10,24 +10,25 @@ import math
 import re
 
 from viewer.core.json_string import strict_body
+from viewer.core.patterns import rarely
 from viewer.core.typescript_schemas import Parameter, Schema, Type, arguments, together, union
 
 NAME = r"[A-Za-z_$][\w$.-]{0,255}"
 DEEPEST = 64
 
-_TRIVIA = re.compile(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
-_HIDDEN_BAR = re.compile(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
-_WORD = re.compile(NAME)
-_READONLY = re.compile(r"(?:readonly\s++)*+")
+_TRIVIA = rarely(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
+_HIDDEN_BAR = rarely(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
+_WORD = rarely(NAME)
+_READONLY = rarely(r"(?:readonly\s++)*+")
 _QUOTED = r"""(?:"((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)')"""
-_STRING = re.compile(_QUOTED)
-_TEMPLATE = re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
-_NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
-_PROPERTY = re.compile(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<>]{{1,256}}))\s*+(\?)?\s*+:""")
-_INDEX = re.compile(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")
-_PROSE = re.compile(r"[^\n}]*+(?:\n|$)")
-_TOOL = re.compile(rf"type\s{{1,64}}{NAME}\s{{0,64}}=(?![=>])")
-_PARAMETER = re.compile(r"(?:\.\.\.)?([\w$]{1,256}|[{\[][^{}()\[\]]{0,1024}[}\]])\s*+(\?)?\s*+:")
+_STRING = rarely(_QUOTED)
+_TEMPLATE = rarely(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
+_NUMBER = rarely(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
+_PROPERTY = rarely(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<>]{{1,256}}))\s*+(\?)?\s*+:""")
+_INDEX = rarely(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")
+_PROSE = rarely(r"[^\n}]*+(?:\n|$)")
+_TOOL = rarely(rf"type\s{{1,64}}{NAME}\s{{0,64}}=(?![=>])")
+_PARAMETER = rarely(r"(?:\.\.\.)?([\w$]{1,256}|[{\[][^{}()\[\]]{0,1024}[}\]])\s*+(\?)?\s*+:")
 
 _NAMED: dict[str, Schema] = {
     "string": {"type": "string"},

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from viewer.core.messages import Channel, Ending, Message
+from viewer.values import frozen
 
 NEVER_DISPLAYED = frozenset({"debug", "status"})
 PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
@@ -49,7 +49,7 @@ class Reveal(Enum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Audience:
     """Who looks. Without anything revealed it is the end user."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from viewer.core.yaml_reading import MALFORMED, YamlFault, YamlReading, read_yaml
 from viewer.core.yaml_writing import write_yaml
+from viewer.values import frozen
 
 __all__ = [
     "DocumentHeader",
@@ -23,7 +24,7 @@ VERSION_MISSING = "version-missing"
 _FALSE = frozenset({"false", "no", "off", "n"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentHeader:
     """What a transcript says before its first message."""
 
@@ -33,7 +34,7 @@ class DocumentHeader:
     faults: tuple[YamlFault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HarmonyProfile:
     """The keys of `profiles.harmony` that decide what is reported."""
 

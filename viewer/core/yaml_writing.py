@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from viewer.core.hidden_characters import UNSEEN
+from viewer.core.patterns import rarely
 
 _LONGEST_SIMPLE_KEY = 1000
 """YAML finds a key without a `?` only within 1,024 characters."""
-_PLAIN = re.compile(r"[\w/(](?:[^\s:]|:(?=\S)| (?=[^\s#]))*+")
+_PLAIN = rarely(r"[\w/(](?:[^\s:]|:(?=\S)| (?=[^\s#]))*+")
 
 
 def write_yaml(values: dict[str, object]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from viewer.core.json_text import JsonKind, JsonNode, read_json
 from viewer.core.parser import BYTE_ORDER_MARK
+from viewer.core.patterns import rarely
 from viewer.core.preface import is_yaml_like
+from viewer.values import frozen
 
 HEAD = 64 * 1024
 
@@ -16,21 +17,21 @@ _NEW = rb"<\|(?:start|channel|message)\|>"
 _MARKER = re.compile(rb"(" + _OLD + rb")|" + _NEW)
 _LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
 _VERSION = re.compile(rb"^version:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
-_HEADER_2_2 = re.compile(
+_HEADER_2_2 = rarely(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
 )
-_ASSISTANT = re.compile(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
+_ASSISTANT = rarely(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
 """An assistant message; an open prompt is none."""
-_CHANNELLED = re.compile(
+_CHANNELLED = rarely(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _INTEGERS = re.compile(rb"\[?\s*\d+(?:[\s,]+\d+)*[\s,]*\]?\s*")
-_EVENT_TYPE = re.compile(r"response\..*|tool\.cancel")
+_EVENT_TYPE = rarely(r"response\..*|tool\.cancel")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Detection:
     """The choice of a dialect."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeVar
 
 from viewer.core.headers import is_tool
 from viewer.core.messages import Ending, Header, Piece, Span
 from viewer.formats.event_kinds import Family
+from viewer.values import mutable
 
 
 class Lane(NamedTuple):
@@ -69,7 +70,7 @@ class Delta(NamedTuple):
     event: Span
 
 
-@dataclass(slots=True)
+@mutable
 class Stream:
     """One open message."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from viewer.core.json_text import JsonKind, JsonNode
 from viewer.core.messages import Coding, Piece, Span
 from viewer.core.times import parse_time
 from viewer.formats.event_kinds import Act, EventKind, Family, kind_of
 from viewer.formats.event_lanes import ANONYMOUS, Lane
+from viewer.values import frozen
 
 _TIMES = ("ts", "timestamp", "created", "time", "created_at")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventObject:
     """A JSON object that is an event; what is not in its `data`, where that is an object, is looked for outside."""
 

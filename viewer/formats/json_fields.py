@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from viewer.core.json_text import JsonKind, JsonNode
 from viewer.core.messages import Coding, Piece
+from viewer.values import frozen, mutable
 
 ROLE_KEYS = ("role", "author")
 CONTENT_KEYS = ("content", "refusal")
@@ -52,7 +53,7 @@ def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """The bytes that nodes refer to."""
 
@@ -71,7 +72,7 @@ class Source:
         return None if value is None else self.text(value)
 
 
-@dataclass(slots=True)
+@mutable
 class Content:
     """What the parts of a content are: text to read, thoughts, calls and replies. Empty strings are none of it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from viewer.core.headers import CHECKED_TYPES, ROLES, is_tool, is_tool_name
@@ -18,6 +18,7 @@ from viewer.formats.json_fields import (
     first_of,
     is_known_key,
 )
+from viewer.values import mutable
 
 _CHANNELS = {channel.value: channel for channel in Channel}
 _ENDINGS = {ending.value: ending for ending in Ending}
@@ -34,7 +35,7 @@ class Problem(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
+@mutable
 class ObjectHeader:
     """What the fields of one object say about its messages."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from viewer.core.messages import Channel, Header
+from viewer.values import mutable
 
 ROLES = frozenset({"system", "tool", "user", "assistant"})
 LONGEST_PLAUSIBLE = 512
@@ -32,7 +33,7 @@ class Problem(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
+@mutable
 class Head:
     """What a header line says; the messages of its frame share it."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from enum import Enum
 
 from viewer.formats.writable import Writable
+from viewer.values import frozen
 
 
 class Loss(Enum):
@@ -31,7 +31,7 @@ class Loss(Enum):
     SPACE = "white space at the edge of the body, and a file of nothing else, is lost when it is read again"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """What will be read again from the written part."""
 

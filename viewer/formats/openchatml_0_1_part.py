@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from viewer.core.messages import Coding, Ending, Header, Piece, Span
 from viewer.core.record import Record
+from viewer.values import mutable
 
 SPACE = b" \t\r\n"
 LONGEST_KEPT = 1024 * 1024
@@ -23,7 +23,7 @@ class Begins(Enum):
     """At its first character that is not white space."""
 
 
-@dataclass(slots=True)
+@mutable
 class Part:
     """A message while it is read; it is announced once it is known to be one."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from dataclasses import dataclass
 from enum import Enum
 
 from viewer.core.headers import is_tool
@@ -15,6 +14,7 @@ from viewer.formats.openchatml_0_1_header import name_in_json, tool_name
 from viewer.formats.openchatml_0_1_notes import Loss, Losses, Said
 from viewer.formats.openchatml_0_1_parts import MARKS, THOUGHTS
 from viewer.formats.writable import Writable
+from viewer.values import frozen
 
 SPACE = " \t\r\n"
 _HIDING_INTENTS = ("debug", "status")
@@ -30,7 +30,7 @@ class Kind(Enum):
     OUTPUT = "function_output"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """One part, ready to be put into a frame."""
 

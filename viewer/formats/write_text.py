@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from viewer.core.bodies import THOUGHT_KINDS
 from viewer.core.calls import full_tool_name
@@ -20,6 +19,7 @@ from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
 from viewer.formats.openchatml import grammar_of_version
 from viewer.formats.writable import Writable, WritableTranscript, Writer
+from viewer.values import frozen
 
 _STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>", "open": "", "implied": "<|end|>"}
 _VALUE = re.compile(r"[^\s<\x00-\x1f\x7f]+")
@@ -30,7 +30,7 @@ _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _OPEN_EDGE = re.compile(rf"(?<!<)<+(?=<\|(?:{_THOUGHTS})\|>|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What one text dialect can say."""
 

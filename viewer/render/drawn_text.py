@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 
 from viewer.render.json_layout import laid_out, origins
 from viewer.render.lines import cells
 from viewer.render.markdown import Styled, json_spans, markdown_spans
 from viewer.render.safe_text import SafeText, normalize_newlines, safe
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BodyText:
     """The text of a body as it is drawn, and the way back from the text that the projection gives."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from viewer.core.patterns import rarely
 from viewer.render.safe_text import SafeText
 
 LARGEST = 1_000_000
 DEEPEST = 200
 _INDENT = "  "
-_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
+_TOKEN = rarely(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 
 
 def laid_out(text: SafeText) -> SafeText | None:

@@ -6,14 +6,14 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from viewer.render.lines import cluster_cells, clusters_at
 from viewer.render.safe_text import SafeText
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One row of the screen."""
 

@@ -22,6 +22,7 @@ from viewer.core.hidden_characters import (
     TAGS,
     ZERO_WIDTH,
 )
+from viewer.core.patterns import rarely
 
 SafeText = NewType("SafeText", str)
 """Text that a terminal shows and does not obey; the view layer takes no other."""
@@ -35,7 +36,7 @@ _PLAIN = re.compile(r"[\t\n -~]*+")
 _NO_CHARACTERS = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
 _BROKEN = "\x80-\x9f\ud800-\udfff\ufdd0-\ufdef" + _NO_CHARACTERS
 _JOINING = re.compile("[\u200d\ufe0e\ufe0f]|\U000e007f")
-_EMOJI = re.compile(EMOJI)
+_EMOJI = rarely(EMOJI)
 
 
 def _characters(inside: str) -> list[int]:

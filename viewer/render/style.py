@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, NewType
 
 from viewer.render.safe_text import SafeText, safe_line
+from viewer.values import frozen
 
 
 class Look(Enum):
@@ -91,7 +91,7 @@ Printable = NewType("Printable", str)
 """A line that may be written to a terminal: safe text, and colours of our own. Printing takes no other type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signs:
     """The marks that the program draws itself; text of a transcript is never taken for one of them."""
 
@@ -125,7 +125,7 @@ _ASCII_WORDS = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """What the place that is printed to can show."""
 

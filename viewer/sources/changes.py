@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from viewer.values import frozen
 
 
 class Reason(Enum):
@@ -41,21 +42,21 @@ class Condition(Enum):
     """A pipe was closed by its writers; nothing more comes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grew:
     """These bytes came next."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reset:
     """What follows begins at byte 0 of a new generation."""
 
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """How the file is doing, in a fixed sentence."""
 

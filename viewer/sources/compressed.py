@@ -6,10 +6,10 @@ import importlib
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol, cast
 
 from viewer.errors import ViewerError
+from viewer.values import frozen
 
 MOST = 2 * 1024 * 1024 * 1024
 """So much is taken out of one file; the rest stays where it is."""
@@ -33,7 +33,7 @@ class _Member(Protocol):
         """What these bytes bring."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compression:
     """One way to compress."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
@@ -21,6 +20,7 @@ from viewer.sources.bytes import CHUNK, Source, open_source
 from viewer.sources.places import Places
 from viewer.sources.projection import Projection
 from viewer.sources.vault import Vault
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.core.scan import Scanner
@@ -37,7 +37,7 @@ CHECKING_SHARE = 0.8
 """How much of the work on a big input is checking."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """A diagnostic with its place; for a developer's surface."""
 

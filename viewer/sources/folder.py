@@ -7,12 +7,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD, detect
+from viewer.values import frozen
 
 MOST_FILES = 10_000
 """Files that are looked at; a folder of more is cut off."""
@@ -26,7 +26,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """One file of a folder that is a transcript, or that cannot be read."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass
 
 from viewer.core.dialect import Options
 from viewer.core.memory import forget
@@ -17,9 +16,10 @@ from viewer.sources.document import Document, Finding
 from viewer.sources.follow import FollowSource
 from viewer.sources.generation import Generation
 from viewer.sources.held_file import Clock
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LiveChange:
     """What one step brought. Where `anew` is set, projections made before are those of the reading before."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
@@ -36,6 +36,7 @@ from viewer.sources.sight import Sight
 from viewer.sources.told import placed, told_safely
 from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 from viewer.sources.vault import Vault
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.sources.skim import Skimmer
@@ -46,7 +47,7 @@ WORTH_SKIMMING = 1024 * 1024
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Projection:
     """Rows with bodies, and rows that say that something is hidden. Nothing hidden can be reached from it."""
 

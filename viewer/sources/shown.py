@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from viewer.core.diagnostics import RULES
 from viewer.core.messages import Span
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownTranscript:
     """One transcript of the input; `header` is None unless something is revealed."""
 
@@ -19,7 +18,7 @@ class ShownTranscript:
     header: dict[str, object] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownMessage:
     """A message that the audience may see; places are None for the end user."""
 
@@ -48,7 +47,7 @@ class ShownMessage:
     extra: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownStray:
     """Text outside any message; only for an audience that asked for it."""
 
@@ -58,7 +57,7 @@ class ShownStray:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HiddenRun:
     """Messages that stand here and are not shown; never made for a strict audience."""
 
@@ -66,7 +65,7 @@ class HiddenRun:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownDiagnostic:
     """A diagnostic; of a hidden message the end user is told code, severity and number alone."""
 
@@ -90,7 +89,7 @@ class ShownDiagnostic:
         return rule.reasons[self.reason] if self.reason else rule.title
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownCall:
     """A call and its reply; only for an audience that sees tools."""
 
@@ -108,7 +107,7 @@ class ShownCall:
 Item = ShownMessage | ShownStray | HiddenRun
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Headline:
     """One message as a list of messages tells of it, without its body."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from viewer.core.calls import CallState
 from viewer.core.messages import Coding, Message
 from viewer.core.visibility import END_USER, Audience
 from viewer.sources.document import Document
 from viewer.sources.shown import ShownCall, ShownMessage
+from viewer.values import frozen, mutable
 
 FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
 UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UNANSWERED))
 
 
-@dataclass(slots=True)
+@mutable
 class Sum:
     """Messages of one role on one channel."""
 
@@ -26,7 +26,7 @@ class Sum:
     calls: int = 0
 
 
-@dataclass(slots=True)
+@mutable
 class ToolSum:
     """Calls of one tool."""
 
@@ -37,7 +37,7 @@ class ToolSum:
     unanswered: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stats:
     """What can be counted of a document."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from viewer.render.safe_text import safe_line
 from viewer.tui.key_names import is_key, key_name, shown_key, similar_key
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -32,7 +33,7 @@ class Group(Enum):
     PROGRAM = "Program"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Action:
     """Something the person can do."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from types import TracebackType
 from typing import ClassVar
@@ -33,9 +33,10 @@ from viewer.tui.screens.parts import BegunAnew, DocumentRead, LeaveWanted
 from viewer.tui.settings import Settings, theme_in_force
 from viewer.tui.themed_app import ThemedApp
 from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewOptions:
     """What the command line says about the view."""
 

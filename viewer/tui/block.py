@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from viewer.render.layout import Row
 from viewer.render.markdown import Styled
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, own
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockLine:
     """One line: what is drawn, and which part of the body it shows."""
 
@@ -26,7 +27,7 @@ class BlockLine:
     """A click here goes to the message of this number."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """The lines of one row of the projection."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from viewer.render.drawn_text import drawn_text
 from viewer.render.layout import lay_out
@@ -20,12 +20,13 @@ from viewer.tui.block import Block, BlockLine
 from viewer.tui.body_lines import body_lines, folded, raw_text
 from viewer.tui.head_lines import between, debug_head, details, link, rule, safe_head, short_head
 from viewer.tui.row_problems import RowProblems
+from viewer.values import mutable
 
 MOST_NOTES = 3
 """So many diagnostics stand at a message; the others are in the list of problems."""
 
 
-@dataclass(slots=True)
+@mutable
 class BlockFacts:
     """What blocks need beside the projection, made once for a view."""
 
@@ -48,7 +49,7 @@ class BlockFacts:
     problems_key: str = "p"
 
 
-@dataclass(slots=True)
+@mutable
 class BlockMaker:
     """Makes the block of any row."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from viewer.render.safe_text import copied
 from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownMessage
 from viewer.tui.actions import DEBUG_ONLY
+from viewer.values import frozen
 
 MOST_BYTES = 8 * 1024 * 1024
 """Of a body that is copied: terminals take less, but a clipboard may take it."""
@@ -36,7 +37,7 @@ class What(Enum):
     CALL_ID = "call id"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copied:
     """What goes to the clipboard, and what the person is told."""
 

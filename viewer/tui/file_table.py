@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from viewer.core.dialect import Options
@@ -13,13 +12,14 @@ from viewer.errors import ViewerError
 from viewer.sources.bytes import open_source
 from viewer.sources.document import Document
 from viewer.sources.folder import Found, found_file, look_through
+from viewer.values import frozen
 
 MOST_COUNTED = 16 * 1024 * 1024
 """Bytes of a file that is read only to count what is in it."""
 _SLICE = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """What is in a file, for one audience."""
 
@@ -28,7 +28,7 @@ class Counts:
     warnings: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """How files are read and for whom they are counted."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from viewer.tui.actions import ACTIONS, Action
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FooterKey:
     """One offer: the keys of one or more actions, and a word."""
 
@@ -19,7 +19,7 @@ class FooterKey:
     between: str = " "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FooterItem:
     """An offer with the keys that are in force."""
 

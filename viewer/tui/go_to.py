@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
 from viewer.tui.actions import DEBUG_ONLY
+from viewer.values import frozen
 
 
 class Place(Enum):
@@ -23,7 +23,7 @@ class Place(Enum):
     PERCENT = "percent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """A place to go to."""
 

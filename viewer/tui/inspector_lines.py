@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from viewer.core.diagnostics import RULES
@@ -18,6 +17,7 @@ from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.columns import length
 from viewer.tui.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
 from viewer.tui.raw_lines import raw_lines, token_lines
+from viewer.values import frozen
 
 _IN_HEADER = 9
 """How many calls the header tab shows."""
@@ -43,7 +43,7 @@ class Tab(Enum):
         return tabs[(tabs.index(self) + step) % len(tabs)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inspected:
     """One message, and what is known around it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from viewer.values import mutable
 
 
-@dataclass(slots=True)
+@mutable
 class Scroller:
     """The first line on the screen; only blocks near it are ever measured."""
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
 from viewer.tui.actions import Action, remapped
+from viewer.values import frozen
 
 DARK = "dark"
 PLAIN = "plain"
 """The theme without colours."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pane:
     """A pane of the debug view, where there is room for it."""
 
@@ -24,7 +25,7 @@ class Pane:
     """Columns of the outline and the inspector, lines of the problems; 0: as the layout has it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """What the settings file says; what it leaves out, or says wrongly, is as it is here."""
 

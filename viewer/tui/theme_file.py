@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import yaml
 from rich.style import Style
 
 from viewer.render.style import Look
 from viewer.tui.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
+from viewer.values import frozen
 
 COLORS = (
     "background", "surface", "text", "quiet", "border", "primary", "debug", "error", "warning", "success", "selection",
@@ -32,7 +32,7 @@ ThemeError = MistakeError
 """A theme file that cannot be used; the message says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThemeFile:
     """What a theme file says; what it leaves out comes from the theme it is like."""
 

@@ -6,7 +6,7 @@ A theme that cannot be used never stops the app: the dark one is used, and `noti
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from viewer.tui.settings import DARK
 from viewer.tui.theme_file import ANSI, DEFAULT, ThemeError, ThemeFile, read_theme
 from viewer.tui.theme_places import theme_names, theme_path
 from viewer.tui.yaml_file import did_you_mean
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _OF_THE_TERMINAL = (DEFAULT, *ANSI)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewerTheme:
     """The colours of one theme, complete."""
 

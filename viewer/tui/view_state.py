@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from viewer.core.visibility import END_USER, Audience, Reveal
+from viewer.values import frozen
 
 FIRST_CHANNELS = frozenset({Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL})
 """What is on when the debug view is opened."""
 ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewState:
     """One way to look at a document; changed only by replacing it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from viewer.core.visibility import Audience
@@ -15,9 +14,10 @@ from viewer.render.exports.svg_picture import svg_picture
 from viewer.render.exports.view_words import badge
 from viewer.render.safe_text import safe_line
 from viewer.sources.projection import Projection
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exporter:
     """One row of the table."""
 

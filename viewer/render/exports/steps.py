@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from viewer.formats import DIALECTS
 from viewer.render.conversation import Notes, calls_by_message
 from viewer.sources.projection import Projection
 from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+from viewer.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnBegins:
     """A new turn, and the time of its first message where one is given."""
 
@@ -20,7 +20,7 @@ class TurnBegins:
     time: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """A message, the calls that it is an end of, and what is wrong with it."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -17,6 +16,7 @@ from viewer.tui.file_table import FileTable
 from viewer.tui.paint import Painter
 from viewer.tui.widgets.head_line import HeadLine
 from viewer.tui.widgets.line_list import LineList
+from viewer.values import frozen
 
 SECONDS_BETWEEN_STEPS = 0.02
 SECONDS_OF_A_STEP = 0.01
@@ -24,7 +24,7 @@ SECONDS_BETWEEN_LOOKS = 2.0
 LONGEST_TYPED = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The file to open, and all files in the order of the list, for the keys to the next and the previous one."""
 

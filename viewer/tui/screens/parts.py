@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.message import Message
@@ -34,6 +33,7 @@ from viewer.tui.widgets.status_line import Notice, StatusLine
 from viewer.tui.widgets.title_bar import FollowState, TitleBar
 from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
+from viewer.values import mutable
 
 ROOMY = 100
 """From so many columns on panes stand beside one another."""
@@ -51,7 +51,7 @@ class Going(NamedTuple):
     """Work in progress, in our own words."""
 
 
-@dataclass(slots=True)
+@mutable
 class View:
     """A document as it is looked at now: made anew whenever the audience changes."""
 

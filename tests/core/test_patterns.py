@@ -1,0 +1,26 @@
+"""A pattern that is compiled late does what one does that is compiled at once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from viewer.core.patterns import rarely
+
+
+def test_it_is_a_pattern() -> None:
+    pattern = rarely("(a)(b)?", re.IGNORECASE)
+    for _ in range(2):
+        match = pattern.search("xA")
+        assert match is not None
+        assert match.span() == (1, 2)
+    assert pattern.sub("-", "ab a") == "- -"
+    assert (pattern.pattern, pattern.flags & re.IGNORECASE) == ("(a)(b)?", re.IGNORECASE)
+    assert rarely(rb"\d").findall(b"1a2") == [b"1", b"2"]
+
+
+def test_it_is_compiled_when_it_is_used() -> None:
+    broken = rarely("(")
+    with pytest.raises(re.error):
+        broken.search("")

@@ -93,7 +93,11 @@ class _Fields:
         self._defaults = defaults
 
     def __get__(self, instance: object, owner: type) -> dict[str, Field[Any]]:
-        body = {"__annotations__": owner.__annotations__, "__doc__": "", "__module__": owner.__module__}
+        body = {
+            "__annotations__": owner.__annotations__,
+            "__doc__": "given",
+            "__module__": owner.__module__,
+        }
         like: Any = dataclasses.dataclass(init=False, repr=False, eq=False)(type("", (), body | self._defaults))
         fields: dict[str, Field[Any]] = like.__dataclass_fields__
         owner.__dataclass_fields__ = fields  # type: ignore[attr-defined]

@@ -10,6 +10,8 @@ import pytest
 from tests.cli.program import ROOT
 
 HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib"}
+RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashlib", "email", "click.shell_completion"}
+"""Each takes as long to load as reading a small file takes."""
 RUN = """
 import sys
 from viewer.cli import run
@@ -52,3 +54,22 @@ def test_help_loads_no_command_and_no_parser() -> None:
 def test_a_command_loads_no_other() -> None:
     assert "viewer.cli.check" not in loaded("show", "samples/tour.ocml")
     assert "viewer.render.sarif" not in loaded("show", "samples/tour.ocml")
+
+
+def test_of_the_dialects_and_writers_only_the_one_that_is_used_is_loaded() -> None:
+    modules = {name for name in loaded("show", "samples/tour.ocml") if name.startswith("viewer.formats.")}
+    assert modules == {
+        f"viewer.formats.{name}" for name in ("detect", "loading", "log_lines", "openchatml", "writable")
+    }
+
+
+@pytest.mark.parametrize("command", ["show", "check"])
+def test_libraries_for_rare_inputs_are_not_loaded_for_plain_ones(command: str) -> None:
+    assert (
+        loaded(command, *(["--exit-zero"] if command == "check" else []), "samples/tour.ocml") & RARELY_NEEDED == set()
+    )
+
+
+@pytest.mark.parametrize("command", [["--help"], ["show", "samples/tour.ocml"]], ids=" ".join)
+def test_following_is_loaded_by_those_who_follow(command: list[str]) -> None:
+    assert not {name for name in loaded(*command) if "follow" in name} - {"viewer.cli.followed"}

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from click import Context, Parameter
-from click.shell_completion import CompletionItem
 
-Completions = list[CompletionItem[str]]
-Complete = Callable[[Context, Parameter, str], Completions]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    Completions = list[CompletionItem[str]]
+    Complete = Callable[[Context, Parameter, str], Completions]
 
 
 def files(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """The shell completes them itself: it knows how names are quoted, and what stands for the home folder."""
+    from click.shell_completion import CompletionItem
+
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -43,6 +48,8 @@ def parts_of(names: Iterable[str]) -> Complete:
     known = tuple(names)
 
     def complete(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+        from click.shell_completion import CompletionItem
+
         *said, last = incomplete.split(",")
         before = "".join(f"{word}," for word in said)
         return [CompletionItem(before + name) for name in known if name.startswith(last) and name not in said]
@@ -52,4 +59,6 @@ def parts_of(names: Iterable[str]) -> Complete:
 
 def beginning(incomplete: str, entries: Iterable[tuple[str, str]]) -> Completions:
     """The entries that begin with what was typed, each with its help."""
+    from click.shell_completion import CompletionItem
+
     return [CompletionItem(name, help=help or None) for name, help in entries if name.startswith(incomplete)]

@@ -11,7 +11,6 @@ from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.conversation import conversation_lines
-from viewer.render.machine import projection_lines
 from viewer.render.title import rule
 from viewer.sources.document import Document
 
@@ -75,6 +74,8 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
 
 def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
     """The lines of all files; each says which file it is from, where there are several."""
+    from viewer.render.machine import projection_lines
+
     for document in inputs:
         output.write(projection_lines(document.project(audience), document.name if inputs.several else None))
         _mention_if_empty(document, audience)

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
 from typing import NewType
 
 from viewer.core.hidden_characters import (
@@ -39,10 +42,10 @@ _JOINING = re.compile("[\u200d\ufe0e\ufe0f]|\U000e007f")
 _EMOJI = rarely(EMOJI)
 
 
-def _characters(inside: str) -> list[int]:
+def _characters(inside: str) -> Iterable[int]:
     """The code points of a character class."""
     ends = re.findall(r"(\\U[0-9a-f]{8}|[^\\])(?:-(\\U[0-9a-f]{8}|[^\\]))?", inside, re.DOTALL)
-    return [code for first, last in ends for code in range(_code(first), _code(last or first) + 1)]
+    return chain.from_iterable(range(_code(first), _code(last or first) + 1) for first, last in ends)
 
 
 def _code(written: str) -> int:
@@ -59,6 +62,7 @@ def _marks() -> dict[int, str]:
     return marks | dict.fromkeys(_characters(_BROKEN), "\ufffd")
 
 
+@lru_cache(maxsize=1)
 def _copies() -> dict[int, str]:
     """What is copied in place of each character that is not copied as it is."""
     kept = set(_characters(FORMAT))
@@ -67,7 +71,6 @@ def _copies() -> dict[int, str]:
 
 
 _MARKS = _marks()
-_COPIES = _copies()
 _LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
 
 
@@ -93,7 +96,7 @@ def safe_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
 def copied(text: str) -> str:
     """What a copy of shown text gives: the text without what is hidden in it."""
     text = normalize_newlines(text)
-    return text if _PLAIN.fullmatch(text) else _outside_emoji(text, _COPIES)
+    return text if _PLAIN.fullmatch(text) else _outside_emoji(text, _copies())
 
 
 def _outside_emoji(text: str, table: dict[int, str]) -> str:

@@ -8,7 +8,6 @@ import stat
 import sys
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Protocol, cast
 
 from viewer.errors import ViewerError
@@ -155,15 +154,15 @@ def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 def is_directory(path: str) -> bool:
     """Whether a person named a folder."""
-    return path != STANDARD_INPUT and Path(path).is_dir()
+    return path != STANDARD_INPUT and os.path.isdir(path)  # noqa: PTH112 (pathlib takes long to load)
 
 
 def is_compressed(path: str) -> bool:
     """Whether a file is there that is compressed: such a file does not grow, it is written anew."""
     try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a FIFO would wait for a writer
+        if not os.path.isfile(path):  # noqa: PTH113 (opening a FIFO would wait for a writer)
             return False
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123
             return compression_of(file.read(LONGEST_MAGIC)) is not None
     except OSError:
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol, cast
@@ -52,6 +51,8 @@ def _gzip() -> _Member:
 
 
 def _xz() -> _Member:
+    import lzma  # few files need it
+
     return cast("_Member", lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY))
 
 
@@ -77,7 +78,7 @@ def _zstandard() -> _Zstandard:
 
 COMPRESSIONS = (
     Compression("gzip", b"\x1f\x8b\x08", 4096, _gzip, lambda: zlib.error),
-    Compression("xz", b"\xfd7zXZ\x00", 4096, _xz, lambda: lzma.LZMAError),
+    Compression("xz", b"\xfd7zXZ\x00", 4096, _xz, lambda: importlib.import_module("lzma").LZMAError),
     Compression("zstd", b"\x28\xb5\x2f\xfd", 1024, _zstd, lambda: _zstandard().ZstdError),
 )
 LONGEST_MAGIC = max(len(row.magic) for row in COMPRESSIONS)

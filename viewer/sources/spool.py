@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from typing import IO
 
 IN_MEMORY = 8 * 1024 * 1024
@@ -12,6 +11,8 @@ class Spool:
     """Grows at its end and stays readable by offset."""
 
     def __init__(self) -> None:
+        import tempfile  # few inputs need it
+
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (kept open for reading)
         self.size = 0
 

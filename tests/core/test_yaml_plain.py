@@ -20,6 +20,8 @@ TAKEN = [
     "a: \"x: # {y}\"\nb: 'it is'\nc: ''\nd:\ne: 2024-06-01\n",
     "a:\n  b:\n      c: 1\n  d: [x, 'y',\"z, w\"]\ne: []\n",
     "a:\n",
+    "# first\n\na: {b: c, d: 'e', f: \"#123\"}\n# between\nc: d\n#",
+    "a:\n# between\n  b: 1\n",
 ]
 LEFT = [
     "",
@@ -36,7 +38,10 @@ LEFT = [
     "a: &x b",
     "a: !!int 3",
     "<<: {a: 1}",
-    "a: {b: c}",
+    "a: {b: c, b: d}",
+    "a: {b: {c: d}}",
+    "a: {}",
+    "a: {b, c}",
     "a: |\n  b",
     "a:\n- b",
     "a: 'it''s'",
@@ -97,10 +102,25 @@ PIECES = [
     ),
 ]
 LINES = st.tuples(
-    st.sampled_from(["", "  ", "    ", "   "]),
+    st.sampled_from(["", "", "  ", "    ", "   ", "#", "  # "]),
     st.sampled_from(["a", "b", "c", "true", "on-off"]),
     st.sampled_from(
-        [":", ": ", ": x", ": 1.5", ": y z", ": ''", ': "#"', ": [p, 'q']", ": []", ": x: y", ": x #", ": -"]
+        [
+            ":",
+            ": ",
+            ": x",
+            ": 1.5",
+            ": y z",
+            ": ''",
+            ': "#"',
+            ": [p, 'q']",
+            ": []",
+            ": x: y",
+            ": x #",
+            ": -",
+            ": {p: q, r: 's'}",
+            ": {p: q, p: s}",
+        ]
     ),
 ).map(lambda parts: "".join(parts) + "\n")
 

@@ -1,7 +1,7 @@
 """The plainest YAML: what most document headers are, read without a YAML library. Whatever is less plain is refused.
 
 A text that is taken means the same to the library, which a test compares: `key: value` lines in ASCII, mappings by
-deeper lines, values that are a few words, quoted without escapes, or lists of such in brackets.
+deeper lines, values that are a few words, quoted without escapes, or lists and mappings of such in brackets.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ DEEPEST = 8
 
 _WORD = r"[A-Za-z0-9][A-Za-z0-9_./-]*"
 _QUOTED = r"\"[^\"\\\n]*\"|'[^'\n]*'"
+_KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 _ITEM = rf"{_WORD}|{_QUOTED}"
 _LIST = rf"\[(?:(?:{_ITEM})(?:, ?(?:{_ITEM}))*)?\]"
-_LINE = re.compile(rf"( *)([A-Za-z_][A-Za-z0-9_-]{{0,63}}):(?: ({_WORD}(?: {_WORD})*)| ({_QUOTED})| ({_LIST}))?")
+_PAIR = rf"{_KEY}: (?:{_ITEM})"
+_MAPPING = rf"\{{{_PAIR}(?:, ?{_PAIR})*\}}"
+_LINE = re.compile(rf"( *)({_KEY}):(?: ({_WORD}(?: {_WORD})*)| ({_QUOTED})| ({_LIST})| ({_MAPPING}))?")
 _ITEMS = re.compile(_ITEM)
+_PAIRS = re.compile(rf"({_KEY}): ({_ITEM})")
 _NOT_PLAIN = re.compile(rb"[^\n -~]")
 
 
@@ -41,19 +45,24 @@ def read_plain(data: bytes) -> Plain | None:
     if _NOT_PLAIN.search(data):
         return None
     text = data.decode("ascii")
-    start = len("---\n") if text.startswith("---\n") else 0
-    start += len(text[start:]) - len(text[start:].lstrip("\n"))
+    at = len("---\n") if text.startswith("---\n") else 0
+    start = -1
     values: dict[str, object] = {}
     levels = [_Level(0, values)]
     empty: str | None = None
     """The key whose value may be a mapping that begins in the next line."""
-    for line in text[start:].split("\n"):
-        if not line:
+    for line in text[at:].split("\n"):
+        at += len(line) + 1
+        if not line or line.startswith("#"):
             continue
+        start = at - len(line) - 1 if start < 0 else start
         match = _LINE.fullmatch(line)
         if match is None or not _enter(levels, len(match[1]), empty) or match[2] in levels[-1].values:
             return None
-        levels[-1].values[match[2]] = _value(match)
+        value = _value(match)
+        if value is None:
+            return None
+        levels[-1].values[match[2]] = value
         empty = match[2] if match.end() == match.end(2) + 1 else None
     return Plain(values, start, len(text)) if values else None
 
@@ -73,6 +82,10 @@ def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
 
 
 def _value(match: re.Match[str]) -> object:
+    """What a line gives its key; None where a mapping names something twice."""
+    if match[6] is not None:
+        pairs = [(name, _unquoted(item)) for name, item in _PAIRS.findall(match[6][1:-1])]
+        return dict(pairs) if len(dict(pairs)) == len(pairs) else None
     if match[5] is not None:
         return [_unquoted(item) for item in _ITEMS.findall(match[5])]
     return _unquoted(match[3] or match[4] or "")

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from viewer.core.yaml_reading import LARGEST
 from viewer.render.safe_text import safe_line
@@ -17,6 +15,9 @@ from viewer.tui.places import config_file, themes_folder, tilde
 from viewer.tui.settings import Pane, Settings
 from viewer.tui.theme_places import theme_names
 from viewer.tui.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
+
+if TYPE_CHECKING:
+    import yaml
 
 NEVER = (
     "reveal", "revealed", "debug", "view", "show", "audience", "channels", "analysis", "commentary", "tools", "tool",
@@ -151,5 +152,5 @@ class _Reading:
 
     def _keys(self, keymap: dict[str, str], name: str, node: yaml.Node) -> None:
         """One key or a list of keys."""
-        keys = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        keys = self._file.items(node)
         keymap[name] = ", ".join(self._file.word(key) for key in keys)

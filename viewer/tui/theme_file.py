@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
 
-import yaml
 from rich.style import Style
 
+from viewer.core.yaml_plain import read_plain
 from viewer.render.style import Look
-from viewer.tui.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
+from viewer.tui.yaml_file import MistakeError, PlainFile, YamlFile, did_you_mean, quoted
 from viewer.values import frozen
 
 COLORS = (
@@ -47,19 +49,23 @@ class ThemeFile:
 
 def read_theme(text: str, source: str) -> ThemeFile:
     """The theme in this text, or a ThemeError with the place of the first mistake."""
+    plain = read_plain(text.encode())
+    if plain is not None:
+        with suppress(MistakeError):  # it is told below, with its place
+            return _Reading(PlainFile(plain.value)).theme()
     return _Reading(YamlFile(text, source)).theme()
 
 
 class _Reading:
     """One theme file while it is read."""
 
-    def __init__(self, file: YamlFile) -> None:
+    def __init__(self, file: YamlFile | PlainFile) -> None:
         self._file = file
 
     def theme(self) -> ThemeFile:
         """The whole file."""
         file = self._file
-        keys = dict(file.entries(file.root(), _KEYS))
+        keys: dict[str, Any] = dict(file.entries(file.root(), _KEYS))
         return ThemeFile(
             file.word(keys["title"]) if "title" in keys else None,
             file.boolean(keys["dark"]) if "dark" in keys else None,
@@ -69,15 +75,15 @@ class _Reading:
             file.place(keys["like"]) if "like" in keys else "",
         )
 
-    def _style(self, node: yaml.Node) -> Style:
-        if isinstance(node, yaml.ScalarNode):
+    def _style(self, node: Any) -> Style:
+        if self._file.is_word(node):
             return _colored(self._color(node), None, {})
-        entries = dict(self._file.entries(node, ("color", "background", *FLAGS)))
+        entries: dict[str, Any] = dict(self._file.entries(node, ("color", "background", *FLAGS)))
         flags = {name: self._file.boolean(value) for name, value in entries.items() if name in FLAGS}
         colors = [self._color(entries[name]) if name in entries else None for name in ("color", "background")]
         return _colored(colors[0], colors[1], flags)
 
-    def _color(self, node: yaml.Node) -> str:
+    def _color(self, node: Any) -> str:
         word = self._file.word(node).lower()
         if word not in ANSI and word != DEFAULT and not _COLOR.fullmatch(word):
             perhaps = did_you_mean(word, (*ANSI, DEFAULT)) if word else ""

@@ -126,12 +126,14 @@ class ThemedApp(App[int], inherit_bindings=False):
             wake.close()
 
     def _files(self) -> list[Path]:
-        """The files that the theme is made of; of one that cannot be used, its own."""
+        """The files that a theme of one's own is made of; of one that cannot be used, its own."""
         path = theme_path(self._wanted, self._folders)
+        if path is None or path.parent not in self._folders:
+            return []
         try:
             return list(find_theme(self._wanted, self._folders).files)
         except ThemeError:
-            return [path] if path else []
+            return [path]
 
 
 def _stamps(files: Sequence[Path]) -> Stamps:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from viewer.core.yaml_header import read_yaml
 from viewer.errors import ViewerError
 from viewer.render.safe_text import safe_line
+
+if TYPE_CHECKING:
+    import yaml
 
 _BOOLEANS = {"true": True, "false": False}
 _LONGEST_QUOTE = 40
@@ -28,6 +29,8 @@ class YamlFile:
 
     def root(self) -> yaml.Node | None:
         """The file as nodes; it is read under caps before, so that nothing in it is deep or refers to itself."""
+        import yaml  # nobody needs it whose files are plain
+
         data = self._text.encode("utf-8", "replace")
         reading = read_yaml(data)
         for fault in reading.faults:
@@ -42,7 +45,7 @@ class YamlFile:
         """The entries of a mapping: the node of the key, the key, the node of the value."""
         if node is None:
             return
-        if not isinstance(node, yaml.MappingNode):
+        if self._kind(node) != "mapping":
             raise self.mistake(node, "keys and values are needed here")
         yield from ((key, str(key.value), value) for key, value in node.value)
 
@@ -53,11 +56,19 @@ class YamlFile:
                 raise self.unknown_key(key, known)
             yield name, value
 
+    def is_word(self, node: yaml.Node) -> bool:
+        """Whether it is a single value."""
+        return self._kind(node) == "scalar"
+
     def word(self, node: yaml.Node) -> str:
         """A single value, as it was written."""
-        if not isinstance(node, yaml.ScalarNode):
+        if not self.is_word(node):
             raise self.mistake(node, "one value is needed here")
         return str(node.value)
+
+    def items(self, node: yaml.Node) -> list[yaml.Node]:
+        """The items of a list; one value is a list of one."""
+        return list(node.value) if self._kind(node) == "sequence" else [node]
 
     def boolean(self, node: yaml.Node) -> bool:
         """True or false."""
@@ -65,6 +76,11 @@ class YamlFile:
         if word not in _BOOLEANS:
             raise self.mistake(node, f"{quoted(word)} is neither true nor false")
         return _BOOLEANS[word]
+
+    def _kind(self, node: yaml.Node) -> str:
+        """`scalar`, `sequence` or `mapping`."""
+        kind: str = getattr(node, "id", "")
+        return kind
 
     def unknown_key(self, key: yaml.Node, known: Iterable[str]) -> MistakeError:
         """A key that nothing is called, and what may have been meant."""
@@ -81,6 +97,50 @@ class YamlFile:
         return f"{self._source}:{mark.line + 1}:{mark.column + 1}"
 
 
+class PlainFile:
+    """The same readings of a file that needs no YAML library; who meets a mistake reads again, to tell its place."""
+
+    def __init__(self, values: dict[str, object]) -> None:
+        self._values = values
+
+    def root(self) -> Any:
+        """All of it."""
+        return self._values
+
+    def entries(self, node: object, known: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """The entries of a mapping that may have these keys."""
+        if node is None:
+            return
+        if not isinstance(node, dict) or not node.keys() <= set(known):
+            raise self.mistake(node, "")
+        yield from node.items()
+
+    def is_word(self, node: object) -> bool:
+        """Whether it is a single value."""
+        return isinstance(node, str)
+
+    def word(self, node: object) -> str:
+        """A single value, as it was written."""
+        if not isinstance(node, str):
+            raise self.mistake(node, "")
+        return node
+
+    def boolean(self, node: object) -> bool:
+        """True or false."""
+        word = self.word(node)
+        if word not in _BOOLEANS:
+            raise self.mistake(node, "")
+        return _BOOLEANS[word]
+
+    def mistake(self, node: object, words: str) -> MistakeError:
+        """What is wrong, but not where."""
+        return MistakeError(words)
+
+    def place(self, node: object) -> str:
+        """Whoever needs a place reads again too."""
+        raise self.mistake(node, "")
+
+
 def quoted(word: str) -> str:
     """A word of the file in quotes, short and safe."""
     return f"'{safe_line(word, _LONGEST_QUOTE)}'"
@@ -88,5 +148,7 @@ def quoted(word: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The nearest of the known words in brackets, if one is near."""
+    import difflib  # there is no mistake as a rule
+
     near = difflib.get_close_matches(word, list(known), 1)
     return f" (did you mean '{near[0]}'?)" if near else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import PurePath
 from types import TracebackType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.command import Provider
 from textual.filter import LineFilter, Monochrome, NoColor
@@ -23,10 +23,7 @@ from viewer.sources.bytes import Source, is_directory
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
 from viewer.tui.endings import fault_of, take_faults_of, take_signals
-from viewer.tui.file_table import FileTable, Reading
-from viewer.tui.folder_watch import FolderWatch
 from viewer.tui.opening import Opener
-from viewer.tui.screens.files import Choice, FilesScreen
 from viewer.tui.screens.following import Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
 from viewer.tui.screens.parts import BegunAnew, DocumentRead, LeaveWanted
@@ -34,6 +31,10 @@ from viewer.tui.settings import Settings, theme_in_force
 from viewer.tui.themed_app import ThemedApp
 from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
 from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.tui.folder_watch import FolderWatch
+    from viewer.tui.screens.files import Choice
 
 
 @frozen
@@ -100,6 +101,10 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
     def _list_folder(self, folder: str, *, opens_newest: bool = False) -> None:
         """What is in the folder; leaving the list leaves the program."""
+        from viewer.tui.file_table import FileTable, Reading
+        from viewer.tui.folder_watch import FolderWatch
+        from viewer.tui.screens.files import FilesScreen
+
         audience = ViewState(strict=self.options.strict).audience
         table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))
         style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)

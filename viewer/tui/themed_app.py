@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.binding import Binding, BindingsMap
@@ -14,11 +15,13 @@ from viewer.sources.wake import FolderWake
 from viewer.tui.actions import by_id
 from viewer.tui.paint import Painter
 from viewer.tui.screens.parts import ThemeWanted
-from viewer.tui.screens.theming import ThemeScreen
 from viewer.tui.settings import Settings
 from viewer.tui.theme_file import ThemeError
 from viewer.tui.theme_places import theme_names, theme_path
 from viewer.tui.themes import ViewerTheme, find_theme, load_theme
+
+if TYPE_CHECKING:
+    from viewer.tui.screens.theming import ThemeScreen
 
 LOOK_AGAIN_SECONDS = 1.0
 """So often the files are looked at where no event tells of a change."""
@@ -70,6 +73,8 @@ class ThemedApp(App[int], inherit_bindings=False):
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
         """Show the list; what was there before comes back unless another one is chosen."""
+        from viewer.tui.screens.theming import ThemeScreen
+
         printing = Style(color=True, ascii=self.screen.has_class("-ascii"))
         names = theme_names(self._folders)
         self.push_screen(ThemeScreen(self._painter, names, self._wanted, printing), self._chosen)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import PurePath
 
 from viewer.core.visibility import Audience
-from viewer.render.exports.html_page import html_page
-from viewer.render.exports.json_lines import json_lines
-from viewer.render.exports.markdown_page import markdown_page
-from viewer.render.exports.plain_text import plain_text
-from viewer.render.exports.svg_picture import svg_picture
 from viewer.render.exports.view_words import badge
 from viewer.render.safe_text import safe_line
 from viewer.sources.projection import Projection
@@ -31,14 +27,24 @@ class Exporter:
     """The text of the file, piece by piece, from a projection and a title."""
 
 
+def _made_by(name: str) -> Callable[[Projection, str], Iterator[str]]:
+    """The function of the module of the same name, which is loaded when something is exported."""
+
+    def pieces(projection: Projection, title: str) -> Iterator[str]:
+        made: Iterator[str] = getattr(import_module(f"viewer.render.exports.{name}"), name)(projection, title)
+        return made
+
+    return pieces
+
+
 EXPORTERS: dict[str, Exporter] = {
     exporter.name: exporter
     for exporter in (
-        Exporter("html", ".html", "one page for a browser, offline, light and dark", html_page),
-        Exporter("md", ".md", "Markdown, every body in a fence", markdown_page),
-        Exporter("text", ".txt", "what `show` prints", plain_text),
-        Exporter("jsonl", ".jsonl", "one JSON object a line", json_lines),
-        Exporter("svg", ".svg", "one picture", svg_picture),
+        Exporter("html", ".html", "one page for a browser, offline, light and dark", _made_by("html_page")),
+        Exporter("md", ".md", "Markdown, every body in a fence", _made_by("markdown_page")),
+        Exporter("text", ".txt", "what `show` prints", _made_by("plain_text")),
+        Exporter("jsonl", ".jsonl", "one JSON object a line", _made_by("json_lines")),
+        Exporter("svg", ".svg", "one picture", _made_by("svg_picture")),
     )
 }
 FIRST = EXPORTERS["html"]

@@ -12,10 +12,8 @@ from viewer.core.visibility import Reveal
 from viewer.sources.shown import ShownDiagnostic
 from viewer.tui.actions import DEBUG_ONLY
 from viewer.tui.clipboard import copy
-from viewer.tui.editor import edit
 from viewer.tui.inspector_lines import Tab
 from viewer.tui.screens.copying import Copying
-from viewer.tui.screens.help import HelpScreen
 from viewer.tui.screens.parts import LeaveWanted, ThemeWanted
 from viewer.tui.widgets.status_line import Notice
 
@@ -157,6 +155,8 @@ class Acting(Copying):
 
     def action_edit(self) -> None:
         """The person's editor at the line of the focused message."""
+        from viewer.tui.editor import edit
+
         if self.only_in_debug():
             shown = self.view.projection.message(self.focused_number) if self.focused_number else None
             line = shown.line if shown else None
@@ -165,6 +165,8 @@ class Acting(Copying):
                 self.say(problem, Notice.WARNING)
 
     def action_help(self) -> None:
+        from viewer.tui.screens.help import HelpScreen
+
         self.app.push_screen(HelpScreen(self.painter, self.printing, self.actions))
 
     def action_theme(self) -> None:

@@ -43,6 +43,11 @@ def color_count() -> int:
     return 256 if name.endswith(_MANY) else 16
 
 
+def has_many_colors() -> bool:
+    """Whether the terminal says that it shows any colour; one that does not has 256 at most."""
+    return os.environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
+
+
 def _is_colorless(name: str) -> bool:
     """Whether the database of terminals says so; of one that it does not know nothing bad is assumed."""
     import curses

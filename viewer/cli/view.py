@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
 import click
 
 from viewer.cli import completing, options
@@ -14,8 +17,12 @@ from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
-from viewer.sources.bytes import is_directory
+from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
+
+if TYPE_CHECKING:
+    from viewer.cli.first_screen import Taken
+    from viewer.tui.settings import Settings
 from viewer.values import frozen
 
 
@@ -78,29 +85,44 @@ class Wanted:
 
 
 def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
-    """The app, loaded when it is needed."""
-    from viewer.tui.app import ViewOptions, run_app
+    """The app, loaded when it is needed; until it is there, its first page stands on the screen."""
     from viewer.tui.settings import theme_in_force
     from viewer.tui.settings_file import read_settings
 
     settings = read_settings()
     theme = theme_in_force(settings, wanted.theme, wanted.color)
-    return run_app(
-        paths,
-        ViewOptions(
-            dialect=wanted.dialect,
-            reading=wanted.reading,
-            revealed=wanted.audience.revealed,
-            strict=wanted.audience.strict,
-            theme=theme.value if theme.origin else theme_of_terminal() or theme.value,
-            ascii_only=wanted.style.ascii,
-            go_to=wanted.go_to,
-            follow=wanted.follow,
-            from_start=wanted.from_start,
-            stall_after=wanted.stall_after,
-            settings=settings,
-        ),
-    )
+    name = theme.value if theme.origin else theme_of_terminal() or theme.value
+    with _begun(paths, wanted, name, settings) as taken:
+        from viewer.tui.app import ViewOptions, run_app
+
+        return run_app(
+            paths,
+            ViewOptions(
+                dialect=wanted.dialect,
+                reading=wanted.reading,
+                revealed=wanted.audience.revealed,
+                strict=wanted.audience.strict,
+                theme=name,
+                ascii_only=wanted.style.ascii,
+                go_to=wanted.go_to,
+                follow=wanted.follow,
+                from_start=wanted.from_start,
+                stall_after=wanted.stall_after,
+                settings=settings,
+            ),
+            taken,
+        )
+
+
+def _begun(
+    paths: tuple[str, ...], wanted: Wanted, theme: str, settings: Settings
+) -> AbstractContextManager[Taken | None]:
+    """The first page of a file that is opened at its beginning."""
+    if wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
+        return nullcontext()
+    from viewer.cli.first_screen import Wish, first_screen
+
+    return first_screen(Wish(paths[0], wanted.audience, wanted.style, wanted.dialect, wanted.reading, theme, settings))
 
 
 def _print(

@@ -23,6 +23,7 @@ from viewer.sources.bytes import Source, is_directory
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
 from viewer.tui.endings import fault_of, take_faults_of, take_signals
+from viewer.tui.in_place import in_place
 from viewer.tui.opening import Opener
 from viewer.tui.screens.following import Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
@@ -262,11 +263,14 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         return self._crash
 
 
-def run_app(paths: Sequence[str], options: ViewOptions) -> int:
-    """Run the app; its exit code."""
+def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
+    """Run the app; its exit code. `taken`: its first page stands on the alternate screen already, and this is called
+    when the app takes that over."""
     first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
     app = ViewerApp(paths, options, first)
     app.tunes_memory = True
+    if taken is not None:
+        app.driver_class = in_place(app.driver_class, taken)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     code = app.run()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from viewer.render.badge import BADGES, badge_room, state_room
 from viewer.render.lines import cells, cut
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Look, Style, own
 from viewer.tui.paint import Painter
 from viewer.tui.widgets.bar import ROOMY, Bar, Spot, apart, spot, width_of
 
-_BADGES = {True: " [DEBUG]", False: "  [SAFE]"}
-_BADGE_ROOM = len(_BADGES[True])
 _SHORT_DIALECTS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
 
 
@@ -82,14 +81,14 @@ class TitleBar(Bar):
 
     def spots(self, width: int) -> list[Spot]:
         """Name and dialect, the badge, and the state at the right end."""
-        room = _state_room(width)
+        room = state_room(width)
         state = self._state(width >= ROOMY, room)
         badge = self._badge()
-        left = self._left(width, max(width - room - _BADGE_ROOM - 1, 0))
+        left = self._left(width, max(width - room - badge_room() - 1, 0))
         return [*left, *badge, *state, spot(" ")]
 
     def _badge(self) -> list[Spot]:
-        words = _BADGES[self.facts.debug]
+        words = BADGES[self.facts.debug]
         shown = words.lstrip()
         look = Look.DEBUG_BADGE if self.facts.debug else Look.SAFE_BADGE
         return [spot(words[: len(words) - len(shown)]), spot(shown, look)]
@@ -169,12 +168,3 @@ _LOOKS = {
     FollowState.STALLED: Look.WARNING,
     FollowState.ENDED: Look.QUIET,
 }
-
-
-def _state_room(width: int) -> int:
-    """Cells right of the badge: they depend on the width alone, so that the badge does not move."""
-    if width >= ROOMY:
-        return 46
-    if width >= 70:
-        return 27
-    return max(min(width - 34, 20), 0)

@@ -1,0 +1,182 @@
+"""Something to read before the app is loaded: the same text at the same place, as safe; every ending puts it back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+import time
+from pathlib import Path
+
+import pyte
+import pytest
+from rich.color import Color, ColorSystem
+
+from tests.cli.program import ROOT
+from tests.tui.terminal import Terminal, foreign, left_behind
+from viewer.cli.first_colors import _nearest, colors_of
+from viewer.formats.detect import HEAD
+from viewer.render.badge import ROOMY
+from viewer.sources.head import head_of
+from viewer.tui.theme_places import theme_names
+
+TOUR = ROOT / "samples" / "tour.ocml"
+MINIMAP = " █│✖⚠"
+APP = b"\x1b[?1000h"
+"""What the app asks of the terminal before it draws."""
+NO_SIZE = {"COLUMNS": "", "LINES": ""}
+SIZES = [(120, 40), (100, 24), (80, 24)]
+HOSTILE = "\x1b]0;evil\x07 \x1b[31mred \u202ebidi\u202c \x9b31m \x07 end"
+STALLED = """
+import sys, time
+class Stall:
+    def find_spec(self, name, path=None, target=None):
+        if name == "viewer.tui.app":
+            time.sleep(30)
+sys.meta_path.insert(0, Stall())
+from viewer.cli import main
+main()
+"""
+BROKEN = """
+import sys
+sys.modules["viewer.tui.app"] = None
+from viewer.cli import main
+main()
+"""
+
+
+def first_screen(terminal: Terminal, size: tuple[int, int]) -> list[str]:
+    """What stood there before the app drew anything, at the right trimmed."""
+    screen = pyte.Screen(*size)
+    pyte.ByteStream(screen).feed(bytes(terminal.written).split(APP)[0])
+    return [line.rstrip() for line in screen.display]
+
+
+def samples() -> list[Path]:
+    """One of each dialect, and the tour."""
+    folders = sorted((ROOT / "samples" / "valid").iterdir())
+    return [TOUR, *(sorted(path for path in folder.iterdir() if "expected" not in path.name)[0] for folder in folders)]
+
+
+@pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[int, int]) -> None:
+    terminal = Terminal([path], size, variables=NO_SIZE)
+    terminal.wait_for("Help")
+    first, then = first_screen(terminal, size), terminal.text().split("\n")
+    terminal.press("q")
+    assert terminal.end() == 0
+    top, bottom = (2, 3) if size[0] >= ROOMY else (1, 2)
+    assert first[0].rstrip().endswith("[SAFE]")
+    assert first[0].index("[SAFE]") == then[0].index("[SAFE]")
+    for before, after in zip(first[top:-bottom], then[top:-bottom], strict=True):
+        assert after.rstrip(MINIMAP) == before.rstrip(MINIMAP)
+    assert first[-bottom] == then[-bottom]
+    assert bytes(terminal.written).count(b"\x1b[?1049h") == bytes(terminal.written).count(b"\x1b[?1049l") == 1
+
+
+def test_nothing_hidden_is_printed_and_nothing_that_a_terminal_obeys(tmp_path: Path) -> None:
+    path = tmp_path / "hostile.ocml"
+    path.write_text(
+        "version: 2.2\n\n<|start|>user<|message|>" + HOSTILE + "<|end|>\n"
+        "<|start|>assistant<|channel|>analysis<|message|>thought of it<|end|>\n"
+        "<|start|>assistant<|channel|>final<|message|>seen <|start_reason|>cut out<|end_reason|>\n<|return|>\n"
+        "<|start|>assistant<|channel|>commentary intent=preamble<|message|>not closed",
+        "utf-8",
+    )
+    terminal = Terminal([path], (100, 24), variables=NO_SIZE)
+    terminal.wait_for("Help")
+    first = "\n".join(first_screen(terminal, (100, 24)))
+    before = bytes(terminal.written).split(APP)[0]
+    terminal.press("q")
+    terminal.end()
+    assert "seen" in first
+    assert not [words for words in (b"thought", b"cut out", b"not closed") if words in before]
+    assert foreign(before) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "key", "code"),
+    [(signal.SIGTERM, "", 143), (signal.SIGHUP, "", 129), (None, "\x03", 130)],
+    ids=["terminated", "hung up", "ctrl+c"],
+)
+def test_an_end_before_the_app_is_there_puts_the_terminal_back(
+    number: signal.Signals | None, key: str, code: int
+) -> None:
+    terminal = Terminal([TOUR], (100, 24), script=STALLED, variables=NO_SIZE)
+    terminal.wait_for("Tokyo")
+    shown = termios.tcgetattr(terminal.master)[3]
+    os.write(terminal.master, b"typed")
+    terminal.rest()
+    assert not shown & termios.ECHO
+    os.write(terminal.master, key.encode())
+    time.sleep(0.1)
+    terminal_is = os.dup(terminal.master)
+    assert terminal.end(number) == code
+    assert left_behind(bytes(terminal.written)) == []
+    assert b"typed" not in terminal.written
+    os.close(terminal_is)
+
+
+def test_a_fault_while_the_app_is_loaded_puts_the_terminal_back() -> None:
+    terminal = Terminal([TOUR], (100, 24), script=BROKEN, variables=NO_SIZE)
+    assert terminal.end() == 1
+    written = bytes(terminal.written)
+    assert left_behind(written) == []
+    assert b"Tokyo" in written
+    assert b"this is a bug: ModuleNotFoundError" in written.split(b"\x1b[?1049l")[-1]
+    assert b"Tokyo" not in written.split(b"\x1b[?1049l")[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "size"),
+    [
+        (["-d"], (100, 24)),
+        (["--goto", "3"], (100, 24)),
+        (["-f"], (100, 24)),
+        ([], (50, 24)),
+        ([], (100, 12)),
+    ],
+    ids=["debug", "goto", "follow", "narrow", "low"],
+)
+def test_elsewhere_the_app_begins_by_itself(arguments: list[str], size: tuple[int, int]) -> None:
+    terminal = Terminal([*arguments, TOUR], size, variables=NO_SIZE)
+    terminal.wait_for("Help")
+    before = bytes(terminal.written).split(APP)[0]
+    terminal.press("q", "q")
+    assert terminal.end() == 0
+    assert b"tour" not in before
+    assert before.count(b"\x1b[?1049h") == 1
+
+
+def test_the_beginning_of_a_large_file_is_all_that_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.ocml"
+    with path.open("wb") as file:
+        file.write(b"<|start|>user<|message|>Hi<|end|>")
+        file.truncate(4 * 1024 * 1024 * 1024)
+    head = head_of(str(path), HEAD)
+    assert head is not None
+    assert (head.size, head.is_whole) == (HEAD, False)
+    assert head_of(str(TOUR), HEAD) is not None
+
+
+def test_what_is_no_plain_file_has_no_head(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "utf-16").write_text("text", "utf-16")
+    (tmp_path / "gzip").write_bytes(b"\x1f\x8b\x08\x00 and so on")
+    for name in ("pipe", "utf-16", "gzip", "missing", "."):
+        assert head_of(str(tmp_path / name), HEAD) is None
+
+
+@pytest.mark.parametrize("name", theme_names())
+def test_the_colours_are_those_of_the_theme_or_none(name: str) -> None:
+    colors = colors_of(name, (), exact=True)
+    assert (colors is None) == (name in ("plain", "ansi"))
+    assert colors is None or colors.page.startswith("38;2;")
+
+
+def test_256_colours_are_those_that_the_app_takes() -> None:
+    for red, green, blue in [(16, 21, 28), (95, 212, 230), (0, 0, 0), (255, 255, 255), (120, 121, 119), (250, 5, 99)]:
+        taken = Color.from_rgb(red, green, blue).downgrade(ColorSystem.EIGHT_BIT)
+        assert taken.number == _nearest(red, green, blue)

@@ -1,0 +1,43 @@
+"""The beginning of a file, for who needs no more of it: read in one go, whatever its size."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from viewer.sources.bytes import is_compressed
+
+
+class Head:
+    """The first bytes of a regular file as a source of their own."""
+
+    converted = False
+    note = ""
+
+    def __init__(self, name: str, data: bytes, is_whole: bool) -> None:
+        self.name = name
+        self.size = len(data)
+        self.is_whole = is_whole
+        """It is all of the file."""
+        self._data = data
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        return self._data[start:end]
+
+
+def head_of(path: str, size: int) -> Head | None:
+    """So many bytes; None where it is no file that is read as it is (a pipe, a folder, compressed, not there)."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_compressed(path):
+            return None
+        data = os.pread(descriptor, size + 1, 0)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return None if data.startswith((b"\xff\xfe", b"\xfe\xff")) else Head(path, data[:size], len(data) <= size)

@@ -321,7 +321,7 @@ async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @proves("edit")
 async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr("viewer.tui.screens.acting.edit", lambda *given: asked.append(given[1:]))
+    monkeypatch.setattr("viewer.tui.editor.edit", lambda *given: asked.append(given[1:]))
     async with running(keys=["v"]) as pilot:
         assert asked == []
         await press(pilot, "d")

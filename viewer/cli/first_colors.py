@@ -9,6 +9,7 @@ from pathlib import Path
 
 from viewer.core.yaml_plain import read_plain
 from viewer.core.yaml_reading import LARGEST
+from viewer.render.net import netted
 from viewer.render.style import Line, Look
 from viewer.values import frozen
 
@@ -24,9 +25,9 @@ class FirstColors:
     title: str
     looks: Mapping[str, str]
 
-    def paint(self, line: Line, base: str) -> str:
+    def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
         """The line; each part over the colours of the line."""
-        return "".join(f"\x1b[0;{base}{self._look(part.look)}m{part.text}" for part in line)
+        return "".join(f"\x1b[0;{base}{self._look(part.look)}m{netted(part.text, ascii_only)}" for part in line)
 
     def _look(self, look: Look) -> str:
         return self.looks.get(look.value, "")

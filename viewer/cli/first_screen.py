@@ -84,16 +84,17 @@ def _page(wish: Wish) -> str | None:
         document.read_some(HEAD)
     style = Style(color=True, ascii=wish.style.ascii, wrapped=True)
     lines = first_page(document.project(wish.audience), head.name, size, style, wish.settings, head.is_whole)
-    return _painted(lines, size, colors)
+    return _painted(lines, size, colors, style.ascii)
 
 
-def _painted(lines: list[Line], size: tuple[int, int], colors: FirstColors) -> str:
+def _painted(lines: list[Line], size: tuple[int, int], colors: FirstColors, ascii_only: bool) -> str:
     """Every line at its place, all of the screen in the colours of the page."""
     rows = [f"\x1b[0;{colors.page}m\x1b[2J"]
     for number in range(size[1]):
         base = colors.page if number else colors.title
         blank = f"\x1b[{number + 1};1H\x1b[0;{base}m{' ' * size[0]}\x1b[{number + 1};1H"
-        rows.append(blank + (colors.paint(lines[number], base) if number < len(lines) else ""))
+        line = lines[number] if number < len(lines) else ()
+        rows.append(blank + colors.paint(line, base, ascii_only=ascii_only))
     return "\x1b[?7l" + "".join(rows) + "\x1b[0m\x1b[?7h"
 
 

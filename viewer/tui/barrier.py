@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\u2028\u2029\ud800-\udfff]")
-_NOT_ASCII = re.compile("[^ -~]+")
+from viewer.render.net import NOT_ASCII, OBEYED
+
 _DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0x2580, 0x25A0)), "#")})
 """What Textual draws of itself."""
 
@@ -28,17 +26,17 @@ class Barrier(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same segments, harmless."""
-        if any(_OBEYED.search(segment.text) for segment in segments):
+        if any(OBEYED.search(segment.text) for segment in segments):
             segments = [self._harmless(segment) for segment in segments]
         return [_in_ascii(segment) for segment in segments] if self._ascii_only else segments
 
     def _harmless(self, segment: Segment) -> Segment:
-        text, count = _OBEYED.subn("\ufffd", segment.text)
+        text, count = OBEYED.subn("\ufffd", segment.text)
         Barrier.caught += count
         return Segment(text, segment.style, segment.control) if count else segment
 
 
 def _in_ascii(segment: Segment) -> Segment:
     """As wide as it was."""
-    text = _NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text.translate(_DRAWN))
+    text = NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text.translate(_DRAWN))
     return segment._replace(text=text.ljust(cell_len(segment.text)))

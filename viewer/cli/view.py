@@ -19,11 +19,11 @@ from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
 from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
+from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.cli.first_screen import Taken
     from viewer.tui.settings import Settings
-from viewer.values import frozen
 
 
 @click.command("view", short_help="Open the viewer.")

@@ -16,6 +16,7 @@ from viewer.render.style import ASCII, UNICODE, Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
 from viewer.tui.blocks import BlockFacts, BlockMaker
+from viewer.tui.row_problems import RowProblems
 from viewer.tui.settings import Settings
 
 NARROWEST, LOWEST = 60, 20
@@ -59,13 +60,9 @@ def _lines(projection: Projection, width: int, style: Style, settings: Settings,
 def _facts(projection: Projection, rows: Rows, settings: Settings) -> BlockFacts:
     """What stands at the rows beside the text of messages."""
     trims = any(DIALECTS[transcript.dialect].display_trim for transcript in projection.transcripts())
-    facts = BlockFacts(trims=trims, markdown=settings.markdown)
-    for found in projection.diagnostics():
-        if found.message is not None:
-            row = found.message - 1 if projection.audience.strict else rows.row_holding(found.message)
-            if row is not None:
-                facts.diagnostics.setdefault(row, []).append(found)
-    return facts
+    problems = projection.problems(rows).extend(rows.settled_number)
+    found = RowProblems(rows, problems, strict=projection.audience.strict)
+    return BlockFacts(problems=found, trims=trims, markdown=settings.markdown)
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

@@ -124,13 +124,14 @@ class _Taking:
 
     @contextmanager
     def prepared(self) -> Iterator[None]:
-        """Keys are kept for the app and not echoed; signals end the program in order."""
+        """Keys are kept for the app and not echoed, ctrl+z among them; signals end the program in order."""
         before = {number: signal.signal(number, _end) for number in _SIGNALS}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
         try:
             quiet = termios.tcgetattr(0)
             quiet[3] &= ~termios.ECHO
+            quiet[6][termios.VSUSP] = b"\0"
             termios.tcsetattr(0, termios.TCSADRAIN, quiet)
             yield
         finally:

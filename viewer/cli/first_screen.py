@@ -84,6 +84,8 @@ def _page(wish: Wish) -> str | None:
         document.read_some(HEAD)
     style = Style(color=True, ascii=wish.style.ascii, wrapped=True)
     lines = first_page(document.project(wish.audience), head.name, size, style, wish.settings, head.is_whole)
+    document.load()  # what helped to read is let go with the end of the input
+    head.drop()
     return _painted(lines, size, colors, style.ascii)
 
 

@@ -25,6 +25,10 @@ class Head:
         """The bytes between two offsets."""
         return self._data[start:end]
 
+    def drop(self) -> None:
+        """Forget them: nobody reads any more."""
+        self._data = b""
+
 
 def head_of(path: str, size: int) -> Head | None:
     """So many bytes; None where it is no file that is read as it is (a pipe, a folder, compressed, not there)."""

@@ -108,14 +108,14 @@ async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatc
             scan.look(reachable_text(app.pilot.app))
 
 
-@pytest.mark.parametrize("row", some(TOLD, 12), ids=lambda row: f"{row.dialect}: {row.name}")
+@pytest.mark.parametrize("row", some(TOLD, 24), ids=lambda row: f"{row.dialect}: {row.name}")
 async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan([SECRET[:3]], monkeypatch)
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=row.dialect)) as app:
         await scan.feed(app, row.text.encode(), every=8)
 
 
-@pytest.mark.parametrize("name", some(SMALL, 8))
+@pytest.mark.parametrize("name", some(SMALL, 30))
 async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in samples() if sample.name == name)
     scan = Scan(hidden_pieces(sample), monkeypatch)

@@ -182,13 +182,13 @@ async def glance(sample: Sample) -> None:
 OTHERS = [sample.name for sample in samples() if sample.name not in QUICK]
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=24)
 @pytest.mark.parametrize("name", OTHERS)
 async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
 
-@pytest.mark.share(test=5)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("name", OTHERS[::12])
 async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))

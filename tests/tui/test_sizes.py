@@ -39,7 +39,7 @@ async def test_the_app_opens_and_works_in_any_size(size: tuple[int, int], panes:
         assert_it_fits(pilot, size)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("panes", PANES)
 @pytest.mark.parametrize("size", [*SIZES, *TINY])
 async def test_the_app_opens_in_every_size(size: tuple[int, int], panes: str) -> None:
@@ -60,7 +60,7 @@ async def test_a_resize_leaves_the_focus_on_its_message(panes: str) -> None:
         assert view(pilot).transcript.line_of_focus() is not None
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.lab
 @pytest.mark.parametrize("panes", PANES)
 async def test_every_resize_to_every_size(panes: str) -> None:
     async with running(keys=PANES[panes]) as pilot:
@@ -74,7 +74,7 @@ async def test_every_resize_to_every_size(panes: str) -> None:
                 assert view(pilot).transcript.line_of_focus() is not None, (before, after)
 
 
-@pytest.mark.slow
+@pytest.mark.lab
 async def test_views_and_panes_can_change_while_the_size_does() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "16")

@@ -157,7 +157,7 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 def test_no_byte_of_a_hostile_transcript_reaches_the_terminal(
     hostile: Path, tmp_path: Path, size: tuple[int, int]
@@ -209,7 +209,7 @@ async def test_the_net_catches_nothing(hostile: Path, keys: list[str], monkeypat
         assert Barrier.caught == 0
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("keys", [[], ["d"]])
 async def test_markup_and_links_do_nothing(tmp_path: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "markup.ocml"

@@ -40,7 +40,7 @@ class Scale:
 
 SMALL = BIG + MEGABYTE // 10
 """From `BIG` on a file is read in the way whose growth is measured."""
-WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 20, 60, 900)
+WHOLE = Scale((SMALL, 100 * MEGABYTE, 1000 * MEGABYTE), 5, 600, 600, 200, 60, 600, 1200)
 QUICK = Scale((SMALL, 4 * MEGABYTE, 16 * MEGABYTE), 1, 90, 30, 15, 2, 3, 30)
 
 Report = Callable[[Row], None]

@@ -58,6 +58,7 @@ def samples() -> list[Path]:
     return [TOUR, *(sorted(path for path in folder.iterdir() if "expected" not in path.name)[0] for folder in folders)]
 
 
+@pytest.mark.share(quick=30, test=6)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[int, int]) -> None:
@@ -128,6 +129,7 @@ def test_a_fault_while_the_app_is_loaded_puts_the_terminal_back() -> None:
     assert b"Tokyo" not in written.split(b"\x1b[?1049l")[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "size"),
     [

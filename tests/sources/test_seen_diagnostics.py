@@ -53,9 +53,9 @@ def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: in
     assert_the_same(seen.extend(rows.settled_number), projection.diagnostics(), audience, full=True)
 
 
+@pytest.mark.share(quick=60, test=12)
 @pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
 @pytest.mark.parametrize("sample", samples("broken"), ids=lambda sample: sample.name)
-@pytest.mark.share(quick=20, test=3)
 def test_while_a_file_grows_too(sample: Sample, audience: Audience, tmp_path: Path) -> None:
     data, path = sample.path.read_bytes(), tmp_path / "run.log"
     path.write_bytes(b"")

@@ -64,12 +64,6 @@ class Terminal:
             os.execve(sys.executable, command, environment)
         self.code: int | None = None
 
-    def wait_for_app(self) -> None:
-        """Until it is the app that has the terminal: its first page stands there before."""
-        end = time.monotonic() + LONGEST
-        while b"\x1b[?1000h" not in self.written and time.monotonic() < end and self.code is None:
-            self._read(0.05)
-
     def wait_for(self, text: str) -> None:
         """Until this is on the screen."""
         end = time.monotonic() + LONGEST

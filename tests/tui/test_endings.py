@@ -51,7 +51,7 @@ def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again(stops: str) 
     if stops == "key":
         terminal.press("\x1a")
     else:
-        terminal.wait_for_app()
+        terminal.wait_for("q Quit")  # the line of keys is the app's, not that of its first page
         os.kill(child_of(terminal.pid), signal.SIGTSTP)
     terminal.wait_for("STOPPED")
     stopped = bytes(terminal.written).partition(b"STOPPED")[0]

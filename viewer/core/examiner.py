@@ -89,8 +89,8 @@ class Examiner:
         message = self.index[number]
         waits = self._checker.waiting and number not in self.unsettled
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
-        of_this = bool(self.transcripts) and len(self.transcripts) == 1
-        return self._checker.ahead(message) if waits and is_small and of_this else []
+        is_alone = len(self.transcripts) == 1  # of several, the checker knows the one whose turn it is
+        return self._checker.ahead(message) if waits and is_small and is_alone else []
 
     def check_all(self) -> None:
         """Check all that waits."""

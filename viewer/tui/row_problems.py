@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain
 
 from viewer.sources.rows import RowKind, Rows
 from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.shown_diagnostics import ShownDiagnostics
+from viewer.values import frozen
 
 _MOST_LOOKED_AT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowProblems:
     """The problems of a view by its rows; a lane and a filter have rows for some messages alone."""
 
@@ -51,16 +51,12 @@ class RowProblems:
         numbers = self.problems.numbers(severity)
         if step > 0:
             split = bisect_right(numbers, self._known(here, first=False)) if here >= 0 else 0
-            around = [*_parts(numbers, range(split, len(numbers)), range(split))]
+            around = chain(range(split, len(numbers)), range(split))
         else:
             split = bisect_left(numbers, self._known(here, first=True)) if here >= 0 else 0
-            around = [*_parts(numbers, range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))]
-        for part in around:
-            for number in part:
-                row = self._row_of(number)
-                if row is not None:
-                    return row
-        return None
+            around = chain(range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))
+        rows = (self._row_of(numbers[place]) for place in around)
+        return next((row for row in rows if row is not None), None)
 
     def _known(self, row: int, *, first: bool) -> int:
         """The first or the last number, as its audience knows it, of a row."""
@@ -73,7 +69,3 @@ class RowProblems:
 
     def _row_of(self, number: int) -> int | None:
         return self.rows.row_labelled(number) if self.strict else self.rows.row_holding(number)
-
-
-def _parts(numbers: Sequence[int], *places: range) -> Iterator[Iterator[int]]:
-    return ((numbers[place] for place in part) for part in places)

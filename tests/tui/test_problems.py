@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
+from tests.tui.running import drawn, running, type_in
 from viewer.core.visibility import Audience
 from viewer.render.lines import cells
 from viewer.render.style import Style
 from viewer.sources.shown_diagnostics import ShownDiagnostics
+from viewer.tui.app import ViewOptions
 from viewer.tui.problem_lines import Pending, ProblemLines
 from viewer.tui.widgets.problems import Problems
 
@@ -93,3 +97,17 @@ async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
         await pilot.pause()
         assert screen(app).split() == []
         assert pane._lines is None
+
+
+async def test_a_filter_leaves_a_problem_at_its_message_for_a_strict_audience_too(tmp_path: Path) -> None:
+    path = tmp_path / "filtered.ocml"
+    fruits = "apple", "pear a\u200bb", "apple two", "apple c\u200bd"
+    said = "".join(f"<|start|>user<|message|>{text}<|end|>\n" for text in fruits)
+    path.write_text("version: 2.2\n" + said, "utf-8")
+    for strict in (False, True):
+        async with running(path, options=ViewOptions(strict=strict)) as pilot:
+            await type_in(pilot, "&", "apple")
+            lines = [line.strip(" ▌│•⚠█").strip() for line in drawn(pilot).splitlines()]
+            after = next(place for place, line in enumerate(lines) if line.startswith("apple c")) + 1
+            assert "W-TEXT-HIDDEN-CHARACTERS" in lines[after]
+            assert sum("W-TEXT-HIDDEN-CHARACTERS" in line for line in lines) == 1

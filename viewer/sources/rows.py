@@ -187,11 +187,6 @@ class Rows:
             return row if self._values[row] == number else None
         return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
 
-    def row_labelled(self, label: int) -> int | None:
-        """The row of the message that has this number in this view; for a strict audience, whose rows have numbers."""
-        row = bisect_left(self._labels, label)
-        return row if row < len(self._labels) and self._labels[row] == label else None
-
     def extend(self) -> int:
         """Take what has been read since the last time; returns the first row that may have changed."""
         self._go_back()

@@ -6,6 +6,7 @@ put behind it. What is wrong with open messages is taken anew each time."""
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias, overload
@@ -29,7 +30,7 @@ class Taken(NamedTuple):
     row: int
     """Where it stands in the findings."""
     number: int
-    """The message as the audience knows it; 0 for none."""
+    """The message, by its number in the input, whatever the audience calls it; 0 for none."""
 
 
 _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str], Key | None]
@@ -81,7 +82,9 @@ class _Columns:
 
 
 class SeenDiagnostics(ShownDiagnostics):
-    """All that the audience of a projection is told of; it grows. The end user is told of no notes."""
+    """All that the audience of a projection is told of; it grows. The end user is told of no notes.
+
+    It is asked for messages by their numbers in the input; what it tells has the numbers that the audience knows."""
 
     def __init__(self, findings: Findings, show: Show, look: Look, *, by_place: bool) -> None:
         super().__init__()
@@ -136,7 +139,7 @@ class SeenDiagnostics(ShownDiagnostics):
         if self._findings.severity(row) == "info":
             return None
         shown = self._show(self._findings[row])
-        return Taken(by_message(shown), row, shown.message or 0) if shown is not None else None
+        return Taken(by_message(shown), row, self._findings.number(row)) if shown is not None else None
 
     def __len__(self) -> int:
         return len(self._columns.rows)
@@ -155,6 +158,20 @@ class SeenDiagnostics(ShownDiagnostics):
         shown = self._show(self._findings[row])
         assert shown is not None
         return shown
+
+    def place_of(self, diagnostic: ShownDiagnostic) -> int:
+        if self._by_place:
+            return super().place_of(diagnostic)
+        place = bisect_left(range(len(self)), by_message(diagnostic), key=lambda place: by_message(self[place]))
+        while place < len(self) and by_message(self[place]) == by_message(diagnostic):
+            if self[place] == diagnostic:
+                return place
+            place += 1
+        return -1
+
+    @property
+    def largest(self) -> int:
+        return super().largest if self._by_place or not len(self) else self[len(self) - 1].message or 0
 
     def numbers(self, severity: str) -> Sequence[int]:
         numbers = self._columns.numbers_of[severity]

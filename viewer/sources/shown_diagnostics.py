@@ -13,7 +13,7 @@ from viewer.sources.shown import ShownDiagnostic
 
 
 class ShownDiagnostics(Sequence[ShownDiagnostic]):
-    """All that a projection says is wrong; messages are meant by the numbers that its audience knows."""
+    """All that a projection says is wrong, as a list."""
 
     def __init__(self, diagnostics: Sequence[ShownDiagnostic] = ()) -> None:
         self._diagnostics = diagnostics

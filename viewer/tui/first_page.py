@@ -61,8 +61,7 @@ def _facts(projection: Projection, rows: Rows, settings: Settings) -> BlockFacts
     """What stands at the rows beside the text of messages."""
     trims = any(DIALECTS[transcript.dialect].display_trim for transcript in projection.transcripts())
     problems = projection.problems(rows).extend(rows.settled_number)
-    found = RowProblems(rows, problems, strict=projection.audience.strict)
-    return BlockFacts(problems=found, trims=trims, markdown=settings.markdown)
+    return BlockFacts(problems=RowProblems(rows, problems), trims=trims, markdown=settings.markdown)
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

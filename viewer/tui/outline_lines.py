@@ -67,7 +67,7 @@ class OutlineLines:
         if calls is None:
             calls = self._projection.calls()
         if problems is None:
-            problems = ShownDiagnostics(self._projection.diagnostics())
+            problems = self._projection.problems(self._rows).extend(self._rows.settled_number)
         self._live = live
         if calls is not self._calls:
             self._calls = calls
@@ -90,7 +90,7 @@ class OutlineLines:
         transcript = self.table.begins_transcript(group)
         words = f"turn {self.table.turn(group)}" if transcript is None else f"transcript {transcript}, turn 1"
         title = own(sign + words)
-        mark = self._mark(*map(self._label, self.table.span(group))) if folded else Part(own(" "))
+        mark = self._mark(*self.table.span(group)) if folded else Part(own(" "))
         left: Line = (mark, Part(title, Look.HEADING))
         if folded:
             left = (*left, Part(self._style.words(f" · {self.table.size(group)}"), Look.QUIET))
@@ -120,7 +120,7 @@ class OutlineLines:
         letter = letter_of(headline)
         sign = self._style.signs.to[-1] if called else " "
         left = (
-            self._mark(label, label),
+            self._mark(number, number),
             Part(own(self._brackets.stroke(number, self._style)), Look.PARTNER if partner else Look.RULE),
             Part(own(str(label).rjust(self._digits)), Look.PARTNER if partner else Look.QUIET),
             Part(own(f" {letter if not self._style.ascii or letter.isascii() else '-'}{sign}"), look_of(headline)),

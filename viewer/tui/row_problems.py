@@ -19,14 +19,12 @@ class RowProblems:
 
     rows: Rows
     problems: ShownDiagnostics
-    strict: bool = False
-    """Messages are known by the numbers that they have in this view."""
 
     def of(self, row: int) -> list[ShownDiagnostic]:
         """Those of one row: of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
-            return self.problems.of(self.rows.label(row)) or self.problems.ahead(value)
+            return self.problems.of(value) or self.problems.ahead(value)
         if kind is RowKind.STRAY:
             return []
         last = self.rows.last_number(row)
@@ -36,7 +34,7 @@ class RowProblems:
         """The severity of the worst of these rows."""
         if not len(self.rows) or first > last:
             return ""
-        begin, end = self._known(first, first=True), self._known(min(last, len(self.rows) - 1), first=False)
+        begin, end = self._first(first), self.rows.last_number(min(last, len(self.rows) - 1))
         if self.rows.is_whole:
             return self.problems.worst(begin, end)
         return next((severity for severity in ("error", "warning") if self._stands_here(severity, begin, end)), "")
@@ -44,28 +42,20 @@ class RowProblems:
     def _stands_here(self, severity: str, begin: int, end: int) -> bool:
         numbers = self.problems.numbers(severity)
         found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_LOOKED_AT]
-        return any(self._row_of(number) is not None for number in found)
+        return any(self.rows.row_holding(number) is not None for number in found)
 
     def next(self, severity: str, here: int, step: int) -> int | None:
         """The next row with such a problem, before or after this one, and round at the end."""
         numbers = self.problems.numbers(severity)
         if step > 0:
-            split = bisect_right(numbers, self._known(here, first=False)) if here >= 0 else 0
+            split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
             around = chain(range(split, len(numbers)), range(split))
         else:
-            split = bisect_left(numbers, self._known(here, first=True)) if here >= 0 else 0
+            split = bisect_left(numbers, self._first(here)) if here >= 0 else 0
             around = chain(range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))
-        rows = (self._row_of(numbers[place]) for place in around)
+        rows = (self.rows.row_holding(numbers[place]) for place in around)
         return next((row for row in rows if row is not None), None)
 
-    def _known(self, row: int, *, first: bool) -> int:
-        """The first or the last number, as its audience knows it, of a row."""
-        rows = self.rows
-        if self.strict:
-            return rows.label(row)
-        if not first:
-            return rows.last_number(row)
-        return rows.last_number(row - 1) + 1 if row else 0
-
-    def _row_of(self, number: int) -> int | None:
-        return self.rows.row_labelled(number) if self.strict else self.rows.row_holding(number)
+    def _first(self, row: int) -> int:
+        """The first message that may belong to a row."""
+        return self.rows.last_number(row - 1) + 1 if row else 0

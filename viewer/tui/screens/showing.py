@@ -109,7 +109,7 @@ class Showing(Titling):
         facts.trims = any(
             DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
         )
-        facts.problems = RowProblems(rows, self.view.diagnostics, strict=self.state.audience.strict)
+        facts.problems = RowProblems(rows, self.view.diagnostics)
         return facts
 
     def show_transcripts(self) -> None:

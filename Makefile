@@ -3,6 +3,9 @@
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
+# Tests and benchmarks start the program many hundred times: it is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check docs coverage lab fuzz bench dist clean
 
 demo: $(INSTALLED)          ## the tour that comes with the program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import signal
 import tempfile
 from collections import Counter
 
@@ -14,6 +15,13 @@ from hypothesis import settings
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 """No settings and no themes of the person who runs the tests."""
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""The program is started many hundred times; it need not be compiled as often."""
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""What is started by the tests takes these over: a job in the background, where they are ignored, tests the same."""
 
 settings.register_profile("same", derandomize=True, deadline=None)
 """The same examples in every run; the long campaigns choose others."""

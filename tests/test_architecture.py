@@ -92,11 +92,13 @@ def upward(module: str, tree: ast.AST) -> list[str]:
     return [name for name in own if rank(name) > rank(module)]
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_imports_only_from_its_layer_or_the_ones_below(module: str) -> None:
     assert upward(module, MODULES[module]) == []
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("module", MODULES)
 def test_each_dependency_stays_in_its_field(module: str) -> None:
     wrong = [
@@ -123,6 +125,7 @@ def test_commands_import_the_app_only_when_it_is_opened(module: str) -> None:
     assert not any(is_within(name, ["viewer.tui"]) for name in imports(at_import))
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("module", MODULES)
 def test_nothing_is_caught_broadly(module: str) -> None:
     caught = [node.type for node in ast.walk(MODULES[module]) if isinstance(node, ast.ExceptHandler)]

@@ -48,6 +48,7 @@ def shares() -> list[ParameterSet]:
     ]
 
 
+@pytest.mark.share(quick=4)
 @EVERY_SAMPLE
 def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
     text = sample.text
@@ -55,7 +56,7 @@ def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
     assert read_cut(text, sample.dialect, range(1, len(text))) == whole
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=8)
 @EVERY_SAMPLE
 @pytest.mark.parametrize("size", [2, 3, 7, 64])
 def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample, size: int) -> None:
@@ -63,7 +64,7 @@ def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample, size: int) -
     assert read_cut(text, sample.dialect, range(size, len(text), size)) == read(text, sample.dialect)
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize(("sample", "cuts"), shares())
 def test_a_sample_is_the_same_in_any_two_pieces(sample: Sample, cuts: list[int]) -> None:
     text = sample.text
@@ -91,6 +92,7 @@ LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
 """Inputs in which something is as long as a reader takes, and how long that is."""
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("dialect", ["openchatml-2.2", "harmony"])
 @pytest.mark.parametrize("kind", LONG)
 def test_what_is_just_too_long_is_so_in_pieces_too(kind: str, dialect: str) -> None:
@@ -128,7 +130,7 @@ def test_a_random_document_is_the_same_in_pieces() -> None:
     campaign(200)()
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_are_the_same_in_pieces(part: int) -> None:
     seed(part)(campaign(500))()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import pytest
 
+from tests.growth import assert_growth
 from tests.hostile import SHAPES, Shape, pieces
 from tests.reading import examine
 
 KB, MB = 1024, 1024 * 1024
 RATIO = 2.3
 WHOLE, PIECES, BYTES = 1 << 40, 64 * KB, 1
-TRIES = 4
 LARGEST_MULTIPLE = 450
 """JSON of nothing but one-digit numbers: two bytes make a value, and two diagnostics that each keep their place."""
 CONSTANT = 48 * MB
@@ -24,34 +22,22 @@ CONSTANT = 48 * MB
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
 
 
-def seconds(shape: Shape, size: int, cut: int) -> float:
-    """Processor time to read the text, cut into pieces of this size."""
-    text = shape.text(size)
-    gc.collect()
-    start = time.process_time()
-    examine(pieces(text, cut), text, shape.dialect)
-    return time.process_time() - start
-
-
 def assert_ratio(shape: Shape, small: int, large: int, cut: int, most: float) -> None:
-    """The best of several runs, of which there are as few as need be."""
-    best: dict[int, float] = {}
-    for _ in range(TRIES):
-        for size in (small, large):
-            took = seconds(shape, size, cut)
-            best[size] = min(best.get(size, took), took)
-        if best[large] <= most * best[small] or best[large] < 0.02:
-            return
-    assert best[large] <= most * best[small], f"{best[large]:.3f} s after {best[small]:.3f} s"
+    """Of the time to read texts of these sizes, cut into pieces."""
+
+    def read(text: bytes) -> None:
+        examine(pieces(text, cut), text, shape.dialect)
+
+    assert_growth(read, shape.text(small), shape.text(large), most)
 
 
-@pytest.mark.share(test=25)
+@pytest.mark.share(test=75)
 @every_shape
 def test_eight_times_the_input_is_not_read_in_much_more_than_eight_times_the_time(shape: Shape) -> None:
     assert_ratio(shape, 12 * KB, 96 * KB, WHOLE, 20)
 
 
-@pytest.mark.share(test=25)
+@pytest.mark.share(test=75)
 @every_shape
 def test_small_pieces_do_not_make_it_slower_than_linear(shape: Shape) -> None:
     assert_ratio(shape, 8 * KB, 48 * KB, 16, 14)
@@ -99,7 +85,7 @@ HOLDS_NOTHING: list[tuple[str, Callable[[Shape], bool]]] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "shape",
     [shape for shape in SHAPES if any(shape.dialect == name and holds(shape) for name, holds in HOLDS_NOTHING)],

@@ -21,7 +21,7 @@ def printed(row: Row, file: Path, command: list[str]) -> Result:
     return run(*command, "--format", row.dialect, *extra, file)
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=30, test=2)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
 def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
@@ -52,7 +52,7 @@ def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
 LONGER = "quagga-and-much-more-9c"
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=33, test=3)
 @pytest.mark.parametrize("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}")
 def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
@@ -66,7 +66,7 @@ def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: 
         assert one.err.replace(str(first), "") == other.err.replace(str(second), ""), command
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=12)
 @pytest.mark.parametrize("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}")
 def test_check_is_the_same_for_other_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"

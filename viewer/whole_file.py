@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -35,10 +36,15 @@ class WholeFile:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
+        is_open = False
         try:
             self._open()
+            is_open = True
         except OSError as error:
             raise self._refusal(error) from None
+        finally:
+            if not is_open:  # a signal may be why
+                self._discard()
         return self
 
     def write(self, text: str) -> None:
@@ -70,7 +76,10 @@ class WholeFile:
         except OSError as refused:
             raise self._refusal(refused) from None
         finally:
-            self._discard()
+            try:
+                self._discard()
+            finally:
+                self._discard()  # what a signal cut short
 
     def _open(self) -> None:
         target = self.path
@@ -85,8 +94,9 @@ class WholeFile:
             if not self._overwrite:
                 raise AlreadyThereError(f"{target} is there already: use --force to replace it")
         self.path = target.resolve()
-        descriptor, name = tempfile.mkstemp(prefix=".export-", dir=self.path.parent)
-        self._beside = Path(name)
+        beside = self.path.parent / f".export-{secrets.token_hex(8)}"
+        self._beside = beside  # before it is there: a signal can come as soon as it is
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = os.fdopen(descriptor, "wb")
         if not self._private:
             os.fchmod(descriptor, 0o666 & ~_umask())
@@ -117,16 +127,14 @@ class WholeFile:
 
     def _discard(self) -> None:
         """Close, and leave nothing beside the file."""
-        file, beside = self._file, self._beside
-        self._file = self._beside = None
-        try:
-            if file is not None:
+        if self._beside is not None:
+            with suppress(OSError):  # not there, nor its folder; or a folder that lets nothing go
+                self._beside.unlink()
+            self._beside = None
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # a full disk is told by the write or the sync before
                 file.close()
-        except OSError:
-            pass  # a full disk is told by the write or the sync before
-        finally:
-            if beside is not None:
-                beside.unlink(missing_ok=True)
 
     def _refusal(self, error: OSError) -> ViewerError:
         return ViewerError(f"{self.path} cannot be written: {error.strerror or 'the system refused'}")

@@ -55,6 +55,7 @@ def test_growth_is_the_power_of_the_size(power: float) -> None:
     assert exponent(sizes, [3 * size**power for size in sizes]) == pytest.approx(power)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", Kind)
 def test_inputs_are_the_same_each_time_and_have_nothing_wrong(kind: Kind) -> None:
     text = "".join(parts(kind, MEGABYTE // 4))

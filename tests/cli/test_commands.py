@@ -51,6 +51,7 @@ class TestShow:
         assert result.err.startswith("DEBUG view")
         assert "DEBUG" not in result.out
 
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("name", ["OCMLVIEW_REVEAL", "OCMLVIEW_DEBUG", "OCMLVIEW_SHOW_REVEAL", "DEBUG"])
     def test_no_variable_reveals_anything(self, chat: Path, name: str) -> None:
         assert "plums" not in run("show", chat, **{name: "all"}).out
@@ -79,6 +80,7 @@ class TestShow:
         assert run("show", chat, PYTHONIOENCODING="latin-1").out.isascii()
         assert run("show", "--ascii", chat).out.isascii()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("locale", ["en_US.UTF-8", "C.UTF-8", "C"])
     def test_broken_characters_do_not_crash_strict_output(self, locale: str) -> None:
         text = json.dumps({"role": "user", "content": "a\ud800b\udfff"})

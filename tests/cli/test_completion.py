@@ -52,7 +52,7 @@ def offered(line: str) -> list[str]:
 NAMES = [reveal.value for reveal in Reveal if reveal is not Reveal.UNCLEAR]
 
 
-@pytest.mark.share(quick=7)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
@@ -83,6 +83,7 @@ def test_what_is_offered(line: str, wanted: list[str]) -> None:
     assert offered(line) == wanted
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("line", ["ocmlview ", "ocmlview --th", "ocmlview show --format ", "ocmlview --theme "])
 def test_it_is_quick_since_nothing_heavy_is_loaded(line: str) -> None:
     found, modules = asked(line)
@@ -131,6 +132,7 @@ complete --do-complete 'ocmlview show --reveal analysis,t'
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shell", "script"), [("bash", IN_BASH), ("zsh", IN_ZSH), ("fish", IN_FISH)])
 def test_it_works_in_the_shell_itself(shell: str, script: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:

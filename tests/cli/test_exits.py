@@ -141,6 +141,7 @@ def test_a_sentence_never_carries_escape_sequences() -> None:
     assert "\x07" not in result.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -176,6 +177,7 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_with_130() -> None:
     command = [sys.executable, "-m", "viewer", "show", "-"]
     with subprocess.Popen(

@@ -53,6 +53,7 @@ class TestWithoutATranscript:
         assert terminal.text().startswith("Usage: ocmlview")
         assert "begin here" in terminal.text()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])
     def test_a_file_that_is_not_there_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
         terminal = Terminal([name], SMALL)
@@ -89,6 +90,7 @@ class TestWithoutATranscript:
 
 
 class TestOldTerminals:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["dumb", "unknown", ""])
     def test_one_that_only_prints_is_printed_to(self, chat: Path, name: str) -> None:
         terminal = Terminal([chat], SMALL, variables={"TERM": name or "dumb", "COLORTERM": ""})
@@ -96,7 +98,7 @@ class TestOldTerminals:
         assert "ASSISTANT" in terminal.text()
         assert b"\x1b" not in terminal.written
 
-    @pytest.mark.share(quick=2)
+    @pytest.mark.slow
     @pytest.mark.parametrize("variables", [{"TERM": "vt100", "COLORTERM": ""}, {"NO_COLOR": "1"}])
     def test_one_without_colours_gets_none(self, chat: Path, variables: dict[str, str]) -> None:
         assert not COLOR.search(opened(chat, "d", **variables).written)
@@ -115,7 +117,7 @@ class TestOldTerminals:
         terminal.end()
         assert COLOR.search(terminal.written)
 
-    @pytest.mark.share(quick=3)
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "variables", [{"LC_ALL": "C"}, {"LC_ALL": "en_US.ISO-8859-1"}, {"LANG": "C"}], ids=lambda named: str(named)
     )
@@ -127,6 +129,7 @@ class TestOldTerminals:
         assert bytes(terminal.written).isascii()
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     ("variables", "count", "theme"),
     [

@@ -58,7 +58,7 @@ def samples() -> list[Path]:
     return [TOUR, *(sorted(path for path in folder.iterdir() if "expected" not in path.name)[0] for folder in folders)]
 
 
-@pytest.mark.share(quick=30, test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[int, int]) -> None:
@@ -76,6 +76,7 @@ def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[i
     assert bytes(terminal.written).count(b"\x1b[?1049h") == bytes(terminal.written).count(b"\x1b[?1049l") == 1
 
 
+@pytest.mark.slow
 def test_nothing_hidden_is_printed_and_nothing_that_a_terminal_obeys(tmp_path: Path) -> None:
     path = tmp_path / "hostile.ocml"
     path.write_text(
@@ -129,7 +130,7 @@ def test_a_fault_while_the_app_is_loaded_puts_the_terminal_back() -> None:
     assert b"Tokyo" not in written.split(b"\x1b[?1049l")[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     ("arguments", "size"),
     [

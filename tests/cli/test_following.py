@@ -54,6 +54,7 @@ class TestShow:
         assert (result.code, result.err) == (130, "")
         assert result.out == run("show", path).out
 
+    @pytest.mark.slow
     def test_an_answer_is_printed_as_it_comes(self, path: Path) -> None:
         with Live("show", "-f", path) as live:
             live.until(lambda live: "one" in live.out)
@@ -63,6 +64,7 @@ class TestShow:
                 append(path, piece)
                 live.until(lambda live, piece=piece: live.out.endswith(piece[:-1]))  # type: ignore[misc]
 
+    @pytest.mark.slow
     def test_the_end_of_a_pipe_ends_it(self) -> None:
         with Live("show", "-f", "-", stdin=subprocess.PIPE) as live:
             assert live.process.stdin
@@ -431,6 +433,7 @@ class TestCheck:
         '{"deadline_ms": 300}<|call|>\n'
     )
 
+    @pytest.mark.slow
     def test_problems_are_told_as_they_are_found_and_summed_up(self, path: Path) -> None:
         with Live("check", "-f", path) as live:
             live.until(lambda live: live.process.poll() is None)

@@ -28,6 +28,7 @@ def loaded(*arguments: str) -> set[str]:
     return set(done.stderr.split("\n"))
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -51,6 +52,7 @@ def test_help_loads_no_command_and_no_parser() -> None:
     assert not any(name.startswith(("viewer.formats", "viewer.sources")) for name in modules)
 
 
+@pytest.mark.slow
 def test_a_command_loads_no_other() -> None:
     assert "viewer.cli.check" not in loaded("show", "samples/tour.ocml")
     assert "viewer.render.sarif" not in loaded("show", "samples/tour.ocml")
@@ -63,6 +65,7 @@ def test_of_the_dialects_and_writers_only_the_one_that_is_used_is_loaded() -> No
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["show", "check"])
 def test_libraries_for_rare_inputs_are_not_loaded_for_plain_ones(command: str) -> None:
     assert (
@@ -70,6 +73,7 @@ def test_libraries_for_rare_inputs_are_not_loaded_for_plain_ones(command: str) -
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["--help"], ["show", "samples/tour.ocml"]], ids=" ".join)
 def test_following_is_loaded_by_those_who_follow(command: list[str]) -> None:
     assert not {name for name in loaded(*command) if "follow" in name} - {"viewer.cli.followed"}

@@ -44,6 +44,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("arguments", [["show"], ["show", "-d"], ["check", "--reveal", "all"], ["stats"]])
 def test_lines_fit_and_are_coloured(chat: Path, arguments: list[str]) -> None:
     text = on_terminal(chat, *arguments, NO_COLOR="")
@@ -53,6 +54,7 @@ def test_lines_fit_and_are_coloured(chat: Path, arguments: list[str]) -> None:
         assert max(cells(line) for line in plain(text).splitlines() if ".ocml:" not in line) <= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_colours_can_be_refused(chat: Path, environment: dict[str, str]) -> None:
     assert "\x1b" not in on_terminal(chat, "show", **environment)

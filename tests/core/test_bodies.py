@@ -88,6 +88,7 @@ def test_the_same_inside_a_json_string(written: str, meant: str, source: str) ->
     assert written.encode()[start:end].decode() == source
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["<", "<|end|>", "<|literal|>", "<|endliteral|>", "<|start_reason|>", "a", "é"])))
 def test_spans_never_leave_the_body(parts: list[str]) -> None:
     text = "".join(parts)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.declaring import declared, faults, tool
+from tests.growth import assert_growth
 from viewer.core.declarations import Declarations
 from viewer.core.json_text import read_json
 
@@ -253,16 +252,6 @@ def test_a_node_that_has_been_read_is_checked_in_its_place() -> None:
     assert [(fault.reason, fault.start, fault.end) for fault in found] == [("wrong-type", 129, 130)]
 
 
-def seconds(action: Any) -> float:
-    """The best of three."""
-    best = 9.0
-    for _ in range(3):
-        begin = time.process_time()
-        action()
-        best = min(best, time.process_time() - begin)
-    return best
-
-
 HOSTILE = {
     "braces": "{" * 200_000 + '"name"',
     "half objects": '{"name":' * 30_000,
@@ -282,7 +271,7 @@ HOSTILE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_linear_time(text: str) -> None:
-    assert seconds(lambda: declared(text * 2)) < max(0.1, 3 * seconds(lambda: declared(text)))
+    assert_growth(declared, text, text * 2, 3, nothing=0.1)
 
 
 PARTS = [

@@ -178,6 +178,7 @@ def test_a_string_is_decoded_whatever_is_wrong_with_it(source: bytes, text: str)
     assert string_body(source) == text
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

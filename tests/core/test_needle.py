@@ -63,6 +63,7 @@ def test_bytes_do_not_tell_of_everything(text: str) -> None:
     assert needle_of(text, False) is None
 
 
+@pytest.mark.slow
 def test_no_letter_with_two_cases_is_forgotten() -> None:
     everything = [chr(at) for at in range(0x110000) if not 0xD800 <= at < 0xE000]
     letters = "".join(one for one in everything if one.lower() != one or one.upper() != one)

@@ -39,6 +39,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(SCHEMAS, VALUES)
 def test_the_verdict_is_that_of_the_validator(schema: Schema | bool, value: object) -> None:
     written = write_out(schema).schema

@@ -111,7 +111,7 @@ def assert_same(text: bytes, dialect: str, steps: Iterable[int], slice_size: int
         assert read_scanned(text, dialect, range(step, len(text), step), slice_size) == expected, (dialect, step)
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", TEXT)
 def test_runs_of_plain_messages_do_without_the_parser(dialect: str) -> None:
     text = HEADER + TURNS
@@ -121,7 +121,7 @@ def test_runs_of_plain_messages_do_without_the_parser(dialect: str) -> None:
     assert scanner.taken >= least[dialect]
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.share(quick=30, test=2)
 @pytest.mark.parametrize("dialect", TEXT)
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> None:
@@ -130,6 +130,7 @@ def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> 
     assert_same(ODD[name] + TURNS, dialect, [len(text)], 500)
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("dialect", TEXT)
 @pytest.mark.parametrize("name", ODD)
 def test_a_quick_look_finds_what_a_careful_one_finds(name: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +145,7 @@ def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.M
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
-@pytest.mark.share(quick=12, test=3)
+@pytest.mark.share(quick=60, test=6)
 @pytest.mark.parametrize("name", ODD)
 def test_any_border_of_a_block_gives_the_same(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
@@ -153,13 +154,14 @@ def test_any_border_of_a_block_gives_the_same(name: str) -> None:
         assert read_scanned(text, "openchatml-2.2", [cut]) == expected, cut
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_a_sample_is_the_same(sample: Sample) -> None:
     if sample.dialect in TEXT:
         assert_same(sample.text, sample.dialect, [1 << 30, 64, 500])
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
 def test_a_hostile_shape_is_the_same(shape: Shape) -> None:
     if shape.dialect in TEXT:

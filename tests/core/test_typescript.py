@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import assert_growth
 from viewer.core.typescript import read_namespaces
 
 
@@ -239,18 +239,10 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_linear_time(text: str) -> None:
-    def seconds(given: str) -> float:
-        best = 9.0
-        for _ in range(3):
-            begin = time.process_time()
-            read_namespaces(given)
-            best = min(best, time.process_time() - begin)
-        return best
-
-    assert seconds(text + text[len(text) // 2 :] * 6) < max(0.1, 8 * seconds(text))
+    assert_growth(read_namespaces, text, text + text[len(text) // 2 :] * 6, 8, nothing=0.1)
 
 
 PARTS = [

@@ -23,6 +23,7 @@ def replaced(data: bytes) -> str:
     return "".join([*parts, data[position:].decode()])
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
 def test_every_combination_of_edge_bytes_reads_as_python_reads_it(length: int) -> None:
     for values in itertools.product(

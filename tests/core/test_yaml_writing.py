@@ -1,5 +1,6 @@
 """YAML is written plainly, hostile strings with escapes, and all of it reads back."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ STRINGS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.tex
 TREES = st.recursive(STRINGS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(STRINGS, inner, max_size=3))
 
 
+@pytest.mark.slow
 @given(st.dictionaries(STRINGS, TREES, max_size=4))
 def test_what_is_written_reads_back(values: dict[str, object]) -> None:
     reading = read_yaml(write_yaml(values).encode())

@@ -77,11 +77,13 @@ class TestTheSteps:
     def test_the_key_is_on_the_pages(self, project: Path) -> None:
         assert "| `M` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")
 
+    @pytest.mark.lab
     def test_lint_and_types_have_nothing_to_say(self, project: Path) -> None:
         done(project, "ruff", "check", "--quiet", ".")
         done(project, "ruff", "format", "--check", "--quiet", ".")
         done(project, "mypy")
 
+    @pytest.mark.lab
     def test_the_tests_pass(self, project: Path) -> None:
         """The new key, sample, rule and row among them."""
         done(project, "pytest", *TABLES.split())

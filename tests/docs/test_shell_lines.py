@@ -31,6 +31,7 @@ def test_there_are_commands_to_run_and_the_exceptions_are_among_those_shown() ->
     assert set(NOT_RUN) <= {line.text for line in shell_lines()}
 
 
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("line", PLAIN, ids=shown)
 def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path)
@@ -41,7 +42,7 @@ def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, mo
     assert result.out or line.text.startswith(QUIET)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("line", SHELL, ids=shown)
 def test_what_needs_a_shell_or_goes_on_works_in_one(line: ShellLine, tmp_path: Path) -> None:
     environment = prepare(tmp_path)

@@ -181,6 +181,7 @@ def test_nothing_raises_and_cuts_do_not_show(items: list[str], size: int) -> Non
     assert read(CHATML_JSON, data, [size] * (len(data) // size + 1)) == read(CHATML_JSON, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape", ["[" * 100_000, f'[{start("user")},"a",{END}]' * 1_000, f"[{','.join([START] * 5_000)}]"]
 )

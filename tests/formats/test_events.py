@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import assert_growth
 from viewer.core.bodies import read_body
 from viewer.core.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.core.messages import Coding, Message
@@ -96,6 +96,7 @@ def as_wrapped(*events: Json) -> bytes:
     return lines(*[{"event": event["type"], "data": event} for event in events])
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("layout", [lines, as_sse, as_named_sse, as_wrapped])
 def test_reasoning_and_then_text_are_two_messages(layout: object) -> None:
     assert callable(layout)
@@ -341,6 +342,7 @@ CASES: list[tuple[str, bytes, list[str]]] = [
 ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("data", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_what_an_event_stream_is_read_as(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected
@@ -560,7 +562,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
     assert settled([data]) == settled([data[at : at + 1] for at in range(len(data))])
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "shape",
     [
@@ -577,12 +579,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
 def test_twice_the_events_take_at_most_little_more_than_twice_the_time(shape: object) -> None:
     assert callable(shape)
 
-    def seconds(count: int) -> float:
-        data = lines(*shape(count))
-        start = time.process_time()
-        read([data])
-        return time.process_time() - start
+    def data(count: int) -> bytes:
+        return lines(*shape(count))
 
-    small = min(seconds(1_500) for _ in range(3))
-    large = min(seconds(3_000) for _ in range(3))
-    assert large < small * 3 + 0.05
+    assert_growth(lambda given: read([given]), data(1_500), data(3_000), 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from tests.formats.openchatml_0_1_reading import (
     read_every_way,
     settled,
 )
+from tests.growth import assert_growth
 from viewer.core.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed
 from viewer.core.messages import Message
 from viewer.core.parser import Parser
@@ -156,6 +156,7 @@ def test_the_worked_function_call_is_linked_by_its_names() -> None:
 # Whatever comes.
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join), st.data())
 def test_nothing_raises_and_no_cut_shows(text: str, data: st.DataObject) -> None:
@@ -177,7 +178,7 @@ def test_exactly_what_carries_a_header_error_is_malformed(text: str) -> None:
     assert named == {message.number for message in messages_of(events) if message.header.malformed}
 
 
-@pytest.mark.share(test=5)
+@pytest.mark.share(test=10)
 @pytest.mark.parametrize(
     "unit",
     [
@@ -196,11 +197,8 @@ def test_exactly_what_carries_a_header_error_is_malformed(text: str) -> None:
 )
 @pytest.mark.parametrize("step", [1, 1 << 30])
 def test_the_work_is_linear(unit: bytes, step: int) -> None:
-    def seconds(count: int) -> float:
+    def pieces(count: int) -> tuple[bytes, range]:
         data = b"<|im_start|>assistant\n" + unit * (count // len(unit))
-        start = time.process_time()
-        read(data, range(step, len(data), step))
-        return time.process_time() - start
+        return data, range(step, len(data), step)
 
-    times = [(seconds(40_000), seconds(160_000)) for _ in range(3)]
-    assert min(large for _, large in times) < 10 * min(small for small, _ in times) + 0.05
+    assert_growth(lambda given: read(*given), pieces(40_000), pieces(160_000), 10, nothing=0.05)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from tests.fuzz.inputs import CORPUS, next_input, seeds
+from tests.fuzz.inputs import CORPUS, ON_TRIAL, next_input, seeds
 from tests.fuzz.targets import LARGE, TRIED
 
 SLOWEST = 1.0
@@ -73,7 +73,7 @@ def run_campaign(seconds: float, first: int, kept: Path = CORPUS) -> Campaign:
     while time.monotonic() < end:
         data = next_input(others, random.Random(number))
         names = [name for name in TRIED if number % 4 == 0 or name not in LARGE]
-        failing = kept / f"new-{number}"
+        failing = kept / f"{ON_TRIAL}{number}"
         failing.write_bytes(data)
         slowest = max(slowest, try_everything(data, number, names))
         failing.unlink()

@@ -20,8 +20,8 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 
 @pytest.mark.slow
-def test_no_input_raises_in_a_few_seconds() -> None:
-    assert run_campaign(6, 1_000_000).inputs > 10
+def test_no_input_raises_in_a_few_seconds(tmp_path: Path) -> None:
+    assert run_campaign(6, 1_000_000, tmp_path).inputs > 10
 
 
 @pytest.mark.lab
@@ -38,6 +38,7 @@ def corpus() -> list[ParameterSet]:
     ]
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("file", corpus())
 def test_the_corpus_stays_fine(file: Path) -> None:
     try_everything(file.read_bytes(), 1, list(TRIED))

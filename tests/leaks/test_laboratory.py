@@ -56,7 +56,7 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) ->
     assert looks > 40
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize(
     ("dialect", "option"),
     [

@@ -92,7 +92,7 @@ def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", KINDS)
 def test_every_command_prints_the_same(dialect: str) -> None:
     planted = everything(dialect)
@@ -149,6 +149,7 @@ def test_a_thousand_pairs_are_the_same() -> None:
     assert len(counted) >= PAIRS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tells",
     [

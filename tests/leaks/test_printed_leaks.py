@@ -46,7 +46,7 @@ def test_every_command_has_its_lines() -> None:
     assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", KINDS)
 def test_no_command_prints_what_is_hidden(dialect: str) -> None:
     assert_nothing_is_printed(everything(dialect))
@@ -77,6 +77,7 @@ def test_no_command_prints_what_is_hidden_in_a_thousand_transcripts() -> None:
     campaign()
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("line", SURFACES, ids=" ".join)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

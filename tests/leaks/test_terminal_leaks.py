@@ -115,7 +115,7 @@ def end(terminal: Terminal, ending: str) -> int:
     return terminal.end(signal.Signals[f"SIG{ending}"])
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_reaches_the_terminal(ending: str, tmp_path: Path) -> None:
     dialect = list(KINDS)[ENDINGS.index(ending)]
@@ -130,7 +130,7 @@ def test_nothing_reaches_the_terminal_in_long_sessions(number: int, tmp_path: Pa
     run_session(planted, tmp_path, chance.choice(ENDINGS), chance, 20)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_planted_leak_is_found(way: str, tmp_path: Path) -> None:
     planted = everything("openchatml-1.x")

@@ -51,6 +51,7 @@ def test_in_the_end_it_is_what_show_prints(body: str, trim: bool, style: Style) 
     check(body, trim, style)
 
 
+@pytest.mark.slow
 @given(TEXT, st.booleans(), st.sampled_from(STYLES))
 def test_of_any_text(body: str, trim: bool, style: Style) -> None:
     check(body, trim, style)

@@ -183,7 +183,7 @@ SAMPLES = [*samples("valid"), *samples("broken")]
 
 
 class TestInTheEnd:
-    @pytest.mark.share(quick=4)
+    @pytest.mark.share(quick=20, test=2)
     @pytest.mark.parametrize(
         "audience", [END_USER, pytest.param(STRICT, marks=pytest.mark.slow)], ids=["safe", "strict"]
     )
@@ -201,6 +201,7 @@ class TestInTheEnd:
             elif TAKEN_BACK not in written.text:
                 assert written.end() == expected
 
+    @pytest.mark.share(quick=5, test=2)
     @pytest.mark.parametrize(
         "audience",
         [END_USER, *(pytest.param(one, marks=pytest.mark.slow) for one in (STRICT, EVERYTHING))],
@@ -242,7 +243,7 @@ def settled_calls(lines: list[str]) -> list[str]:
 
 
 class TestOneByteAtATime:
-    @pytest.mark.share(quick=4)
+    @pytest.mark.share(quick=12, test=2)
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
     @pytest.mark.parametrize("make", [LiveConversation, pytest.param(LiveLines, marks=pytest.mark.slow)])
     def test_no_hidden_byte_is_ever_written(

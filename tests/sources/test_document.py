@@ -30,6 +30,7 @@ def test_a_big_document_is_what_the_parser_says(dialect: str) -> None:
     assert [finding.diagnostic for finding in document.findings()] == expected.findings.by_position()
 
 
+@pytest.mark.slow
 def test_it_is_read_before_it_is_checked_and_tells_how_far_it_is() -> None:
     document = Document(InMemory(BIG))
     progress = [document.progress]

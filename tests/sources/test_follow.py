@@ -203,6 +203,7 @@ class TestRotation:
         reader.settle()
         assert old.read(0, 4) == b"old!"
 
+    @pytest.mark.slow
     def test_descriptors_do_not_pile_up(self, path: Path) -> None:
         reader = followed(path)
         before = len(list(Path("/proc/self/fd").iterdir()))

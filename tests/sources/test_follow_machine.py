@@ -45,6 +45,7 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(PARTS), max_size=6).map(lambda parts: "".join(parts).encode()),
     st.tuples(st.sampled_from(PARTS), st.integers(1, 300)).map(lambda pair: (pair[0] * pair[1]).encode()),
     st.binary(max_size=40),
+    st.sampled_from(("\ufeff", "\ufeffversion: 2.2\n")).map(lambda text: text.encode("utf-16-be")),
 )
 WRITERS = st.integers(0, 2)
 
@@ -248,7 +249,8 @@ class Schedule(RuleBasedStateMachine):
         assert self.source.text == text
         assert self.document._source.read(0, len(text) + 1) == text
         assert self.document.detection == detect(text[:HEAD])
-        assert describe(self.document._examiner, text) == read_so_far(text, self.document.detection.dialect)
+        converted = data[:2] in UTF_16
+        assert describe(self.document._examiner, text) == read_so_far(text, self.document.detection.dialect, converted)
 
     def teardown(self) -> None:
         self.settle()
@@ -276,10 +278,12 @@ def as_text(data: bytes) -> bytes:
     return b"" if data in (b"\xff", b"\xfe") else data
 
 
-def read_so_far(text: bytes, dialect: str) -> Reading:
+def read_so_far(text: bytes, dialect: str, converted: bool) -> Reading:
     """What is known of a text that may go on."""
     parser = Parser(DIALECTS[dialect])
     examiner = Examiner(lambda start, end: text[start:end], DIALECTS, body_of_ids)
+    if converted:
+        examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
     examiner.take(parser.feed(text))
     return describe(examiner, text)
 

@@ -168,7 +168,7 @@ class TestThoughts:
 
 
 class TestOneByteAtATime:
-    @pytest.mark.share(quick=3)
+    @pytest.mark.share(quick=9)
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
     def test_no_hidden_byte_is_ever_shown(self, tmp_path: Path, row: Row) -> None:
         if row.shown or row.preambles or row.name in NOT_KNOWN_BEFORE:
@@ -179,7 +179,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @pytest.mark.slow
+    @pytest.mark.share(test=2)
     @pytest.mark.parametrize("sample", samples("valid"), ids=lambda sample: sample.name)
     def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()

@@ -48,7 +48,7 @@ def columns(rows: Rows) -> list[tuple[object, ...]]:
     return [*told, (rows.shown_count, rows.hidden_count)]
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("lane", [None, Lane.CONVERSATION, Lane.ANALYSIS])
 @pytest.mark.parametrize("audience", AUDIENCES, ids=map(str, range(len(AUDIENCES))))
 def test_many_rows_are_the_same_as_few(audience: Audience, lane: Lane | None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ def told(calls: ShownCalls, numbers: range) -> tuple[object, ...]:
     return list(calls), calls[:2], dict(calls.states), calls.open, calls.largest, calls.spans, ends
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
 @pytest.mark.parametrize("sample", WITH_CALLS, ids=lambda sample: sample.name)
 def test_every_way_to_look_gives_the_same(sample: Sample, audience: Audience, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,6 +292,7 @@ class TestPrompt:
             assert prompt.query_one(SafeInput).value == ""
             assert pilot.app.focused is None
 
+    @pytest.mark.slow
     async def test_what_is_typed_and_entered_is_told(self) -> None:
         async with BarsApp().run_test() as pilot:
             await pilot.press("ctrl+f", "e", "?", "enter")
@@ -306,6 +307,7 @@ class TestPrompt:
             assert bars(pilot).heard[-1] == ("Cancelled", "/", "")
             assert bars(pilot).query_one(Prompt).has_class("-closed")
 
+    @pytest.mark.slow
     async def test_earlier_texts_come_back(self) -> None:
         async with BarsApp().run_test() as pilot:
             await pilot.press("ctrl+f", "a", "enter", "ctrl+f", "b", "enter", "ctrl+f", "up", "up")
@@ -347,7 +349,7 @@ def rows(pilot: Pilot[None]) -> list[str]:
 
 
 class TestHelp:
-    @pytest.mark.share(quick=2)
+    @pytest.mark.slow
     @pytest.mark.parametrize("size", [(120, 20), (20, 5)])
     async def test_it_opens_scrolls_and_closes(self, size: tuple[int, int]) -> None:
         async with BarsApp().run_test(size=size) as pilot:
@@ -367,6 +369,7 @@ class TestHelp:
             await pilot.pause()
             assert any("ctrl+c" in row for row in rows(pilot))
 
+    @pytest.mark.slow
     async def test_it_follows_the_width(self) -> None:
         async with BarsApp().run_test(size=(120, 60)) as pilot:
             await pilot.press("question_mark")
@@ -390,6 +393,7 @@ class TestPalette:
             assert ("next_error",) in bars(pilot).heard
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("size", [(20, 5), (40, 10), (80, 24), (120, 40), (500, 200)])
 async def test_all_bars_draw_at_every_size(size: tuple[int, int]) -> None:
     async with BarsApp().run_test(size=size) as pilot:

@@ -47,6 +47,7 @@ def first_line(app_text: str) -> str:
     return app_text.splitlines()[2]
 
 
+@pytest.mark.slow
 @proves("line_down", "line_up", "half_page_down", "half_page_up", "page_down", "page_up", "top", "bottom")
 async def test_lines_and_pages() -> None:
     async with running() as pilot:
@@ -93,6 +94,7 @@ async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
         assert pilot.app.theme == "viewer-ember"
 
 
+@pytest.mark.slow
 @proves("goto")
 async def test_places(tmp_path: Path) -> None:
     async with running() as pilot:
@@ -155,6 +157,7 @@ async def test_filter() -> None:
         assert not view(pilot).view_is_filtered()
 
 
+@pytest.mark.slow
 @proves("next_error", "previous_error", "next_warning", "previous_warning", "problems")
 async def test_problems() -> None:
     async with running(keys=["d"]) as pilot:
@@ -177,6 +180,7 @@ async def test_problems() -> None:
         assert "86:134" not in text
 
 
+@pytest.mark.slow
 @proves("next_in_call", "previous_in_call", "partner", "calls")
 async def test_calls() -> None:
     async with running(keys=["d"]) as pilot:
@@ -217,6 +221,7 @@ async def test_debug_view_and_channels() -> None:
         assert view(pilot).state.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
 
 
+@pytest.mark.slow
 async def test_a_toggled_channel_leaves_the_focused_message_where_it_is() -> None:
     async with running(keys=["d"]) as pilot:
         await type_in(pilot, ":", "16")
@@ -249,6 +254,7 @@ async def test_panes() -> None:
         assert [pane.display for pane in main.sides] == [False, False]
 
 
+@pytest.mark.slow
 @proves("open", "fold", "unfold", "fold_all")
 async def test_folds() -> None:
     async with running(keys=["d", "s"]) as pilot:
@@ -270,6 +276,7 @@ async def test_folds() -> None:
         assert view(pilot).focused_number == 2
 
 
+@pytest.mark.slow
 @proves("mark", "next_mark", "previous_mark")
 async def test_marks() -> None:
     async with running() as pilot:
@@ -288,6 +295,7 @@ async def test_marks() -> None:
         assert view(pilot).state.marks == {26}
 
 
+@pytest.mark.slow
 @proves("yank", "copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id")
 async def test_copies() -> None:
     async with running() as pilot:
@@ -318,6 +326,7 @@ async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["tour.DEBUG.html", "tour.safe.html"]
 
 
+@pytest.mark.slow
 @proves("edit")
 async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
@@ -330,6 +339,7 @@ async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [given[1:] for given in asked] == [(TOUR, 89)]
 
 
+@pytest.mark.slow
 @proves("previous_file", "next_file")
 async def test_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
@@ -358,6 +368,7 @@ async def test_follow_and_freeze() -> None:
         assert "frozen" not in drawn(pilot)
 
 
+@pytest.mark.slow
 @proves("palette", "help")
 async def test_palette_and_help() -> None:
     async with running(keys=["ctrl+p"]) as pilot:
@@ -376,6 +387,7 @@ async def test_palette_and_help() -> None:
             assert not isinstance(pilot.app.screen, HelpScreen)
 
 
+@pytest.mark.slow
 @proves("leave")
 async def test_leaving() -> None:
     for key in ("q", "ctrl+q"):
@@ -410,6 +422,7 @@ async def test_ctrl_c() -> None:
         assert pilot.app._exit
 
 
+@pytest.mark.slow
 async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "11")
@@ -425,6 +438,7 @@ async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
             assert drawn(pilot).splitlines()[:-2] == before, id
 
 
+@pytest.mark.slow
 async def test_after_a_prefix_single_keys_do_not_act() -> None:
     async with running() as pilot:
         for prefix in ("slash", "ampersand", "colon", "x"):

@@ -31,7 +31,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.share(quick=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 40), SMALL])
 async def test_it_asks_with_a_name_that_says_the_view(size: tuple[int, int], folder: Path) -> None:
     async with running(size=size, keys=["x"]) as pilot:
@@ -43,6 +43,7 @@ async def test_it_asks_with_a_name_that_says_the_view(size: tuple[int, int], fol
     assert files(folder) == []
 
 
+@pytest.mark.slow
 async def test_up_and_down_offer_the_other_forms(folder: Path) -> None:
     async with running(keys=["x"]) as pilot:
         names = [asked(pilot)]
@@ -106,6 +107,7 @@ async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folde
     assert files(folder) == ["tour.DEBUG.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [("x.pdf", "the ending says the form"), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],

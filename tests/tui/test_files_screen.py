@@ -118,6 +118,7 @@ class TestTable:
 
 
 class TestScreen:
+    @pytest.mark.share(quick=2)
     @pytest.mark.parametrize("size", [(120, 40), (80, 24), (50, 10), (20, 5)])
     async def test_tells_names_formats_sizes_and_counts(self, runs: Path, size: tuple[int, int]) -> None:
         app = Chooser(FileTable(str(runs)))
@@ -140,6 +141,7 @@ class TestScreen:
         order = tuple(str(runs / name) for name in ("one.ocml", "ten.ocml", "two.ocml"))
         assert app.chosen == [Choice(order[1], order)]
 
+    @pytest.mark.slow
     async def test_typing_finds_a_name_and_escape_forgets_it_first(self, runs: Path) -> None:
         app = Chooser(FileTable(str(runs)))
         async with app.run_test() as pilot:
@@ -164,6 +166,7 @@ class TestScreen:
             await pilot.pause()
         assert [choice.path for choice in app.chosen if choice] == [str(runs / "two.ocml")]
 
+    @pytest.mark.slow
     async def test_new_files_appear_and_the_cursor_stays_on_its_file(self, runs: Path) -> None:
         app = Chooser(FileTable(str(runs)))
         async with app.run_test() as pilot:

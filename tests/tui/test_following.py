@@ -70,6 +70,7 @@ class TestGrowth:
             assert app.conversation[: before.index("")] == before[: before.index("")]
             assert "It is near.▌" not in await app.write("<|return|>")
 
+    @pytest.mark.slow
     async def test_a_message_shows_once_its_header_is_complete(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION) as app:
             for character in ANSWER:
@@ -100,6 +101,7 @@ class TestGrowth:
             lines = [line for line in app.conversation if " turn " in line]
             assert ["live" in line for line in lines] == [False, True]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
     async def test_another_size_keeps_the_end(self, path: Path, size: tuple[int, int]) -> None:
         async with live(path, chat(20)) as app:
@@ -109,6 +111,7 @@ class TestGrowth:
             assert "▶ LIVE" in app.title or size == (40, 12)
             assert "near" in await app.write(ANSWER + "near")
 
+    @pytest.mark.slow
     async def test_another_view_keeps_the_end(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
             for key in ("d", "T", "i", "a", "vertical_line", "p", "d"):
@@ -122,6 +125,7 @@ class TestGrowth:
 
 
 class TestYielding:
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("key", ["k", "up", "ctrl+u", "b", "g", "K", "{"])
     async def test_to_whoever_goes_up(self, path: Path, key: str) -> None:
         async with live(path, chat(20)) as app:
@@ -138,6 +142,7 @@ class TestYielding:
             await app.rest()
             assert "❚❚ paused" in app.title
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("key", ["G", "end", "F"])
     async def test_until_the_end_is_asked_for(self, path: Path, key: str) -> None:
         async with live(path, chat(20)) as app:
@@ -147,6 +152,7 @@ class TestYielding:
             assert "Near the market." in shown and "▶ LIVE" in app.title
             assert "And far." in await app.write(" And far.")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("keys", [("k", "j"), ("b", "space"), ("K", "J")])
     async def test_until_the_person_is_there_again(self, path: Path, keys: tuple[str, str]) -> None:
         async with live(path, chat(20)) as app:
@@ -170,6 +176,7 @@ class TestYielding:
 
 
 class TestFreezing:
+    @pytest.mark.slow
     async def test_nothing_is_drawn_until_it_ends(self, path: Path) -> None:
         async with live(path, chat(2)) as app:
             before = await app.press("=")
@@ -199,6 +206,7 @@ class TestWords:
             await app.write(" far")
             assert "▶ LIVE" in app.title
 
+    @pytest.mark.slow
     async def test_a_file_at_rest_is_not_stalled(self, path: Path) -> None:
         async with live(path, chat(1), options=replace(FOLLOW, stall_after=0.1)) as app:
             await asyncio.sleep(0.3)
@@ -220,6 +228,7 @@ class TestWords:
             folder.mkdir()
             await app.shows("◌ waiting for a file")
 
+    @pytest.mark.slow
     async def test_the_pending_message_is_in_the_list_of_problems(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So", options=DEBUG) as app:
             shown = await app.rest()
@@ -249,6 +258,7 @@ class TestFindings:
             assert "✖ 1" in app.title or "⚠ 1" in app.title
             assert "#4" in shown.split("PROBLEMS")[1]
 
+    @pytest.mark.slow
     async def test_a_call_past_its_deadline(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION, options=DEBUG) as app:
             assert "pending" in await app.write(CALL + '{"deadline_ms":300}<|call|>\n')
@@ -278,7 +288,7 @@ class TestBeginningAnew:
         await type_in(app.pilot, "/", "umbrella")
         await app.press("G")
 
-    @pytest.mark.share(quick=3)
+    @pytest.mark.slow
     @pytest.mark.parametrize("change", ["truncated", "rewritten", "replaced"])
     async def test_search_and_layout_stay_and_one_line_says_so(self, path: Path, change: str) -> None:
         async with live(path, chat(6)) as app:
@@ -336,6 +346,7 @@ class TestSearchAndFilter:
 
 
 class TestSwitching:
+    @pytest.mark.slow
     async def test_a_file_that_was_read_is_followed_from_the_place_where_one_is(self, path: Path) -> None:
         path.write_text(chat(20), "utf-8")
         async with running(path) as pilot:
@@ -359,6 +370,7 @@ class TestSwitching:
             await press(pilot, "F")
             assert "1 pending" in drawn(pilot)
 
+    @pytest.mark.slow
     async def test_off_and_on(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
             shown = await app.press("F")

@@ -96,6 +96,7 @@ async def test_no_hidden_byte_and_no_unfinished_header(
         assert scan.lines > 50
 
 
+@pytest.mark.slow
 async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan(["zucc"], monkeypatch)
     async with live(tmp_path / "run.ocml", TEXT) as app:
@@ -108,6 +109,7 @@ async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatc
             scan.look(reachable_text(app.pilot.app))
 
 
+@pytest.mark.share(test=5)
 @pytest.mark.parametrize("row", some(TOLD, 24), ids=lambda row: f"{row.dialect}: {row.name}")
 async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan([SECRET[:3]], monkeypatch)
@@ -115,6 +117,7 @@ async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkey
         await scan.feed(app, row.text.encode(), every=8)
 
 
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("name", some(SMALL, 30))
 async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in samples() if sample.name == name)

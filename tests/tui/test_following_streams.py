@@ -67,6 +67,7 @@ class TestPipes:
             pipe.close()
             assert "E-STREAM-TRUNCATED" in await shows(pilot, "■ ended")
 
+    @pytest.mark.slow
     async def test_compressed(self, pipe: IO[bytes]) -> None:
         data = gzip.compress(chat(3).encode())
         async with running("-", options=FOLLOW) as pilot:
@@ -79,6 +80,7 @@ class TestPipes:
             view(pilot).status.hush()
             await shows(pilot, "[spooled from a pipe, gzip, 1:")
 
+    @pytest.mark.slow
     async def test_writers_of_a_fifo_may_leave_and_come(self, tmp_path: Path) -> None:
         path = tmp_path / "fifo"
         os.mkfifo(path)
@@ -112,6 +114,7 @@ class TestFolders:
             assert isinstance(pilot.app.screen, FilesScreen)
             await shows_files(pilot, "3 files")
 
+    @pytest.mark.slow
     async def test_a_newer_one_takes_its_place(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
             await shows(pilot, "This is new.▌")
@@ -120,6 +123,7 @@ class TestFolders:
             assert view(pilot).document.name.endswith("newest.ocml")
             await Live(pilot, runs).until(lambda: said(pilot) == "a newer transcript: newest.ocml")
 
+    @pytest.mark.slow
     async def test_unless_the_person_is_elsewhere(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
             await shows(pilot, "This is new.▌")

@@ -223,6 +223,7 @@ def test_without_unicode() -> None:
             assert text_of(entry.line).isascii()
 
 
+@pytest.mark.slow
 async def test_tabs_and_links_are_clicked_and_nothing_is_left_behind() -> None:
     projection = tour().project(DEBUG)
     pane = Inspector(PAINTER, STYLE)

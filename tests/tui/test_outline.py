@@ -107,6 +107,7 @@ def test_the_safe_outline_says_nothing_of_hidden_messages(audience: Audience, tm
         assert hidden not in lines
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
 def test_no_hidden_body_of_any_sample_begins_a_safe_line(sample: Path) -> None:
     document = open_document(str(sample))
@@ -195,6 +196,7 @@ def test_a_hundred_thousand_messages_are_fast(tmp_path: Path) -> None:
     assert taken < 3
 
 
+@pytest.mark.slow
 async def test_a_click_chooses_a_message_and_folds_a_turn() -> None:
     projection = tour().project(DEBUG)
     pane = Outline(PAINTER, STYLE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
 from tests.tui.running import drawn, running, type_in
 from viewer.core.visibility import Audience
@@ -99,6 +101,7 @@ async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
         assert pane._lines is None
 
 
+@pytest.mark.slow
 async def test_a_filter_leaves_a_problem_at_its_message_for_a_strict_audience_too(tmp_path: Path) -> None:
     path = tmp_path / "filtered.ocml"
     fruits = "apple", "pear a\u200bb", "apple two", "apple c\u200bd"

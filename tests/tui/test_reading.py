@@ -45,6 +45,7 @@ def opened(tmp_path: Path, go_to: str = "") -> ViewerApp:
     return ViewerApp([str(path)], ViewOptions(go_to=go_to))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
@@ -56,6 +57,7 @@ async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_pa
         assert "The" in drawn(pilot)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
@@ -67,6 +69,7 @@ async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> N
         assert view(pilot).focused_number == stood < 100
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 @pytest.mark.parametrize(("place", "number", "early"), [("20", 20, True), ("t250", 499, False), ("50%", 401, False)])
 async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
@@ -80,6 +83,7 @@ async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
         assert view(pilot).focused_number == number
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 async def test_what_is_seen_is_checked_before_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "BIG", 0)

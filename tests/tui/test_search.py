@@ -157,6 +157,7 @@ class TestSlices:
         document = document_of(tmp_path)
         assert places(searched(document, typed, start_row=start)) == places(searched(document, "warm"))
 
+    @pytest.mark.slow
     def test_begins_where_the_person_is(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + "".join(body("warm " * 200_000) for _ in range(4)))
         projection, rows = view(document)
@@ -165,6 +166,7 @@ class TestSlices:
         assert {hit.number for hit in searcher.hits} == {3}
         assert 0 < searcher.progress < 1
 
+    @pytest.mark.share(quick=9)
     @pytest.mark.parametrize("typed", ["needle", "Needle", "/need[l]e", "/(?<=x)?needle"])
     @pytest.mark.parametrize("unit", ["x", "é", "x\n"])
     def test_a_body_of_many_blocks_gives_the_same_hits(self, tmp_path: Path, typed: str, unit: str) -> None:
@@ -192,6 +194,7 @@ class TestSlices:
         document = document_of(tmp_path, HEAD + body(thought, "assistant<|channel|>final"), "other.ocml")
         assert places(searched(document, "needle")) == [(1, 0, 6)]
 
+    @pytest.mark.slow
     def test_no_slice_takes_long(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("lorem ipsum dolor " * 2_000_000))
         projection, rows = view(document)

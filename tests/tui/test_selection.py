@@ -46,7 +46,7 @@ async def drag(pilot: Pilot[int], start: tuple[int, int], end: tuple[int, int]) 
     return view(pilot).get_selected_text() or ""
 
 
-@pytest.mark.share(quick=6)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, (120, 40), (40, 30)])
 @pytest.mark.parametrize("keys", [[], ["d", "r", "r"]])
 async def test_dragging_over_wrapped_rows_gives_the_text_as_it_was_written(
@@ -62,6 +62,7 @@ async def test_dragging_over_wrapped_rows_gives_the_text_as_it_was_written(
         assert selected == BODY
 
 
+@pytest.mark.slow
 async def test_a_part_of_a_row_can_be_selected_and_copied(chat: Path) -> None:
     async with running(chat) as pilot:
         selected = await drag(pilot, place_of(pilot, "wise"), place_of(pilot, "weavers", end=True))
@@ -72,6 +73,7 @@ async def test_a_part_of_a_row_can_be_selected_and_copied(chat: Path) -> None:
         assert not pilot.app._exit
 
 
+@pytest.mark.slow
 async def test_a_double_click_takes_a_word_and_a_triple_click_no_more_than_is_shown(chat: Path) -> None:
     async with running(chat) as pilot:
         for times in (2, 3):
@@ -96,6 +98,7 @@ async def test_what_is_dangerous_is_not_copied(tmp_path: Path) -> None:
         assert pilot.app.clipboard == "a]0;tbcd\ufffdef"
 
 
+@pytest.mark.slow
 async def test_the_wheel_scrolls_and_a_click_gives_the_focus() -> None:
     async with running() as pilot:
         transcript = view(pilot).transcript
@@ -117,6 +120,7 @@ def _wheel(*, down: bool) -> type:
     return MouseScrollDown if down else MouseScrollUp
 
 
+@pytest.mark.slow
 async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> None:
     async with running(keys=["d", "s"]) as pilot:
         await type_in(pilot, ":", "1")
@@ -132,6 +136,7 @@ async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> 
         assert view(pilot).focused_number == 9
 
 
+@pytest.mark.slow
 async def test_a_click_in_the_minimap_jumps() -> None:
     async with running() as pilot:
         transcript = view(pilot).transcript
@@ -144,6 +149,7 @@ async def test_a_click_in_the_minimap_jumps() -> None:
         assert (transcript.scroller.row, transcript.scroller.line) == (0, 0)
 
 
+@pytest.mark.slow
 async def test_clicks_on_lists_and_keys_act() -> None:
     async with running(keys=["d"]) as pilot:
         await pilot.click(offset=place_of(pilot, "16 F Osaka"))

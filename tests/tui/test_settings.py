@@ -38,6 +38,7 @@ def with_settings(settings: Settings) -> ViewOptions:
 
 
 class TestKeysOfOnesOwn:
+    @pytest.mark.slow
     async def test_act_and_the_old_ones_do_not(self) -> None:
         async with running(options=with_settings(MINE)) as pilot:
             await press(pilot, "slash", "d", "question_mark", "q")
@@ -72,6 +73,7 @@ class TestKeysOfOnesOwn:
             await press(pilot, "escape", "f9")
             assert said(pilot) == "F9 again quits"
 
+    @pytest.mark.slow
     async def test_are_on_the_help_screen_and_close_it(self) -> None:
         async with running(options=with_settings(MINE)) as pilot:
             await press(pilot, "f2")
@@ -82,6 +84,7 @@ class TestKeysOfOnesOwn:
             await press(pilot, "f2")
             assert not isinstance(pilot.app.screen, HelpScreen)
 
+    @pytest.mark.slow
     async def test_are_in_the_palette(self) -> None:
         async with running(options=with_settings(MINE)) as pilot:
             await press(pilot, "f8")
@@ -102,6 +105,7 @@ class TestKeysOfOnesOwn:
 
 
 class TestPanes:
+    @pytest.mark.slow
     async def test_open_and_sizes_are_those_that_were_chosen(self) -> None:
         settings = Settings(outline=Pane(False), inspector=Pane(True, 50), problems=Pane(True, 9))
         async with running(options=with_settings(settings), keys=("d",)) as pilot:
@@ -124,6 +128,7 @@ class TestPanes:
             main = view(pilot)
             assert main.outline.display and main.inspector.display and main.problems.display
 
+    @pytest.mark.slow
     async def test_nothing_opens_in_the_safe_view(self) -> None:
         async with running(options=with_settings(Settings(inspector=Pane(True, 60)))) as pilot:
             main = view(pilot)
@@ -181,6 +186,7 @@ class TestThemes:
             assert background(pilot.app) == load_theme("ember").colors["background"]
             assert said(pilot).startswith("theme ember; to keep it: ")
 
+    @pytest.mark.slow
     async def test_every_screen_changes_its_colours(self, tmp_path: Path) -> None:
         async with running(TOUR, __file__, options=ViewOptions(dialect="openchatml-2.2")) as pilot:
             await press(pilot, "]")

@@ -128,6 +128,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     assert read_settings(tmp_path / "config.yaml").notice.endswith("cannot be read as UTF-8 text; it is left out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["theme: " + "[" * 20_000, "wrap: 80\n" + "#" * 70_000, "a: " + "1" * 70_000])
 def test_what_nobody_writes_is_told_at_once(text: str, tmp_path: Path) -> None:
     assert len(told(text, tmp_path)) == 1

@@ -143,6 +143,7 @@ def mixed(chance: random.Random, count: int) -> str:
     return HEAD + "".join(chance.choice(kinds).format(chance.choice(TEXTS)) for _ in range(count))
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("read", [document_at, scanned])
 def test_texts_of_each_kind(tmp_path: Path, skim: pytest.MonkeyPatch, audience: Audience, read: object) -> None:
@@ -168,6 +169,7 @@ PATTERNS = (
 )
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("typed", PATTERNS)
 def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
@@ -235,7 +237,7 @@ def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPat
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@pytest.mark.share(test=6)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)

@@ -196,7 +196,7 @@ def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
     assert bool(foreign(HOSTILE[sort].encode())) != (sort in harmless)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("keys", [[], ["d", "s"], ["d", "r"], ["d", "vertical_line"]])
 async def test_the_net_catches_nothing(hostile: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Barrier, "caught", 0)
@@ -254,7 +254,7 @@ def test_every_ending_puts_the_terminal_back(sent: signal.Signals | None, codes:
     assert_nothing_is_left(written)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     "place",
     [

@@ -182,6 +182,7 @@ class ThemedApp(App[None]):
         yield Input()
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("name", ALL)
 async def test_textual_takes_the_theme(name: str) -> None:
     app = ThemedApp(load_theme(name))

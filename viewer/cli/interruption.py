@@ -50,13 +50,15 @@ class Interruption:
 @contextmanager
 def ended_tidily() -> Iterator[None]:
     """Inside of it a signal that ends the program lets it tidy up first, by an exception."""
-    before = {number: signal.signal(number, _end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        for heard in before:
+            signal.signal(heard, signal.SIG_IGN)  # a second one would cut the tidying short
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)

@@ -150,8 +150,10 @@ class FollowSource:
         if isinstance(data, Reason):
             assert isinstance(held, HeldFile)
             return self._begin(held.begun_again(), data)
+        was_converted = self.generation.converted
         text = self.generation.add(data, ends=held.has_ended)
-        changes: list[Change] = [Grew(text)] if text else []
+        is_told = text or self.generation.converted is not was_converted  # a mark alone brings no text, but a finding
+        changes: list[Change] = [Grew(text)] if is_told else []
         return [*changes, *self._tell(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:

@@ -123,9 +123,10 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
     def _look_for_files(self) -> None:
         """New files of the folder join the others; one that is followed gives way to a newer one."""
-        new = self._folder_watch.step() if self._folder_watch else []
-        shown = self.screen
-        if not new or self._folder_watch is None or not isinstance(shown, MainScreen):
+        if self._folder_watch is None or not self.screen_stack:  # it is ending
+            return
+        new, shown = self._folder_watch.step(), self.screen
+        if not new or not isinstance(shown, MainScreen):
             return
         here = self.paths[self._place]
         self.paths = list(dict.fromkeys([*(file.path for file in self._folder_watch.files), *self.paths]))

@@ -36,7 +36,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=8)
 @EVERY_SAMPLE
 def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
     for audience in AUDIENCES.values():
@@ -81,6 +81,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
+@pytest.mark.share(quick=3)
 @EVERY_SAMPLE
 def test_the_text_of_a_page_is_the_text_of_the_messages(sample: Sample) -> None:
     shown = projected(sample, END_USER)

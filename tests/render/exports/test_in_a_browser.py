@@ -49,7 +49,7 @@ def test_the_tour(tab: Browser, tmp_path: Path) -> None:
     proof(tab, TOUR, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=16)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_every_sample(tab: Browser, sample: Sample, tmp_path: Path) -> None:
     proof(tab, sample, tmp_path)
@@ -72,6 +72,7 @@ def test_hostile_text_stays_text(tab: Browser, form: str, tmp_path: Path) -> Non
         )
 
 
+@pytest.mark.slow
 def test_a_picture_is_well_formed(tab: Browser, tmp_path: Path) -> None:
     for audience in AUDIENCES.values():
         page = tmp_path / "page.svg"

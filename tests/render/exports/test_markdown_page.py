@@ -41,13 +41,14 @@ def foreign(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=8)
 @EVERY_SAMPLE
 def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         assert foreign(export(projected(sample, audience), "md")) == []
 
 
+@pytest.mark.share(quick=3)
 @EVERY_SAMPLE
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)

@@ -1,0 +1,34 @@
+"""What more work may cost, told by the processor's time of the best of several runs."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from math import inf
+from typing import TypeVar
+
+T = TypeVar("T")
+
+TRIES = 6
+NOTHING = 0.02
+"""Seconds: what takes less says nothing about how it grows."""
+
+
+def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, nothing: float = NOTHING) -> None:
+    """The large work takes at most so many times as long; as few runs as need be, since other programs disturb."""
+    little = much = inf
+    for _ in range(TRIES):
+        little = min(little, seconds(work, small))
+        much = min(much, seconds(work, large))
+        if much <= max(nothing, most * little):
+            return
+    raise AssertionError(f"{much:.3f} s after {little:.3f} s")
+
+
+def seconds(work: Callable[[T], object], given: T) -> float:
+    """The processor's time."""
+    gc.collect()
+    start = time.process_time()
+    work(given)
+    return time.process_time() - start

@@ -216,7 +216,7 @@ NAMES = {
     "Prompt": "prompt",
     "StatusLine": "status",
     "KeyFooter": "footer",
-    "CommandPalette": "palette",
+    "Palette": "palette",
     "FilesScreen": "list of files",
     "Toast": "notification",
     "ToastHolder": "notification",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from viewer.tui.screens.main import MainScreen
 
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
+LONGEST = 10.0
+"""Seconds: so long is waited for the app to come to rest."""
 
 
 @asynccontextmanager
@@ -35,14 +38,20 @@ async def running(
 async def settled(pilot: Pilot[int]) -> None:
     """All has been read, searched and drawn."""
     await _handled(pilot)
-    for _ in range(0 if pilot.app._exit else 500):
-        shown = pilot.app.screen
-        reading = isinstance(shown, MainScreen) and shown.is_reading
-        drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
-        if not (reading or drawing or any(worker.is_running for worker in pilot.app.workers if worker.group != "tail")):
-            break
+    end = time.monotonic() + LONGEST
+    while _is_busy(pilot) and time.monotonic() < end:
         await asyncio.sleep(0.005)
-        await _handled(pilot)
+        if not _is_busy(pilot):
+            await _handled(pilot)
+
+
+def _is_busy(pilot: Pilot[int]) -> bool:
+    if pilot.app._exit:
+        return False
+    shown = pilot.app.screen
+    reading = isinstance(shown, MainScreen) and shown.is_reading
+    drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
+    return bool(reading or drawing or any(each.is_running for each in pilot.app.workers if each.group != "tail"))
 
 
 async def _handled(pilot: Pilot[int]) -> None:

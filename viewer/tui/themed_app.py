@@ -44,6 +44,13 @@ class ThemedApp(App[int], inherit_bindings=False):
         self._put_on(first)
         self._watching: asyncio.Task[None] | None = None
 
+    def action_command_palette(self) -> None:
+        """Show it, unless it is shown."""
+        from viewer.tui.screens.dismissed import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     @property
     def _folders(self) -> Sequence[Path]:
         return self.settings.theme_folders

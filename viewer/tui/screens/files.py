@@ -7,13 +7,13 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from viewer.render.style import Line, Style
 from viewer.sources.folder import Found
 from viewer.tui.file_lines import bottom_line, empty_line, file_line, heading, title_line
 from viewer.tui.file_table import FileTable
 from viewer.tui.paint import Painter
+from viewer.tui.screens.dismissed import DismissedOnce
 from viewer.tui.widgets.head_line import HeadLine
 from viewer.tui.widgets.line_list import LineList
 from viewer.values import frozen
@@ -32,7 +32,7 @@ class Choice:
     order: tuple[str, ...]
 
 
-class FilesScreen(Screen[Choice | None]):
+class FilesScreen(DismissedOnce[Choice | None]):
     """Ends with a choice, or with nothing."""
 
     DEFAULT_CSS = """

@@ -16,6 +16,7 @@ from viewer.render.style import Line, Look, Part, Style, own
 from viewer.tui.actions import ACTIONS, Action, Group
 from viewer.tui.key_names import shown_key
 from viewer.tui.paint import Painter, joined
+from viewer.tui.screens.dismissed import DismissedOnce
 from viewer.tui.widgets.line_list import LineList
 
 DEBUG_MARK = "*"
@@ -68,7 +69,7 @@ def _filled(line: Line, width: int) -> Line:
     return (*line, Part(own(" " * max(missing, 0))))
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(ModalScreen[None], DismissedOnce[None]):
     """Scrolls; escape closes it, and so do the keys of help and of leaving."""
 
     DEFAULT_CSS = """

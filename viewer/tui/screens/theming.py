@@ -13,10 +13,11 @@ from textual.screen import ModalScreen
 
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.tui.paint import Painter
+from viewer.tui.screens.dismissed import DismissedOnce
 from viewer.tui.widgets.line_list import LineList
 
 
-class ThemeScreen(ModalScreen[str | None]):
+class ThemeScreen(ModalScreen[str | None], DismissedOnce[str | None]):
     """Ends with the name of the theme that was chosen, or with nothing."""
 
     DEFAULT_CSS = """

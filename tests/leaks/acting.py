@@ -14,7 +14,10 @@ from textual.pilot import Pilot
 from tests.tui.running import _handled, settled
 from viewer.tui.actions import ACTIONS, after_yank
 from viewer.tui.key_names import character
+from viewer.tui.screens.main import MainScreen
 
+REVEALED = ".DEBUG."
+"""Stands in the names of files that were made of the debug view."""
 LEAVES_SAFE = {"debug"}
 """What reveals on purpose: a session does it only as `DebugAndBack`."""
 ENDS = {"leave", "copy_or_quit", "suspend"}
@@ -91,13 +94,18 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
     elif act.kind == "select all":
         pilot.app.screen.text_select_all()
     elif act.kind == "screenshot":
-        pilot.app.save_screenshot("picture.svg", ".")
+        pilot.app.save_screenshot(f"picture{REVEALED if is_debug(pilot) else '.'}svg", ".")
     elif act.kind != "copy" or pilot.app.screen.get_selected_text():
         for keys in _typed(act.kind, given):
             yield
             await type_ahead(pilot, keys)
     await _handled(pilot)
     yield
+
+
+def is_debug(pilot: Pilot[int]) -> bool:
+    """Whether what is hidden may be on the screen."""
+    return any(isinstance(screen, MainScreen) and screen.state.debug for screen in pilot.app.screen_stack)
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.leaks.acting import EVERYWHERE, Act, act_of
-from tests.leaks.laboratory import REVEALED, Session, session
+from tests.leaks.acting import EVERYWHERE, REVEALED, Act, act_of
+from tests.leaks.laboratory import Session, session
 from tests.leaks.planted import KINDS, Planted, everything, transcripts
 from tests.leaks.test_printed_leaks import printed
 from tests.printing import SAFE_SURFACES

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from tests.chance_documents import chance_document
 from tests.fragments import Document, text_documents
 from tests.hostile import SHAPES, Shape
 from tests.reading import read, read_scanned, scan
 from tests.samples import Sample, samples
 
 TEXT = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
-BATCH = 20_000
+EXAMPLES = int(os.environ.get("OCML_LAB_EXAMPLES", "1000000"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+SHARES = 4
 HEADER = b"version: 2.2\n"
 USER = b"<|start|>user<|message|>Hi<|end|>\n"
 THOUGHT = b"<|start|>assistant<|channel|>analysis<|message|>Think<|end|>\n"
@@ -182,6 +186,16 @@ def campaign(examples: int) -> Callable[[], None]:
     return search
 
 
+def by_chance(numbers: range) -> None:
+    """A document for each number, cut at a few places."""
+    for number in numbers:
+        chance = Random(f"{SEED} {number}")
+        text, dialect = chance_document(chance)
+        places = sorted(chance.randrange(len(text) + 1) for _ in range(chance.randrange(4)))
+        scanned = read_scanned(text, dialect, places, chance.choice((0, 1, 300, 10_000)))
+        assert scanned == read(text, dialect), (number, dialect, places)
+
+
 @pytest.mark.slow
 def test_a_random_document_is_the_same() -> None:
     campaign(200)()
@@ -193,8 +207,12 @@ def test_many_random_documents_are_the_same(part: int) -> None:
     seed(part)(campaign(1000))()
 
 
+@pytest.mark.slow
+def test_documents_made_by_chance_are_the_same() -> None:
+    by_chance(range(500))
+
+
 @pytest.mark.lab
-def test_a_million_random_documents_are_the_same() -> None:
-    examples = int(os.environ.get("OCML_LAB_EXAMPLES", "1000000"))
-    for number, start in enumerate(range(0, examples, BATCH)):
-        seed(number)(campaign(min(BATCH, examples - start)))()
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_million_random_documents_are_the_same(share: int) -> None:
+    by_chance(range(share, EXAMPLES, SHARES))

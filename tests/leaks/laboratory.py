@@ -248,6 +248,7 @@ async def session(
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)
+            patched.setattr(reading, "READ_FIRST", 29)
             patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
             patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
         app = Recorded(["input" if as_folder else "input/chat.ocml"], options)

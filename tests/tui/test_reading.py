@@ -27,6 +27,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few messages a step, and everything drawn after each."""
     monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
     monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
+    monkeypatch.setattr(reading, "READ_FIRST", 400)
     monkeypatch.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
     monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 0.0)
 

@@ -45,6 +45,10 @@ def read_plain(data: bytes) -> Plain | None:
     if _NOT_PLAIN.search(data):
         return None
     text = data.decode("ascii")
+    for fence in ("\n---\n", "\n---"):
+        if text.endswith(fence):
+            text = text[: 1 - len(fence)]
+            break
     at = len("---\n") if text.startswith("---\n") else 0
     start = -1
     values: dict[str, object] = {}

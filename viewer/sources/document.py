@@ -85,6 +85,15 @@ class Document:
             return CHECKED_AT_ONCE
         return CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
 
+    @property
+    def wants_preparation(self) -> bool:
+        """Whether big pieces of it will be read with what is not loaded yet."""
+        return self._scanner is None and not self._is_read and self._is_worth_scanning(CHUNK)
+
+    def prepare(self) -> None:
+        """Load that; in another thread, where somebody sits at the keyboard."""
+        import viewer.core.scan  # noqa: F401
+
     def read_some(self, size: int) -> None:
         """Read on by this many bytes; then check as many. In the end the document is complete."""
         if self.is_complete:

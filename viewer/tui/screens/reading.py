@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from viewer.tui.go_to import Place, Target, parse
 from viewer.tui.screens.parts import DocumentRead
 from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
 
+READ_FIRST = 12 * 1024
 LOOK_AGAIN_SECONDS = 0.5
 DRAW_AGAIN_SECONDS = 0.05
 
@@ -21,8 +23,10 @@ class Reading(Searching, Showing):
 
     async def read(self) -> None:
         """Read the input to its end."""
-        looked = drawn = 0.0
         loop = asyncio.get_running_loop()
+        if not self.document.is_complete:
+            await self._begun()
+        looked = drawn = loop.time()
         while not self.document.is_complete:
             if not self.is_whole:
                 return
@@ -37,6 +41,17 @@ class Reading(Searching, Showing):
             await asyncio.sleep(0)
         self.draw_all()
         self.has_been_read()
+
+    async def _begun(self) -> None:
+        """What fills the screen is drawn before that is loaded which the rest needs: a tenth of a second."""
+        self.document.read_some(READ_FIRST)
+        self.draw_all()
+        painted = asyncio.Event()
+        self.call_after_refresh(painted.set)
+        with suppress(TimeoutError):  # another screen may lie over this one
+            await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
+        if self.document.wants_preparation:
+            await asyncio.to_thread(self.document.prepare)
 
     def has_been_read(self) -> None:
         """All that there was has been read and drawn."""

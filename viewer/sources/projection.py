@@ -286,4 +286,3 @@ def _shortened(message: Message, length: int) -> Message:
 
 def _harmless(value: str | None) -> str | None:
     return value if value is not None and _PLAIN_VALUE.fullmatch(value) else None
-

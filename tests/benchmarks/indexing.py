@@ -18,6 +18,8 @@ from tests.benchmarks.timing import ROOT, environment, seconds
 SHARE_OF_WC = {Kind.CHAT: 1 / 9, Kind.AGENT: 1 / 5}
 MOST_GROWTH = 1.05
 MOST_BYTES_A_MESSAGE = 64
+LEAST_MEMORY = 2.0
+"""Megabytes: what holds less is not told apart from what the process had free."""
 
 
 def measure(scale: Scale, report: Report) -> None:
@@ -64,11 +66,16 @@ def _growth(name: str, files: list[Input], readings: list[list[Reading]], report
     costs: dict[str, Callable[[Reading], float]] = {
         "time of the index": lambda each: each.index_seconds,
         "time of index and checks": lambda each: each.index_seconds + each.check_seconds,
-        "memory": lambda each: max(each.megabytes, 0.1),
+        "memory": lambda each: each.megabytes,
     }
     for what, cost in costs.items():
-        power = exponent(sizes, [_median(each, cost) for each in readings])
-        span = f"{megabytes(sizes[0])} to {megabytes(sizes[-1])}"
+        known = [(size, _median(each, cost)) for size, each in zip(sizes, readings, strict=True)]
+        if what == "memory":
+            known = [(size, held) for size, held in known if held >= LEAST_MEMORY]
+        if len(known) < 2:
+            continue
+        power = exponent([size for size, _ in known], [each for _, each in known])
+        span = f"{megabytes(known[0][0])} to {megabytes(known[-1][0])}"
         report(Row(f"growth of {what}, {name} {span}", Figure(power, Unit.EXPONENT), (), (Bound(MOST_GROWTH),)))
 
 

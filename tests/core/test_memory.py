@@ -1,8 +1,12 @@
-"""What is remembered while reading is forgotten on request."""
+"""What is remembered while reading is forgotten on request; memory that is free goes back to the system."""
 
 from __future__ import annotations
 
-from viewer.core.memory import forget, remembering
+import ctypes
+
+import pytest
+
+from viewer.core.memory import forget, give_back, remembering
 
 CALLS: list[str] = []
 
@@ -19,3 +23,23 @@ def test_a_word_is_remembered_until_all_is_forgotten() -> None:
     forget()
     assert doubled("a") == "aa"
     assert CALLS == ["a", "a"]
+
+
+def test_the_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Library:
+        malloc_trim = staticmethod(asked.append)
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library)
+    give_back()
+    assert asked == [0]
+
+
+@pytest.mark.parametrize("error", [OSError, AttributeError])
+def test_another_library_is_left_alone(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: object) -> object:
+        raise error
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    give_back()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyte
 
-QUIET = 0.15
+QUIET, BETWEEN_KEYS = 0.15, 0.04
 LONGEST = 20.0
 KEYS = {"enter": "\r", "escape": "\x1b", "tab": "\t", "ctrl+c": "\x03", "end": "\x1b[F", "space": " ", "ctrl+p": "\x10"}
 
@@ -49,8 +49,10 @@ class Terminal:
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self.written = bytearray()
-        self.screen = pyte.Screen(*size)
-        self._stream = pyte.ByteStream(self.screen)
+        self._screen = pyte.Screen(*size)
+        self._stream = pyte.ByteStream(self._screen)
+        self._obeyed = 0
+        """So many of the bytes the screen has obeyed; the others wait until somebody looks, since that takes long."""
         command = [sys.executable, *(["-c", script] if script else ["-m", "viewer"]), *map(str, arguments)]
         environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "en_US.UTF-8"}
         environment["PYTHONPATH"] = str(Path(__file__).parents[2])
@@ -76,12 +78,14 @@ class Terminal:
         """Type, and wait until nothing more is drawn."""
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
-            self.rest()
+            if self._read(QUIET):
+                self.rest(BETWEEN_KEYS)
+        self.rest()
 
-    def rest(self) -> None:
+    def rest(self, quiet: float = QUIET) -> None:
         """Until nothing has been written for a moment."""
         end = time.monotonic() + LONGEST
-        while self._read(QUIET) and time.monotonic() < end:
+        while self._read(quiet) and time.monotonic() < end:
             pass
 
     def end(self, number: signal.Signals | None = None) -> int:
@@ -111,8 +115,15 @@ class Terminal:
         except OSError:
             return False
         self.written += data
-        self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p", b"", data))
         return bool(data)
+
+    @property
+    def screen(self) -> pyte.Screen:
+        """The screen as it is now."""
+        data = bytes(self.written[self._obeyed :])
+        self._obeyed = len(self.written)
+        self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p", b"", data))
+        return self._screen
 
     def text(self) -> str:
         """What stands on the screen."""

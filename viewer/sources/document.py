@@ -10,7 +10,7 @@ from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Options
 from viewer.core.examiner import Examiner
 from viewer.core.index import MessageIndex
-from viewer.core.memory import forget
+from viewer.core.memory import forget, give_back
 from viewer.core.parser import Parser
 from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
@@ -108,6 +108,8 @@ class Document:
             self._end()
         if self._is_read and self._examiner.is_checked:
             forget()
+            if self._source.size >= BIG:
+                give_back()
             self.is_complete = True
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))

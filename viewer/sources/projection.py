@@ -9,17 +9,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.examiner import Examiner
 from viewer.core.messages import Message, Span, Stray, Transcript
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
 from viewer.sources.call_watch import CallWatch
 from viewer.sources.chosen import Chosen
-from viewer.sources.finds import Finds, Show, by_message
+from viewer.sources.finds import Finds
 from viewer.sources.places import Places
 from viewer.sources.rows import Lane, RowKind, Rows
-from viewer.sources.seen_calls import SeenCalls
+from viewer.sources.seen_calls import SeenCalls, sees_both_ends, shown_call
 from viewer.sources.seen_diagnostics import SeenDiagnostics
 from viewer.sources.shown import (
     Headline,
@@ -33,7 +32,7 @@ from viewer.sources.shown import (
 )
 from viewer.sources.shown_lists import ShownCalls
 from viewer.sources.sight import Sight
-from viewer.sources.told import placed, told_safely
+from viewer.sources.teller import Teller
 from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 from viewer.sources.vault import Vault
 from viewer.values import frozen
@@ -243,75 +242,38 @@ class Projection:
 
     def diagnostics(self) -> list[ShownDiagnostic]:
         """What is wrong: by place for those who may know places, else by message."""
-        sight = Sight(self._examiner.index, self.audience.sees)
-        if not self.audience.is_safe:
-            found = self._examiner.findings.by_position()
-            return [placed(diagnostic, sight, self.audience, self._places) for diagnostic in found]
-        label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
-        shown = [told_safely(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
-        kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
-        return sorted(kept, key=by_message)
+        return self._teller.all()
 
     def problems(self, rows: Rows) -> SeenDiagnostics:
         """The same for a view that grows, without notes for the end user; `rows` are all those of this projection."""
-        by_place = not self.audience.is_safe
-        examiner = self._examiner
-        return SeenDiagnostics(examiner.findings, self._shower(rows), examiner.ahead, by_place=by_place)
+        teller, examiner = self._teller, self._examiner
+        show = teller.show(rows)
+        return SeenDiagnostics(examiner.findings, show, examiner.ahead, by_place=teller.tells_places)
 
     def finds(self, rows: Rows) -> Finds:
         """The same as they come, for someone who follows."""
-        return Finds(self._examiner.findings, self._shower(rows), by_place=not self.audience.is_safe)
+        teller = self._teller
+        return Finds(self._examiner.findings, teller.show(rows), by_place=teller.tells_places)
 
-    def _shower(self, rows: Rows) -> Show:
-        """What this audience is told of a diagnostic; None where it is told nothing."""
-        sight = Sight(self._examiner.index, self.audience.sees)
-        label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _same
-
-        def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
-            if not self.audience.is_safe:
-                return placed(diagnostic, sight, self.audience, self._places)
-            shown = told_safely(diagnostic, sight, label_of)
-            return None if self.audience.strict and shown.hidden else shown
-
-        return show
+    @property
+    def _teller(self) -> Teller:
+        return Teller(self.audience, self._examiner, self._places)
 
     def call_watch(self) -> CallWatch:
         """Calls as they come and as their states change, for someone who follows."""
         sight = Sight(self._examiner.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
-            return self._shown_call(link) if self._sees_call(link, sight) else None
+            return shown_call(link) if sees_both_ends(link, sight) else None
 
         return CallWatch([] if self.audience.is_safe else self._examiner.calls.links, show)
-
-    def _strict_labels(self, sight: Sight) -> dict[int, int]:
-        """The numbers of shown messages where shown messages alone are counted."""
-        seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
-        return {number: position for position, number in enumerate(seen, 1)}
 
     def calls(self) -> ShownCalls:
         """Calls and their replies, for an audience that sees tools or commentary."""
         if self.audience.is_safe:
             return ShownCalls()
         sight = Sight(self._examiner.index, self.audience.sees)
-        return SeenCalls(self._examiner.calls, sight, self._shown_call)
-
-    def _sees_call(self, link: CallLink, sight: Sight) -> bool:
-        ends = [number for number in (link.call, link.reply) if number is not None]
-        return bool(ends) and all(map(sight.sees, ends))
-
-    def _shown_call(self, link: CallLink) -> ShownCall:
-        return ShownCall(
-            link.transcript,
-            link.call_id,
-            link.tool,
-            link.call,
-            link.reply,
-            link.state.value,
-            link.inferred,
-            link.latency_ms,
-            link.deadline_ms,
-        )
+        return SeenCalls(self._examiner.calls, sight, shown_call)
 
 
 def _shortened(message: Message, length: int) -> Message:
@@ -324,7 +286,3 @@ def _shortened(message: Message, length: int) -> Message:
 
 def _harmless(value: str | None) -> str | None:
     return value if value is not None and _PLAIN_VALUE.fullmatch(value) else None
-
-
-def _same(number: int) -> int:
-    return number

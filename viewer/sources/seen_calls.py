@@ -97,3 +97,24 @@ class SeenCalls(ShownCalls):
         columns = self._calls_of, self._replies_of
         pairs = sorted((ends[link], row) for ends in columns for row, link in enumerate(self._links) if ends[link])
         return array("I", (number for number, _ in pairs)), array("I", (row for _, row in pairs))
+
+
+def sees_both_ends(link: CallLink, sight: Sight) -> bool:
+    """Whether a call, and its reply if there is one, are shown."""
+    ends = [number for number in (link.call, link.reply) if number is not None]
+    return bool(ends) and all(map(sight.sees, ends))
+
+
+def shown_call(link: CallLink) -> ShownCall:
+    """What is told of a call to those who see it."""
+    return ShownCall(
+        link.transcript,
+        link.call_id,
+        link.tool,
+        link.call,
+        link.reply,
+        link.state.value,
+        link.inferred,
+        link.latency_ms,
+        link.deadline_ms,
+    )

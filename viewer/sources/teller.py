@@ -1,0 +1,61 @@
+"""What an audience is told of the problems of an input: all of them, or each as it comes."""
+
+from __future__ import annotations
+
+from viewer.core.diagnostics import Diagnostic
+from viewer.core.examiner import Examiner
+from viewer.core.visibility import Audience
+from viewer.sources.finds import Show, by_message
+from viewer.sources.places import Places
+from viewer.sources.rows import Rows
+from viewer.sources.shown import ShownDiagnostic
+from viewer.sources.sight import Sight
+from viewer.sources.told import placed, told_safely
+from viewer.values import frozen
+
+
+@frozen
+class Teller:
+    """Tells one audience; a strict one nothing of what is hidden."""
+
+    audience: Audience
+    _examiner: Examiner
+    _places: Places
+
+    @property
+    def tells_places(self) -> bool:
+        """Whether the audience may know where problems are; then they come in that order."""
+        return not self.audience.is_safe
+
+    def all(self) -> list[ShownDiagnostic]:
+        """By place for those who may know places, else by message."""
+        sight = Sight(self._examiner.index, self.audience.sees)
+        if self.tells_places:
+            found = self._examiner.findings.by_position()
+            return [placed(diagnostic, sight, self.audience, self._places) for diagnostic in found]
+        label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
+        shown = [told_safely(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
+        kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
+        return sorted(kept, key=by_message)
+
+    def show(self, rows: Rows) -> Show:
+        """What the audience is told of one; None where it is told nothing. `rows` are all those of its projection."""
+        sight = Sight(self._examiner.index, self.audience.sees)
+        label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _same
+
+        def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
+            if self.tells_places:
+                return placed(diagnostic, sight, self.audience, self._places)
+            shown = told_safely(diagnostic, sight, label_of)
+            return None if self.audience.strict and shown.hidden else shown
+
+        return show
+
+    def _strict_labels(self, sight: Sight) -> dict[int, int]:
+        """The numbers of shown messages where shown messages alone are counted."""
+        seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
+        return {number: position for position, number in enumerate(seen, 1)}
+
+
+def _same(number: int) -> int:
+    return number

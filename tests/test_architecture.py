@@ -32,6 +32,7 @@ LAYERS = [
         "viewer.sources.skim",
         "viewer.sources.stats",
         "viewer.sources.tail",
+        "viewer.sources.teller",
         "viewer.sources.told",
         "viewer.sources.vault",
     ],

@@ -64,7 +64,7 @@ def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample, size: int) -
     assert read_cut(text, sample.dialect, range(size, len(text), size)) == read(text, sample.dialect)
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=24)
 @pytest.mark.parametrize(("sample", "cuts"), shares())
 def test_a_sample_is_the_same_in_any_two_pieces(sample: Sample, cuts: list[int]) -> None:
     text = sample.text
@@ -130,7 +130,7 @@ def test_a_random_document_is_the_same_in_pieces() -> None:
     campaign(200)()
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_are_the_same_in_pieces(part: int) -> None:
     seed(part)(campaign(500))()

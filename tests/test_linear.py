@@ -31,13 +31,13 @@ def assert_ratio(shape: Shape, small: int, large: int, cut: int, most: float) ->
     assert_growth(read, shape.text(small), shape.text(large), most)
 
 
-@pytest.mark.share(test=75)
+@pytest.mark.share(test=150)
 @every_shape
 def test_eight_times_the_input_is_not_read_in_much_more_than_eight_times_the_time(shape: Shape) -> None:
     assert_ratio(shape, 12 * KB, 96 * KB, WHOLE, 20)
 
 
-@pytest.mark.share(test=75)
+@pytest.mark.share(test=150)
 @every_shape
 def test_small_pieces_do_not_make_it_slower_than_linear(shape: Shape) -> None:
     assert_ratio(shape, 8 * KB, 48 * KB, 16, 14)

@@ -91,7 +91,7 @@ def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsys
         assert all(line.get(key) is None for key in ("span", "body_span", "line", "column", "header"))
 
 
-@pytest.mark.share(quick=20, test=2)
+@pytest.mark.share(quick=20, test=4)
 @EVERY_SAMPLE
 def test_no_surface_tells_hidden_text(sample: Sample, capsysbinary: Capture) -> None:
     secrets = hidden_lines(sample)

@@ -52,7 +52,7 @@ def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
 LONGER = "quagga-and-much-more-9c"
 
 
-@pytest.mark.share(quick=33, test=3)
+@pytest.mark.share(quick=33, test=6)
 @pytest.mark.parametrize("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}")
 def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"

@@ -117,7 +117,7 @@ class TestOldTerminals:
         terminal.end()
         assert COLOR.search(terminal.written)
 
-    @pytest.mark.slow
+    @pytest.mark.share(test=3)
     @pytest.mark.parametrize(
         "variables", [{"LC_ALL": "C"}, {"LC_ALL": "en_US.ISO-8859-1"}, {"LANG": "C"}], ids=lambda named: str(named)
     )

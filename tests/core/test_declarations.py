@@ -268,7 +268,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_linear_time(text: str) -> None:
     assert_growth(declared, text, text * 2, 3, nothing=0.1)

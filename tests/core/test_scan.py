@@ -125,7 +125,7 @@ def test_runs_of_plain_messages_do_without_the_parser(dialect: str) -> None:
     assert scanner.taken >= least[dialect]
 
 
-@pytest.mark.share(quick=30, test=2)
+@pytest.mark.share(quick=30, test=4)
 @pytest.mark.parametrize("dialect", TEXT)
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> None:
@@ -201,7 +201,7 @@ def test_a_random_document_is_the_same() -> None:
     campaign(200)()
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("part", range(2))
 def test_many_random_documents_are_the_same(part: int) -> None:
     seed(part)(campaign(1000))()
@@ -209,7 +209,7 @@ def test_many_random_documents_are_the_same(part: int) -> None:
 
 @pytest.mark.slow
 def test_documents_made_by_chance_are_the_same() -> None:
-    by_chance(range(500))
+    by_chance(range(1500))
 
 
 @pytest.mark.lab

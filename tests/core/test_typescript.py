@@ -239,7 +239,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=8)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_linear_time(text: str) -> None:
     assert_growth(read_namespaces, text, text + text[len(text) // 2 :] * 6, 8, nothing=0.1)

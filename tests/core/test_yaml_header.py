@@ -152,7 +152,7 @@ BOMBS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("unit", BOMBS)
 @pytest.mark.parametrize("lead", [b"", b"[", b'a: "'])
 def test_no_bytes_take_long(unit: bytes, lead: bytes) -> None:

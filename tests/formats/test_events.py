@@ -429,7 +429,7 @@ def tool_call(index: int, arguments: str, **more: object) -> Json:
     return {"tool_calls": [{"index": index, **more, "function": {**name, "arguments": arguments}}]}
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("identifier", ["c", None])
 def test_chunks_of_a_chat_completion(identifier: str | None) -> None:
     chunks = [
@@ -562,7 +562,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
     assert settled([data]) == settled([data[at : at + 1] for at in range(len(data))])
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize(
     "shape",
     [

@@ -47,7 +47,7 @@ def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: 
     assert escaped == [], [str(act) for act in acts]
 
 
-@pytest.mark.share(test=8)
+@pytest.mark.share(test=16)
 @pytest.mark.parametrize("dialect", KINDS)
 async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) -> None:
     planted = everything(dialect)
@@ -57,7 +57,7 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) ->
     assert looks > 40
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=24)
 @pytest.mark.parametrize(
     ("dialect", "option"),
     [

@@ -183,7 +183,7 @@ SAMPLES = [*samples("valid"), *samples("broken")]
 
 
 class TestInTheEnd:
-    @pytest.mark.share(quick=20, test=2)
+    @pytest.mark.share(quick=20, test=4)
     @pytest.mark.parametrize(
         "audience", [END_USER, pytest.param(STRICT, marks=pytest.mark.slow)], ids=["safe", "strict"]
     )

@@ -14,7 +14,7 @@ TURNS = [turn(number) + (ODD[NAMES[number % len(NAMES)]] if number % 9 == 0 else
 BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("dialect", TEXT)
 def test_a_big_document_is_what_the_parser_says(dialect: str) -> None:
     expected = examine([BIG], BIG, dialect)

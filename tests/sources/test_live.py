@@ -179,7 +179,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @pytest.mark.share(test=2)
+    @pytest.mark.share(test=4)
     @pytest.mark.parametrize("sample", samples("valid"), ids=lambda sample: sample.name)
     def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()

@@ -79,7 +79,7 @@ class Terminal:
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
             if self._read(QUIET):
-                self.rest(BETWEEN_KEYS)
+                self.rest(QUIET if key == "escape" else BETWEEN_KEYS)  # a key close behind escape is one with alt
         self.rest()
 
     def rest(self, quiet: float = QUIET) -> None:

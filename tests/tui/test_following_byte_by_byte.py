@@ -80,7 +80,7 @@ class Scan:
                 self.look(reachable_text(app.pilot.app))
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("begun", [TEXT.index(PREAMBLE), 0])
 async def test_no_hidden_byte_and_no_unfinished_header(
     begun: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,7 +109,7 @@ async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatc
             scan.look(reachable_text(app.pilot.app))
 
 
-@pytest.mark.share(test=5)
+@pytest.mark.share(test=10)
 @pytest.mark.parametrize("row", some(TOLD, 24), ids=lambda row: f"{row.dialect}: {row.name}")
 async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan([SECRET[:3]], monkeypatch)
@@ -117,7 +117,7 @@ async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkey
         await scan.feed(app, row.text.encode(), every=8)
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=9)
 @pytest.mark.parametrize("name", some(SMALL, 30))
 async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in samples() if sample.name == name)

@@ -188,7 +188,7 @@ async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
 
-@pytest.mark.share(test=12)
+@pytest.mark.share(test=24)
 @pytest.mark.parametrize("name", OTHERS[::12])
 async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))

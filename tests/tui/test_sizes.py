@@ -48,7 +48,7 @@ async def test_the_app_opens_in_every_size(size: tuple[int, int], panes: str) ->
         assert_it_fits(pilot, size)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("panes", PANES)
 async def test_a_resize_leaves_the_focus_on_its_message(panes: str) -> None:
     async with running(keys=PANES[panes]) as pilot:

@@ -49,7 +49,7 @@ def test_the_tour(tab: Browser, tmp_path: Path) -> None:
     proof(tab, TOUR, tmp_path)
 
 
-@pytest.mark.share(test=16)
+@pytest.mark.share(test=48)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_every_sample(tab: Browser, sample: Sample, tmp_path: Path) -> None:
     proof(tab, sample, tmp_path)

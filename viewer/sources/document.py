@@ -83,7 +83,7 @@ class Document:
         """How many bytes may be read, or checked, at once while somebody sits at the keyboard."""
         if self._is_read:
             return CHECKED_AT_ONCE
-        return CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
+        return 2 * CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
 
     @property
     def wants_preparation(self) -> bool:

@@ -11,6 +11,8 @@ from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
 
 READ_FIRST = 12 * 1024
+HURRY = 2
+"""So many steps at once, and little is drawn, as long as somebody waits for the end."""
 LOOK_AGAIN_SECONDS = 0.5
 DRAW_AGAIN_SECONDS = 0.05
 
@@ -30,12 +32,13 @@ class Reading(Searching, Showing):
         while not self.document.is_complete:
             if not self.is_whole:
                 return
-            self.document.read_some(self.document.step_size)
+            hurries = self.still_wants_end()
+            self.document.read_some(self.document.step_size * (HURRY if hurries else 1))
             now = loop.time()
             if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
                 looked = drawn = now
                 self.draw_all()
-            elif now - drawn > DRAW_AGAIN_SECONDS:
+            elif now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
                 drawn = now
                 self.draw_growth()
             await asyncio.sleep(0)

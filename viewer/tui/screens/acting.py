@@ -33,7 +33,10 @@ class Acting(Copying):
 
     def action_debug(self) -> None:
         """From the safe view to the debug view and back."""
-        self.change(self.state.closed() if self.state.debug else self.state.opened())
+        leaves = self.state.debug
+        if leaves:
+            self.outline.display = False  # or it would be made for the safe view first
+        self.change(self.state.closed() if leaves else self.state.opened())
         self.lay_out()
 
     def action_analysis(self) -> None:

@@ -27,8 +27,10 @@ NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
-    """Beginnings of canaries: what a person may type without having seen them."""
-    return [word[:length] for word in planted.canaries[:8] for length in range(3, SHORTEST)]
+    """Beginnings of canaries: what a person may type without having seen them. None that the footer, which begins
+    with `q Quit`, would continue as the canary does."""
+    lengths = range(3, SHORTEST)
+    return [word[:length] for word in planted.canaries[:8] for length in lengths if word[length : length + 1] != "q"]
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:

@@ -19,14 +19,14 @@ def assert_growth(work: Callable[[T], object], small: T, large: T, most: float, 
     """The large work takes at most so many times as long; as few runs as need be, since other programs disturb."""
     little = much = inf
     for _ in range(TRIES):
-        little = min(little, seconds(work, small))
-        much = min(much, seconds(work, large))
+        little = min(little, _seconds(work, small))
+        much = min(much, _seconds(work, large))
         if much <= max(nothing, most * little):
             return
     raise AssertionError(f"{much:.3f} s after {little:.3f} s")
 
 
-def seconds(work: Callable[[T], object], given: T) -> float:
+def _seconds(work: Callable[[T], object], given: T) -> float:
     """The processor's time."""
     gc.collect()
     start = time.process_time()

@@ -111,7 +111,7 @@ HIDDEN_ON_CHANNELS: list[Part] = [
     ("call that is no JSON", CALL + '{"{c}": {c},<|call|>\n'),
     ("call twice the same key", CALL + '{"{c}":1,"a":"{c}","a":"\\u007b{c}"}<|call|>\n'),
     ("reply", REPLY + '{"ok":true,"content":{"{c}":"{c}"},"provenance":{"source":"{c}","{c}":1}}<|end|>\n'),
-    ("file names", REPLY + '{"ok":true,"content":["/home/{c}/{c}.ocml","file://{c}"]}<|end|>\n'),
+    ("file names", REPLY + '{"ok":true,"content":["/{c}/{c}.ocml","file://{c}"]}<|end|>\n'),
     ("failed reply", REPLY + '{"ok":false,"error":"{c}","details":"{c}"}<|end|>\n'),
     (
         "reply of an unknown tool",

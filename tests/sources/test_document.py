@@ -7,6 +7,7 @@ import pytest
 from tests.core.test_scan import DECLARED, ODD, TEXT, turn
 from tests.fuzz.targets import InMemory
 from tests.reading import examine
+from viewer.sources import document as document_module
 from viewer.sources.document import CHECKED_AT_ONCE, PARSED_AT_ONCE, Document
 
 NAMES = [name for name in ODD if not name.startswith(("an un", "another")) and "literal" not in name]
@@ -55,3 +56,11 @@ def test_a_small_document_is_checked_as_it_is_read() -> None:
     assert document._examiner.is_checked
     document.load()
     assert document._scanner is None
+
+
+@pytest.mark.parametrize(("size", "times"), [(40_000, 0), (1_200_000, 1)])
+def test_memory_is_given_back_once_where_much_was_read(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[None] = []
+    monkeypatch.setattr(document_module, "give_back", lambda: given.append(None))
+    Document(InMemory(BIG[:size])).load().load()
+    assert len(given) == times

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from tests.tui.running import drawn, settled, view
 from viewer.sources import document
+from viewer.sources.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.key_names import character
 from viewer.tui.screens import reading
@@ -44,6 +45,24 @@ def opened(tmp_path: Path, go_to: str = "") -> ViewerApp:
     path = tmp_path / "long.ocml"
     path.write_text(HEAD + TURNS + ODD, "utf-8")
     return ViewerApp([str(path)], ViewOptions(go_to=go_to))
+
+
+@pytest.mark.slow
+async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def prepare(self: Document) -> None:
+        seen.append("\n".join(strip.text for strip in app.screen._compositor.render_strips()))
+
+    monkeypatch.setattr(document, "BIG", 0)
+    monkeypatch.setattr(Document, "prepare", prepare)
+    app = opened(tmp_path)
+    async with app.run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: view(pilot).document.is_complete)
+    assert len(seen) == 1
+    assert "USER" in seen[0]
 
 
 @pytest.mark.slow

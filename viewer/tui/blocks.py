@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
+from viewer.formats import DIALECTS
 from viewer.render.drawn_text import drawn_text
 from viewer.render.layout import lay_out
 from viewer.render.letters import is_call, look_of
@@ -47,6 +48,11 @@ class BlockFacts:
     markdown: bool = True
     """Headings, emphasis, code and lists are styled in place."""
     problems_key: str = "p"
+
+
+def trims_for_display(projection: Projection) -> bool:
+    """Whether white space around bodies is left out, as one of the dialects asks for."""
+    return any(DIALECTS[transcript.dialect].display_trim for transcript in projection.transcripts())
 
 
 @mutable

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from viewer.formats import DIALECTS
 from viewer.render.badge import BADGES, ROOMY, badge_room, state_room
 from viewer.render.lines import cells, cut
 from viewer.render.safe_text import SafeText
 from viewer.render.style import ASCII, UNICODE, Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
-from viewer.tui.blocks import BlockFacts, BlockMaker
+from viewer.tui.blocks import BlockFacts, BlockMaker, trims_for_display
 from viewer.tui.row_problems import RowProblems
 from viewer.tui.settings import Settings
 
@@ -59,9 +58,10 @@ def _lines(projection: Projection, width: int, style: Style, settings: Settings,
 
 def _facts(projection: Projection, rows: Rows, settings: Settings) -> BlockFacts:
     """What stands at the rows beside the text of messages."""
-    trims = any(DIALECTS[transcript.dialect].display_trim for transcript in projection.transcripts())
     problems = projection.problems(rows).extend(rows.settled_number)
-    return BlockFacts(problems=RowProblems(rows, problems), trims=trims, markdown=settings.markdown)
+    return BlockFacts(
+        problems=RowProblems(rows, problems), trims=trims_for_display(projection), markdown=settings.markdown
+    )
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

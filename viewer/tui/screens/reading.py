@@ -11,6 +11,7 @@ from viewer.tui.screens.searching import Searching
 from viewer.tui.screens.showing import Showing
 
 READ_FIRST = 12 * 1024
+"""Bytes: as a rule they fill the screen."""
 HURRY = 2
 """So many steps at once, and little is drawn, as long as somebody waits for the end."""
 LOOK_AGAIN_SECONDS = 0.5
@@ -26,7 +27,7 @@ class Reading(Searching, Showing):
     async def read(self) -> None:
         """Read the input to its end."""
         loop = asyncio.get_running_loop()
-        if not self.document.is_complete:
+        if self.is_whole and not self.document.is_complete:
             await self._begun()
         looked = drawn = loop.time()
         while not self.document.is_complete:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viewer.formats import DIALECTS
 from viewer.render.markdown import Styled
 from viewer.render.style import Look
 from viewer.sources.rows import Lane, RowKind, Rows
-from viewer.tui.blocks import BlockFacts, BlockMaker
+from viewer.tui.blocks import BlockFacts, BlockMaker, trims_for_display
 from viewer.tui.clipboard import forget
 from viewer.tui.paint import forget_widths
 from viewer.tui.row_problems import RowProblems
@@ -106,9 +105,7 @@ class Showing(Titling):
         facts.growing, facts.live = self.growing(), self.lives()
         facts.markdown = self.settings.markdown
         facts.problems_key = self.key_of("problems")
-        facts.trims = any(
-            DIALECTS[transcript.dialect].display_trim for transcript in self.view.projection.transcripts()
-        )
+        facts.trims = trims_for_display(self.view.projection)
         facts.problems = RowProblems(rows, self.view.diagnostics)
         return facts
 

@@ -27,9 +27,10 @@ NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
-    """Beginnings of canaries: what a person may type without having seen them. None that the footer, which begins
-    with `q Quit`, would continue as the canary does."""
-    lengths = range(3, SHORTEST)
+    """Beginnings of canaries: what a person may type without having seen them. So short that the line after the prompt
+    does not make them a leak by its first letter, and none that the footer, which begins with `q Quit`, would continue
+    as the canary does."""
+    lengths = range(3, SHORTEST - 1)
     return [word[:length] for word in planted.canaries[:8] for length in lengths if word[length : length + 1] != "q"]
 
 
@@ -53,7 +54,7 @@ def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: 
 @pytest.mark.parametrize("dialect", KINDS)
 async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) -> None:
     planted = everything(dialect)
-    searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::6]]
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::4]]
     escaped, looks = await escaped_from(planted, [*EVERYWHERE, *searches])
     assert escaped == []
     assert looks > 40

@@ -64,6 +64,7 @@ class Document:
         self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
+        self._is_prepared = False
         self._read_to = 0
         self._is_read = False
         self._progress = 0.0
@@ -88,11 +89,13 @@ class Document:
     @property
     def wants_preparation(self) -> bool:
         """Whether big pieces of it will be read with what is not loaded yet."""
-        return self._scanner is None and not self._is_read and self._is_worth_scanning(CHUNK)
+        return not self._is_prepared and not self._is_read and self._is_worth_scanning(CHUNK)
 
     def prepare(self) -> None:
         """Load that; in another thread, where somebody sits at the keyboard."""
         import viewer.core.scan  # noqa: F401
+
+        self._is_prepared = True
 
     def read_some(self, size: int) -> None:
         """Read on by this many bytes; then check as many. In the end the document is complete."""
@@ -133,6 +136,7 @@ class Document:
             from viewer.core.scan import Scanner
 
             self._scanner = Scanner(self._parser, self._examiner)
+            self._is_prepared = True
         self._scanner.feed(data)
 
     def _end(self) -> None:

@@ -12,7 +12,7 @@ from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source
 from viewer.sources.changes import Change, Condition, Grew, Reason, Reset, State
 from viewer.sources.deadlines import Deadlines
-from viewer.sources.document import Document, Finding
+from viewer.sources.document import BIG, CHECKED_AT_ONCE, Document, Finding
 from viewer.sources.follow import FollowSource
 from viewer.sources.generation import Generation
 from viewer.sources.held_file import Clock
@@ -34,7 +34,7 @@ class LiveChange:
     state: State | None = None
     """How the file is doing, where that has changed."""
     more: bool = False
-    """There is more to be read at once."""
+    """There is more to be read or checked at once."""
 
 
 class LiveDocument(Document):
@@ -67,6 +67,8 @@ class LiveDocument(Document):
         self._told = 0
         """So many of the diagnostics were taken."""
         self._is_over = False
+        self.has_caught_up = False
+        """All that was there has been read once, though perhaps not checked."""
 
     @property
     def state(self) -> State:
@@ -82,7 +84,8 @@ class LiveDocument(Document):
     def pulse(self) -> tuple[int, ...]:
         """Other than before whenever more has happened than that the text of an open message has grown."""
         examiner = self._examiner
-        return len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
+        counts = len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
+        return *counts, int(examiner.is_checked)
 
     @property
     def has_open_message(self) -> bool:
@@ -141,13 +144,24 @@ class LiveDocument(Document):
             return LiveChange()
         if not self._queue:
             self._queue.extend(self.following.poll())
+        if not self._examiner.is_checked and not (self._queue and isinstance(self._queue[0], Grew)):
+            return self._check_on()
         change = LiveChange(state=self._take_states())
         if self._queue:
             return self._changed(size, change.state)
         if change.state and change.state.condition is Condition.ENDED:
             self.close()
             return LiveChange(grew=True, ended=True, state=change.state)
+        self.has_caught_up = True
         return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
+
+    def _check_on(self) -> LiveChange:
+        """Check some of what was only read, since there was much of it; whatever else comes waits for that."""
+        self.has_caught_up = True
+        known = len(self._examiner.findings)
+        self._examiner.check_some(CHECKED_AT_ONCE)
+        self._deadlines.look(self._clock())
+        return LiveChange(grew=self._examiner.is_checked or len(self._examiner.findings) > known, more=True)
 
     def _take_states(self) -> State | None:
         """The newest of the states that come next."""
@@ -209,9 +223,12 @@ class LiveDocument(Document):
         return self.detection if self._is_asked_for else detect(head)
 
     def _take(self, data: bytes) -> None:
-        """Read on and check at once: who watches wants to know what became of calls."""
+        """Read on and check at once: who watches wants to know what became of calls. But far from the end, reading
+        comes first."""
+        waits = not self._examiner.is_checked
         super()._take(data)
-        self._examiner.check_all()
+        if not waits and self.following.length - self._read_to < BIG:
+            self._examiner.check_all()
 
     def _finish(self) -> None:
         """Nothing more comes in this reading: what is open is unfinished."""

@@ -9,8 +9,10 @@ from viewer.sources.changes import Condition
 from viewer.sources.live import LiveChange, LiveDocument
 from viewer.tui.screens.growing import Growing
 
-LEAST, MOST = 4 * 1024, 256 * 1024
+LEAST, MOST = 4 * 1024, 1024 * 1024
 """Bytes that are read without a look at the clock: large pieces cost less a byte, small ones keep nobody waiting."""
+FIRST = 8 * 1024
+"""So many at first: they are read before that is loaded which large pieces need."""
 SLICE_SECONDS = 0.006
 """So long it is read between two looks at the keyboard."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
@@ -22,7 +24,7 @@ class Tailing(Growing):
     """One worker reads and draws; whatever the person does happens between its steps."""
 
     _second = 0
-    _piece = 64 * 1024
+    _piece = FIRST
 
     @property
     def is_reading(self) -> bool:
@@ -57,8 +59,10 @@ class Tailing(Growing):
 
     async def _tail(self, live: LiveDocument, at_end: bool | None) -> None:
         while self.tailed is live and self.is_whole:
+            if live.wants_preparation:
+                await asyncio.to_thread(live.prepare)
             more = self._read_on(live)
-            if self.is_catching_up and not more and (live.state.condition is Condition.OK or live.is_complete):
+            if self.is_catching_up and self._has_arrived(live):
                 self._arrive(live, at_end)
             self._draw_what_is_due(live)
             if live.is_complete:
@@ -68,6 +72,9 @@ class Tailing(Growing):
             else:
                 await live.following.wait_async(self._rest(live))
 
+    def _has_arrived(self, live: LiveDocument) -> bool:
+        return live.is_complete or (live.has_caught_up and live.state.condition is Condition.OK)
+
     def _read_on(self, live: LiveDocument) -> bool:
         """Read for a moment; whether there is more."""
         until = time.monotonic() + SLICE_SECONDS
@@ -76,7 +83,7 @@ class Tailing(Growing):
             change = live.step(self._piece)
             self._take(live, change)
             self._measure(time.thread_time() - begun, more=change.more)
-            if not change.more or change.anew or time.monotonic() >= until:
+            if not change.more or change.anew or live.wants_preparation or time.monotonic() >= until:
                 return change.more
 
     def _measure(self, seconds: float, *, more: bool) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from tests.reading import describe
 from tests.sources.following import Clock
-from viewer.sources import live
 from viewer.sources.changes import Reason
-from viewer.sources.document import BIG, Document, open_document
+from viewer.sources.document import BIG, CHECKED_AT_ONCE, Document, open_document
 from viewer.sources.follow import FollowSource
 from viewer.sources.live import LiveChange, LiveDocument
 
@@ -57,7 +56,7 @@ def test_it_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
     assert document._examiner.unchecked > BIG
 
 
-def test_then_it_is_checked_in_small_steps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_then_it_is_checked_in_small_steps(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
     sizes, unchecked = [], document._examiner.unchecked
@@ -65,7 +64,7 @@ def test_then_it_is_checked_in_small_steps(path: Path, monkeypatch: pytest.Monke
         sizes.append(unchecked - document._examiner.unchecked)
         unchecked = document._examiner.unchecked
     assert unchecked == 0
-    assert max(sizes) < 4 * live.CHECKED_AT_ONCE
+    assert max(sizes) < 4 * CHECKED_AT_ONCE
 
 
 def test_in_the_end_nothing_differs(path: Path) -> None:

@@ -11,7 +11,8 @@ from viewer.core.visibility import Audience, Reveal
 from viewer.sources import rows as rows_module
 from viewer.sources.chosen import Chosen
 from viewer.sources.document import Document
-from viewer.sources.rows import Lane, Rows
+from viewer.sources.lanes import Lane
+from viewer.sources.rows import Rows
 
 AUDIENCES = [
     Audience(),
@@ -65,3 +66,21 @@ def test_many_rows_are_the_same_as_few(audience: Audience, lane: Lane | None, mo
                 rows.extend()
             told.append(columns(rows))
         assert all(one == told[0] for one in told)
+
+
+def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_alone() -> None:
+    document = Document(InMemory(transcript(3, 60)))
+    document.read_some(400)
+    safe, debug = document.project(Audience()), document.project(Audience(frozenset({Reveal.ALL})))
+    kept = safe.rows()
+    document.load()
+    assert document.project(Audience()).rows(again=kept) is kept
+    assert columns(kept) == columns(safe.rows())
+    assert columns(debug.rows(again=kept)) == columns(debug.rows())
+    strict = document.project(Audience(strict=True))
+    assert columns(strict.rows(again=kept)) == columns(strict.rows())
+    for other in (safe.rows(only=Chosen([1])), safe.rows(Lane.CONVERSATION)):
+        assert columns(safe.rows(again=other)) == columns(kept)
+    assert columns(safe.rows(only=Chosen([1]), again=kept)) == columns(safe.rows(only=Chosen([1])))
+    anew = Document(InMemory(transcript(4, 60))).load().project(Audience())
+    assert columns(anew.rows(again=kept)) == columns(anew.rows())

@@ -178,6 +178,16 @@ class MessageIndex:
         """The two halves of the look keys of these messages: numbers of headers, and flags."""
         return self._header[first - 1 : last], self._flags[first - 1 : last]
 
+    def kinds_at(self, numbers: array[int]) -> tuple[array[int], array[int]]:
+        """The same for messages that do not follow one another, of which there are many."""
+        import numpy as np
+
+        rows = np.frombuffer(numbers, np.uint32) - np.uint32(1)
+        headers, flags = array("I"), array("B")
+        headers.frombytes(np.frombuffer(self._header, np.uint32)[rows].tobytes())
+        flags.frombytes(np.frombuffer(self._flags, np.uint8)[rows].tobytes())
+        return headers, flags
+
     def _append(self, message: Message) -> None:
         self._enter_transcript(len(self), message.transcript)
         self.places.append()

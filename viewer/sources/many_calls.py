@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.sources.shown_lists import Spans
-from viewer.sources.sight import AT_ONCE, Sight
+from viewer.sources.sight import Sight
 
 Column: TypeAlias = "array[int]"
 
 
 def seen_links(calls: Column, replies: Column, sight: Sight) -> Column:
     """The links of which the audience sees every end that there is."""
-    call, reply = _numbers(calls), _numbers(replies)
-    last = max(int(call.max(initial=0)), int(reply.max(initial=0)))
-    seen = np.ones(last + 1, bool)
-    for start in range(1, last + 1, AT_ONCE):
-        end = min(last, start + AT_ONCE - 1)
-        seen[start : end + 1] = sight.seen(start, end)
-    return _column(np.flatnonzero(seen[call] & seen[reply] & ((call | reply) > 0)))
+    both = np.concatenate([_numbers(calls), _numbers(replies)])
+    there = np.flatnonzero(both)
+    unseen = np.zeros(len(both), bool)
+    unseen[there] = ~sight.seen_at(_column(both[there]))
+    is_end = both > 0
+    count = len(calls)
+    return _column(np.flatnonzero((is_end[:count] | is_end[count:]) & ~unseen[:count] & ~unseen[count:]))
 
 
 def counted(codes: array[int], links: Column) -> Mapping[int, int]:
@@ -48,7 +48,7 @@ def spans(calls: Column, replies: Column, links: Column, inferred: array[int]) -
     linked = (call > 0) & (reply > 0)
     firm = linked & (np.frombuffer(inferred.tobytes(), np.uint8)[chosen] == 0)
     firsts, lasts = np.minimum(call, reply), np.maximum(call, reply)
-    sorts = (np.sort(column[rows]) for rows in (linked, firm) for column in (firsts, lasts))
+    sorts = (np.sort(column[rows], kind="stable") for rows in (linked, firm) for column in (firsts, lasts))
     return Spans(*map(_column, sorts))
 
 

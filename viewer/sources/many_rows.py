@@ -17,23 +17,24 @@ from viewer.sources.sight import Sight
 MESSAGE, HIDDEN = 0, 1
 
 Numbers: TypeAlias = NDArray[np.uint32]
+Bytes: TypeAlias = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
 class ManyRows:
-    """The rows of messages that follow one another."""
+    """The rows of messages that follow one another: bytes of columns."""
 
     joined: int
     """So many hidden messages belong to the row before these."""
     joined_to: int
     """The number of the last of them."""
-    kinds: bytes
-    values: bytes
-    numbers: bytes
-    labels: bytes
-    """Empty but for a strict audience."""
-    turns: bytes
-    """Empty but for the end user."""
+    kinds: Bytes
+    values: Bytes
+    numbers: Bytes
+    labels: Bytes | None
+    """For a strict audience."""
+    turns: Bytes | None
+    """For the end user."""
     shown: int
 
 
@@ -81,18 +82,21 @@ def _told(
     request: Request, joined: int, numbers: Numbers, lasts: Numbers, values: Numbers, shown: NDArray[np.bool_]
 ) -> ManyRows:
     """These rows; `numbers` are the messages, `lasts` the last one of each row."""
-    labels = np.arange(request.shown + 1, request.shown + 1 + len(values), dtype=np.uint32)
-    turns = np.zeros(len(values), np.uint32)
+    labels: Numbers | None = None
+    turns: Numbers | None = None
+    if request.strict:
+        labels = np.arange(request.shown + 1, request.shown + 1 + len(values), dtype=np.uint32)
     if request.safe:
+        turns = np.zeros(len(values), np.uint32)
         turns[shown] = _turns(request, values[shown])
     return ManyRows(
         joined,
         int(numbers[joined - 1]) if joined else 0,
-        (~shown).tobytes(),
-        values.tobytes(),
-        lasts.tobytes(),
-        labels.tobytes() if request.strict else b"",
-        turns.tobytes() if request.safe else b"",
+        (~shown).view(np.uint8),
+        values.view(np.uint8),
+        lasts.view(np.uint8),
+        None if labels is None else labels.view(np.uint8),
+        None if turns is None else turns.view(np.uint8),
         int(np.count_nonzero(shown)),
     )
 

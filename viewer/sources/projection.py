@@ -16,8 +16,9 @@ from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
 from viewer.sources.call_watch import CallWatch
 from viewer.sources.chosen import Chosen
 from viewer.sources.finds import Finds
+from viewer.sources.lanes import Lane
 from viewer.sources.places import Places
-from viewer.sources.rows import Lane, RowKind, Rows
+from viewer.sources.rows import RowKind, Rows
 from viewer.sources.seen_calls import SeenCalls, sees_both_ends, shown_call
 from viewer.sources.seen_diagnostics import SeenDiagnostics
 from viewer.sources.shown import (
@@ -74,9 +75,12 @@ class Projection:
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(transcript.number, transcript.dialect, version, model, header_shown)
 
-    def rows(self, lane: Lane | None = None, only: Chosen | None = None) -> Rows:
-        """The rows as far as the input has been read; more comes with `Rows.extend`."""
+    def rows(self, lane: Lane | None = None, only: Chosen | None = None, *, again: Rows | None = None) -> Rows:
+        """The rows as far as the input has been read; more comes with `Rows.extend`. Those that are given again are
+        used where they are the ones that are wanted."""
         rows = Rows(self._examiner, self.audience, lane, only)
+        if again is not None and again.is_like(rows):
+            rows = again
         rows.extend()
         return rows
 

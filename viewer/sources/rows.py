@@ -10,10 +10,10 @@ from enum import Enum
 
 from viewer.core.examiner import Examiner
 from viewer.core.index import MessageIndex
-from viewer.core.messages import Message
 from viewer.core.turns import TurnCounter
-from viewer.core.visibility import Audience, Reveal, is_user_safe, kind_of
+from viewer.core.visibility import Audience
 from viewer.sources.chosen import Chosen
+from viewer.sources.lanes import Lane, lane_of
 from viewer.sources.sight import AT_ONCE, MANY, Sight
 from viewer.sources.turn_starts import Border, TurnStarts, turn_starts
 
@@ -39,24 +39,6 @@ class _Mark:
     shown: int = 0
     strays: int = 0
     turns: TurnCounter = field(default_factory=TurnCounter)
-
-
-class Lane(Enum):
-    """The panes that messages stand in where each channel has one of its own."""
-
-    CONVERSATION = "conversation"
-    ANALYSIS = "analysis"
-    COMMENTARY = "commentary"
-
-
-_LANES = {Reveal.ANALYSIS: Lane.ANALYSIS, Reveal.COMMENTARY: Lane.COMMENTARY, Reveal.TOOL: Lane.COMMENTARY}
-
-
-def lane_of(message: Message) -> Lane:
-    """Where a message stands; what the end user saw stands in the conversation."""
-    if is_user_safe(message):
-        return Lane.CONVERSATION
-    return _LANES.get(kind_of(message), Lane.CONVERSATION)
 
 
 class Rows:
@@ -163,6 +145,11 @@ class Rows:
         """Whether they are about all messages: no lane, no filter."""
         return self._wants is None and self._only is None
 
+    def is_like(self, other: Rows) -> bool:
+        """Whether both are about all messages of one reading, for the same audience."""
+        same = self._examiner is other._examiner and self._audience == other._audience
+        return same and self.is_whole and other.is_whole
+
     @property
     def shown_count(self) -> int:
         """How many messages are shown."""
@@ -266,11 +253,16 @@ class Rows:
         if made.joined:
             self._values[-1] += made.joined
             self._numbers[-1] = made.joined_to
-        self._kinds.frombytes(made.kinds)
-        self._values.frombytes(made.values)
-        self._numbers.frombytes(made.numbers)
-        self._labels.frombytes(made.labels)
-        self._turns.frombytes(made.turns)
+        columns = (
+            (self._kinds, made.kinds),
+            (self._values, made.values),
+            (self._numbers, made.numbers),
+            (self._labels, made.labels),
+            (self._turns, made.turns),
+        )
+        for column, more in columns:
+            if more is not None:
+                column.frombytes(more.data)
         now.taken = last
         now.shown += made.shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ MANY = 4096
 """From so many messages on NumPy is worth its loading."""
 AT_ONCE = 64 * 1024
 """So many messages are looked at in one go: their columns fit the cache of a processor."""
-LARGEST_TABLE = 1 << 18
+FIRST_TABLE, LARGEST_TABLE = 1 << 12, 1 << 18
+_UNSEEN, _SEEN = 1, 2
 
 
 class Sight:
@@ -26,6 +28,8 @@ class Sight:
         self._index = index
         self._rule = rule
         self._known: dict[int, bool] = {}
+        self._verdicts: NDArray[np.uint8] | None = None
+        """What is known of many that were asked for at once, by key; 0 where nothing is."""
 
     def sees(self, number: int) -> bool:
         """Whether the audience sees the message of this number; not before its header is known."""
@@ -48,22 +52,39 @@ class Sight:
 
     def seen(self, first: int, last: int) -> NDArray[np.bool_]:
         """The same of many messages at once."""
+        return self._judged(*self._index.kinds(first, last), lambda row: first + row)
+
+    def seen_at(self, numbers: array[int]) -> NDArray[np.bool_]:
+        """The same of messages that do not follow one another."""
+        return self._judged(*self._index.kinds_at(numbers), numbers.__getitem__)
+
+    def _judged(self, headers: array[int], flags: array[int], number: Callable[[int], int]) -> NDArray[np.bool_]:
         import numpy as np
 
-        headers, flags = self._index.kinds(first, last)
-        keys = np.frombuffer(headers, np.uint32).astype(np.int64) << 8 | np.frombuffer(flags, np.uint8)
+        keys = np.frombuffer(headers, np.uint32).astype(np.intp) << 8 | np.frombuffer(flags, np.uint8)
         size = int(keys.max(initial=0)) + 1
         if size > LARGEST_TABLE:
             distinct, examples, places = np.unique(keys, return_index=True, return_inverse=True)
             pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
-            return np.array([self.sees_key(first + row, key) for row, key in pairs], bool)[places]
-        table = np.zeros(size, np.int64)
-        table[keys] = np.arange(1, len(keys) + 1)
-        present = np.flatnonzero(table)
-        seen = np.zeros(size, bool)
-        seen[present] = [
-            self.sees_key(first + row - 1, key)
-            for key, row in zip(present.tolist(), table[present].tolist(), strict=True)
-        ]
-        found: NDArray[np.bool_] = seen[keys]
-        return found
+            return np.array([self.sees_key(number(row), key) for row, key in pairs], bool)[places]
+        verdicts = self._verdicts_up_to(size)
+        found = verdicts[keys]
+        if not found.all():
+            unknown = np.flatnonzero(found == 0)
+            new, examples = np.unique(keys[unknown], return_index=True)
+            for key, row in zip(new.tolist(), unknown[examples].tolist(), strict=True):
+                verdicts[key] = _SEEN if self.sees_key(number(row), key) else _UNSEEN
+            found = verdicts[keys]
+        seen: NDArray[np.bool_] = found == _SEEN
+        return seen
+
+    def _verdicts_up_to(self, size: int) -> NDArray[np.uint8]:
+        import numpy as np
+
+        before = self._verdicts
+        if before is None or len(before) < size:
+            self._verdicts = np.zeros(max(size, FIRST_TABLE), np.uint8)
+            if before is not None:
+                self._verdicts[: len(before)] = before
+        assert self._verdicts is not None
+        return self._verdicts

@@ -58,9 +58,17 @@ def _many(turns: array[int], turn: int, base: int) -> tuple[array[int], array[in
     import numpy as np
 
     own = np.frombuffer(turns, np.uint32)
-    known = np.maximum.accumulate(np.where(own > 0, np.arange(len(own)), -1))
-    filled = np.where(known >= 0, own[known], turn or 1)
-    places = np.flatnonzero(np.diff(filled, prepend=turn))
-    return array("I", (places + base).astype(np.uint32).tobytes()), array(
-        "I", filled[places].astype(np.uint32).tobytes()
-    )
+    found = np.flatnonzero(own) if not own.all() else None
+    known = own if found is None else own[found]
+    first = [1] if not turn and not own[0] else []
+    begins = np.empty(len(known), bool)
+    begins[:1] = known[:1] != (turn or sum(first))
+    np.not_equal(known[1:], known[:-1], out=begins[1:])
+    places = np.flatnonzero(begins)
+    begun = known[places]
+    if found is not None:
+        places = found[places]
+    starts, its = array("I", [base] * len(first)), array("I", first)
+    starts.frombytes((places + base).astype(np.uint32).tobytes())
+    its.frombytes(begun.tobytes())
+    return starts, its

@@ -103,10 +103,14 @@ class Parts(Screen[None]):
         self.pointed: ShownDiagnostic | None = None
         """The problem that the last jump went to: enter explains it."""
 
+    rows_before: Rows | None = None
+    """Those of the view before this one: there and back is what one does, and rows of millions of messages take time.
+    They are numbers, no text."""
+
     def look(self) -> View:
         """The document under the present audience."""
         projection = self.document.project(self.state.audience)
-        rows = projection.rows()
+        rows = projection.rows(again=self.rows_before)
         return View(projection, rows, projection.calls(), projection.problems(rows).extend(rows.settled_number))
 
     # The widgets, by name.

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from viewer.render.markdown import Styled
 from viewer.render.style import Look
-from viewer.sources.rows import Lane, RowKind, Rows
+from viewer.sources.lanes import Lane
+from viewer.sources.rows import RowKind, Rows
 from viewer.tui.blocks import BlockFacts, BlockMaker, trims_for_display
 from viewer.tui.clipboard import forget
 from viewer.tui.paint import forget_widths
@@ -26,10 +27,11 @@ class Showing(Titling):
         above = self.transcript.line_of_focus()
         number = self.focused_number
         leaves_debug = self.state.debug and not state.debug
-        self.state = state
+        self.state, rows = state, self.view.rows
         if leaves_debug:
             self.forget_revealed()
         self.view = self.look()
+        self.rows_before = rows
         self.show_view()
         if number:
             self.focus_message(self.nearest_shown(number), above=above)

@@ -1,0 +1,41 @@
+"""Which messages an audience sees is the same whether they are asked for one by one, in runs, or here and there."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from tests.fuzz.targets import InMemory
+from tests.sources.test_rows import transcript
+from viewer.core.messages import Message
+from viewer.core.visibility import Audience, Reveal
+from viewer.sources import sight as sight_module
+from viewer.sources.document import Document
+from viewer.sources.sight import Sight
+
+AUDIENCES = [Audience(), Audience(frozenset({Reveal.ANALYSIS})), Audience(frozenset({Reveal.TOOL}))]
+
+
+@pytest.mark.parametrize(("first_table", "largest_table"), [(1, 1 << 18), (1 << 12, 1 << 18), (1, 1), (1, 600)])
+@pytest.mark.parametrize("audience", AUDIENCES, ids=["safe", "analysis", "tools"])
+def test_however_it_is_asked(
+    audience: Audience, first_table: int, largest_table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sight_module, "FIRST_TABLE", first_table)
+    monkeypatch.setattr(sight_module, "LARGEST_TABLE", largest_table)
+    index = Document(InMemory(transcript(5, 300))).load().index
+    expected = [audience.sees(message) for message in index]
+    asked: list[Message] = []
+
+    def rule(message: Message) -> bool:
+        asked.append(message)
+        return audience.sees(message)
+
+    sight, numbers = Sight(index, rule), array("I", [7, 3, 3, len(index), 1])
+    assert sight.seen_at(numbers).tolist() == [expected[number - 1] for number in numbers]
+    for first in (1, 2, 50):
+        assert sight.seen(first, len(index)).tolist() == expected[first - 1 :]
+    assert [sight.sees(number) for number in range(1, len(index) + 1)] == expected
+    assert len(asked) == len({index.look_key(message.number) for message in index})
+    assert sight.seen_at(array("I")).tolist() == []

@@ -99,6 +99,8 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
         for keys in _typed(act.kind, given):
             yield
             await type_ahead(pilot, keys)
+        yield
+        return
     await _handled(pilot)
     yield
 

@@ -87,6 +87,8 @@ class Session:
     escaped: list[Escaped] = field(default_factory=list)
     looks: int = 0
     _seen: str = ""
+    _read: dict[str, str] = field(default_factory=dict)
+    """What each surface said when it was looked at last: the same words are not looked at again."""
 
     def __post_init__(self) -> None:
         self._finder = self.planted.finder
@@ -136,7 +138,9 @@ class Session:
             return
         self.looks += 1
         for surface, text in [*self._words(), *self.app.sent]:
-            self._note(surface, self._finder.leaks(text), after)
+            if self._read.get(surface) != text:
+                self._read[surface] = text
+                self._note(surface, self._finder.leaks(text), after)
         self.app.sent.clear()
         screen = drawn(self.pilot)
         if screen != self._seen:

@@ -28,7 +28,7 @@ def seen_links(calls: Column, replies: Column, sight: Sight) -> Column:
 
 def counted(codes: array[int], links: Column) -> Mapping[int, int]:
     """How often each state is that of one of these links."""
-    values, counts = np.unique(np.frombuffer(codes.tobytes(), np.uint8)[_numbers(links)], return_counts=True)
+    values, counts = np.unique(np.frombuffer(codes, np.uint8)[_numbers(links)], return_counts=True)
     return dict(zip(values.tolist(), counts.tolist(), strict=True))
 
 
@@ -46,17 +46,17 @@ def spans(calls: Column, replies: Column, links: Column, inferred: array[int]) -
     chosen = _numbers(links)
     call, reply = _numbers(calls)[chosen], _numbers(replies)[chosen]
     linked = (call > 0) & (reply > 0)
-    firm = linked & (np.frombuffer(inferred.tobytes(), np.uint8)[chosen] == 0)
+    firm = linked & (np.frombuffer(inferred, np.uint8)[chosen] == 0)
     firsts, lasts = np.minimum(call, reply), np.maximum(call, reply)
     sorts = (np.sort(column[rows], kind="stable") for rows in (linked, firm) for column in (firsts, lasts))
     return Spans(*map(_column, sorts))
 
 
 def _numbers(column: Column) -> NDArray[np.uint32]:
-    return np.frombuffer(column.tobytes(), np.uint32)
+    return np.frombuffer(column, np.uint32)
 
 
 def _column(numbers: NDArray[Any]) -> Column:
     column = array("I")
-    column.frombytes(numbers.astype(np.uint32).tobytes())
+    column.frombytes(numbers.astype(np.uint32, copy=False).view(np.uint8).data)
     return column

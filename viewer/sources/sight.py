@@ -71,8 +71,10 @@ class Sight:
         found = verdicts[keys]
         if not found.all():
             unknown = np.flatnonzero(found == 0)
-            new, examples = np.unique(keys[unknown], return_index=True)
-            for key, row in zip(new.tolist(), unknown[examples].tolist(), strict=True):
+            examples = np.full(size, -1)
+            examples[keys[unknown]] = unknown
+            new = np.flatnonzero(examples >= 0)
+            for key, row in zip(new.tolist(), examples[new].tolist(), strict=True):
                 verdicts[key] = _SEEN if self.sees_key(number(row), key) else _UNSEEN
             found = verdicts[keys]
         seen: NDArray[np.bool_] = found == _SEEN

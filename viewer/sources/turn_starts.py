@@ -36,9 +36,12 @@ def turn_starts(
             turn, transcript = 0, border.transcript
         part = turns[border.place : after.place]
         places, found = (_few if len(part) < MANY else _many)(part, turn, base + border.place)
+        its = array("I", [transcript]) * len(found)
+        if len(borders) == 1:
+            return TurnStarts(places, found, its)
         starts.places.extend(places)
         starts.turns.extend(found)
-        starts.transcripts.extend(array("I", [transcript]) * len(found))
+        starts.transcripts.extend(its)
         turn = found[-1] if len(found) else turn
     return starts
 
@@ -69,6 +72,6 @@ def _many(turns: array[int], turn: int, base: int) -> tuple[array[int], array[in
     if found is not None:
         places = found[places]
     starts, its = array("I", [base] * len(first)), array("I", first)
-    starts.frombytes((places + base).astype(np.uint32).tobytes())
-    its.frombytes(begun.tobytes())
+    starts.frombytes((places + base).astype(np.uint32).view(np.uint8).data)
+    its.frombytes(begun.view(np.uint8).data)
     return starts, its

@@ -59,8 +59,9 @@ class ViewOptions:
 
 LOOK_SECONDS = 0.5
 """Between two looks at a folder of which one file is on the screen."""
-COLLECTOR = (2000, 20, 100_000)
-"""The oldest generation is as good as off: looking through all that a document is costs several frames."""
+COLLECTOR = (2000, 5, 100)
+"""Young objects are looked through often, since ten thousand of them cost a frame a millisecond or two, and all that
+a document is never: it is frozen when it has been read."""
 
 
 class ViewerApp(ThemedApp, inherit_bindings=False):

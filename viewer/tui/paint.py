@@ -29,9 +29,15 @@ class Painter:
 
     def strip(self, line: Line, width: int, base: Style | None = None) -> Strip:
         """The line cut or filled to the width."""
-        base = base or self._plain
+        return Strip(self.segments(line, width, base or self._plain), width)
+
+    def segments(self, line: Line, width: int, base: Style) -> list[Segment]:
+        """The same as pieces of a strip."""
         segments = [Segment(part.text, base + self.style(part.look)) for part in line if part.text]
-        return Strip(segments).adjust_cell_length(width, base)
+        free = width - sum(cached_cell_len(segment.text) for segment in segments)
+        if free > 0:
+            segments.append(Segment(" " * free, base))
+        return segments if free >= 0 else list(Strip(segments, width - free).adjust_cell_length(width, base))
 
 
 def joined(*lines: Sequence[Part]) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
@@ -13,9 +14,10 @@ from textual.strip import Strip
 
 from viewer.render.style import Line, Look
 from viewer.tui.paint import Painter
+from viewer.tui.widgets.plain_lines import PlainLines
 
 
-class LineList(ScrollView, can_focus=False):
+class LineList(ScrollView, PlainLines, can_focus=False):
     """Rows are asked for when they are drawn, so that a list of millions costs nothing."""
 
     class Chosen(Message):
@@ -74,16 +76,12 @@ class LineList(ScrollView, can_focus=False):
         self._base = self.rich_style
         return super().render_lines(crop)
 
-    def render_line(self, y: int) -> Strip:
+    def segments(self, y: int) -> list[Segment]:
         """One row of the screen."""
         row = self.scroll_offset.y + y
+        base = self._base + self.painter.style(Look.CURSOR) if row == self.cursor else self._base
         width = self.size.width
-        base = self._base
-        if row >= self._count:
-            return Strip.blank(width, base)
-        if row == self.cursor:
-            base = base + self.painter.style(Look.CURSOR)
-        return self.painter.strip(self._line(row, width), width, base)
+        return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def on_click(self, event: events.Click) -> None:
         """A click chooses the row."""

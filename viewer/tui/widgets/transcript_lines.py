@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
-from textual.widget import Widget
 
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, own
@@ -17,13 +17,14 @@ from viewer.tui.blocks import BlockMaker
 from viewer.tui.minimap import Minimap
 from viewer.tui.paint import Painter
 from viewer.tui.scroller import Scroller
+from viewer.tui.widgets.plain_lines import PlainLines
 
 KEPT_BLOCKS = 300
 LINES_A_ROW = 1 << 20
 """Lines are told apart for selection by row times this, plus the line in the row."""
 
 
-class TranscriptLines(Widget, can_focus=True):
+class TranscriptLines(PlainLines, can_focus=True):
     """Makes blocks where they are seen, and draws them."""
 
     def __init__(self, painter: Painter, *, id: str | None = None) -> None:
@@ -109,15 +110,23 @@ class TranscriptLines(Widget, can_focus=True):
         _, line, block = self._frame[y]
         return self._with_focus(block.lines[line], block, line), piece
 
-    def render_line(self, y: int) -> Strip:
+    def segments(self, y: int) -> list[Segment]:
         """One line of the screen: the block line there, and its piece of the minimap."""
-        width = self.text_width
-        if y < len(self._frame):
-            strip = self._strip(*self._frame[y], width)
-        else:
-            strip = self.painter.strip(self._note_line(y - len(self._frame)), width, self._base)
-        _, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
-        return Strip.join([strip, self.painter.strip((thumb,), 1, self._base)])
+        content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
+        segments = self.painter.segments(content, self.text_width, self._base)
+        if y < len(self._frame) and self.text_selection:
+            row, line, _ = self._frame[y]
+            segments = list(self._with_selection(Strip(segments, self.text_width), row, line))
+        return segments + self.painter.segments((thumb,), 1, self._base)
+
+    def render_line(self, y: int) -> Strip:
+        """The same with the places that a selection begins and ends at: Textual asks for the line under the mouse."""
+        strip = super().render_line(y)
+        if y >= len(self._frame):
+            return strip
+        row, line, _ = self._frame[y]
+        places = strip.crop(0, self.text_width).apply_offsets(0, row * LINES_A_ROW + line)
+        return Strip.join([places, strip.crop(self.text_width)])
 
     def _lines_on_screen(self) -> list[tuple[int, int, Block]]:
         lines: list[tuple[int, int, Block]] = []
@@ -135,12 +144,6 @@ class TranscriptLines(Widget, can_focus=True):
     def _line_at(self, y: int) -> tuple[int, int, Block] | None:
         lines = self._lines_on_screen()
         return lines[y] if 0 <= y < len(lines) else None
-
-    def _strip(self, row: int, line: int, block: Block, width: int) -> Strip:
-        content = block.lines[line]
-        strip = self.painter.strip(self._with_focus(content, block, line), width, self._base)
-        strip = self._with_selection(strip, row, line)
-        return strip.apply_offsets(0, row * LINES_A_ROW + line)
 
     def _with_focus(self, content: BlockLine, block: Block, line: int) -> tuple[Part, ...]:
         if not block.number or not content.parts or line < block.first:

@@ -1,0 +1,48 @@
+"""Widgets that are nothing but lines: no border, no padding, no effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+class Whole(Strip):
+    """A line that is drawn as it is. Textual's strip remembers how it was cut; one that was not cut at all remembers
+    itself, and so its memory would not come back before the collector has found out."""
+
+    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
+        """Itself, or as Textual cuts it."""
+        chosen = list(cuts)
+        return [self] if chosen == [self.cell_length] else super().divide(chosen)
+
+
+class PlainLines(Widget):
+    """Draws its lines itself. Textual's way through its cache of styles, which is made for borders and effects, takes
+    twice as long, and a page has no line that was drawn before."""
+
+    def segments(self, y: int) -> list[Segment]:
+        """A line of the screen, as wide as the content."""
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        """The same, for whoever asks for one line."""
+        return Whole(self.segments(y), self.size.width)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines in a region."""
+        if self.styles.gutter:
+            return super().render_lines(crop)
+        width, filters = self.region.width, self.get_line_filters()
+        background = self.background_colors[1]
+        strips: list[Strip] = []
+        for y in crop.line_range:
+            segments = self.segments(y)
+            for each in filters:
+                segments = each.apply(segments, background)
+            strips.append(Whole(segments, width))
+        start, end = crop.column_span
+        return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]

@@ -6,7 +6,9 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from yaml.scanner import Scanner
 
+from viewer.core.yaml_events import read_events
 from viewer.core.yaml_header import (
     HarmonyProfile,
     YamlFault,
@@ -15,6 +17,7 @@ from viewer.core.yaml_header import (
     read_yaml,
     write_yaml,
 )
+from viewer.core.yaml_reading import DEEPEST
 
 SIZE = 64 * 1024
 LONGEST_TIME = 8 if sys.gettrace() else 1.5
@@ -276,3 +279,17 @@ PROFILES = [
 @pytest.mark.parametrize(("text", "expected"), PROFILES)
 def test_the_harmony_profile(text: str, expected: HarmonyProfile) -> None:
     assert profile(read_document_header(text.encode()).values) == expected
+
+
+@pytest.mark.parametrize("opening", [b"[", b"{", b"[{", b"a: [", b"[[a],"])
+def test_no_more_keys_are_looked_for_than_may_be_nested(opening: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs a look at every token: a kilobyte of brackets took as long as a megabyte of text."""
+    most, stale = [0], Scanner.stale_possible_simple_keys
+
+    def counted(self: Scanner) -> None:
+        most.append(len(self.possible_simple_keys))
+        stale(self)
+
+    monkeypatch.setattr(Scanner, "stale_possible_simple_keys", counted)
+    assert [fault.reason for fault in read_events(opening * 500).faults] == ["yaml-malformed"]
+    assert max(most) <= DEEPEST + 1

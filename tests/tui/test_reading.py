@@ -129,3 +129,27 @@ async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
         driver.send_message(event)
     for _ in range(12):
         await asyncio.sleep(0)
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    read_some = Document.read_some
+
+    def counted(self: Document, size: int) -> None:
+        steps.append(size)
+        read_some(self, size)
+
+    monkeypatch.setattr(Document, "read_some", counted)
+    async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(steps) > 10)
+        before, driver = len(steps), pilot.app._driver
+        assert driver is not None
+        for number in range(1, 11):
+            event = Key("J", "J")
+            event.set_sender(pilot.app)
+            driver.send_message(event)
+            await until(pilot, lambda number=number: view(pilot).transcript.focus_number == number)  # type: ignore[misc]
+        assert not view(pilot).document.is_complete
+        assert len(steps) - before < 2 * 10
+        await settled(pilot)

@@ -97,6 +97,12 @@ class _Events(Reader, Scanner, Parser):
         self.properties[token.start_mark.index] = token.end_mark.index
         return token
 
+    def save_possible_simple_key(self) -> None:
+        """A list or a mapping may be the key of one; deeper than what is read nobody asks, and each that is open costs
+        a look at every token."""
+        if self.flow_level <= DEEPEST:
+            super().save_possible_simple_key()
+
     def fetch_directive(self) -> None:
         raise ScannerError(None, None, "directives are refused", self.get_mark())
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.command import Provider
 from textual.filter import LineFilter, Monochrome, NoColor
 
@@ -68,6 +70,8 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     """Shows the files that were named, one after the other."""
 
     TITLE = "ocmlview"
+    heard_at = 0.0
+    """When the person did something last."""
     tunes_memory = False
     """The process is ours alone."""
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
@@ -213,6 +217,12 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     def on_file_wanted(self, event: FileWanted) -> None:
         """The next or the previous file; a new look at each begins safe."""
         self._open((self._place + event.step) % len(self.paths))
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take note of when the person did something: work in progress then gives way."""
+        if isinstance(event, events.InputEvent):
+            self.heard_at = time.monotonic()
+        await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
         """What has been read stays: the collector need not look at it again."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import NamedTuple
 
 from textual.message import Message
@@ -35,6 +37,8 @@ from viewer.tui.widgets.toggles import Toggles
 from viewer.tui.widgets.transcript import Transcript
 from viewer.values import mutable
 
+HANDS = 30
+TYPING_SECONDS = 0.1
 ROOMY = 100
 """From so many columns on panes stand beside one another."""
 
@@ -199,6 +203,13 @@ class Parts(Screen[None]):
     def is_whole(self) -> bool:
         """Whether no widget has been taken away: the program may be about to end."""
         return len(self.children) >= self.parts
+
+    async def give_way(self) -> None:
+        """Let the person through before the next step of some work. What is typed passes from hand to hand, a round of
+        the loop each time: as long as somebody types, a step of work waits for all of them."""
+        heard_at = getattr(self.app, "heard_at", 0.0)
+        for _ in range(HANDS if time.monotonic() - heard_at < TYPING_SECONDS else 1):
+            await asyncio.sleep(0)
 
     # What several parts need; `Showing`, `Moving` and `Exporting` do it.
 

@@ -42,7 +42,7 @@ class Reading(Searching, Showing):
             elif now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
                 drawn = now
                 self.draw_growth()
-            await asyncio.sleep(0)
+            await self.give_way()
         self.draw_all()
         self.has_been_read()
 

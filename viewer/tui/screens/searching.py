@@ -58,7 +58,7 @@ class Searching(Parts):
                 if time.monotonic() >= noted + NOTE_SECONDS:
                     self.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
                     noted = time.monotonic()
-                await asyncio.sleep(0)
+                await self.give_way()
         finally:
             self._is_searching = False
         if searcher is not self.searcher:

@@ -68,7 +68,7 @@ class Tailing(Growing):
             if live.is_complete:
                 self._end()
             elif more:
-                await asyncio.sleep(0)
+                await self.give_way()
             else:
                 await live.following.wait_async(self._rest(live))
 

@@ -30,6 +30,8 @@ UNKNOWABLE = {"only the end of a think block"}
 """What cannot be known while it streams: text that turns out to have been a thought when its only mark comes at last.
 
 SECURITY.md says so; once the mark has been read, it is gone."""
+SHORTEST_TYPED = 3
+"""So many letters of a canary at least are typed to search for it."""
 LEAVES = 5
 """So often a session tries to leave the debug view: what lies over it may take the keys."""
 
@@ -165,9 +167,10 @@ class Session:
                 yield "notices", str(each.status.notice)
 
     def _hits(self, screen: MainScreen) -> str:
-        """A search for what no shown text has must find nothing: its words count as found where it does."""
+        """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
+        two may stand in shown text as well."""
         searcher = screen.searcher
-        if searcher is None or not len(searcher.hits):
+        if searcher is None or not len(searcher.hits) or len(searcher.query.text) < SHORTEST_TYPED:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
 

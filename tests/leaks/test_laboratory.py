@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.leaks.acting import EVERYWHERE, Act, act_of
 from tests.leaks.finder import SHORTEST
-from tests.leaks.laboratory import Escaped, session
+from tests.leaks.laboratory import SHORTEST_TYPED, Escaped, session
 from tests.leaks.planted import KINDS, Planted, everything, transcripts
 
 SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
@@ -31,7 +31,7 @@ def prefixes_of(planted: Planted) -> list[str]:
     """Beginnings of canaries: what a person may type without having seen them. So short that the line after the prompt
     does not make them a leak by its first letter, and none that the footer, which begins with `q Quit`, would continue
     as the canary does."""
-    lengths = range(3, SHORTEST - 1)
+    lengths = range(SHORTEST_TYPED, SHORTEST - 1)
     return [word[:length] for word in planted.canaries[:8] for length in lengths if word[length : length + 1] != "q"]
 
 

@@ -78,7 +78,7 @@ class Bar(PlainLines, can_focus=False):
 
     def segments(self, y: int) -> list[Segment]:
         """The line in the colours of the theme."""
-        width = self.size.width
+        width = self.line_width
         return self.painter.segments(() if y else self.line(width), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:

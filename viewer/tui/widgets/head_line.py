@@ -49,7 +49,7 @@ class HeadLine(PlainLines, can_focus=False):
 
     def segments(self, y: int) -> list[Segment]:
         """One row of the screen."""
-        width = self.size.width
+        width = self.line_width
         lines = self._lines(width)
         return self.painter.segments(lines[y] if y < len(lines) else (), width, self.rich_style)
 

@@ -59,7 +59,7 @@ class LetterStrip(PlainLines, can_focus=False):
 
     def segments(self, y: int) -> list[Segment]:
         """The one line, drawn from what is known now."""
-        width = self.size.width
+        width = self.line_width
         line = strip_line(self._letters(width), self._focus, titled=self.titled)
         if not self.titled:
             line = (Part(own(" " * max(0, width - length(line) - 1))), *line)

@@ -40,6 +40,8 @@ class LineList(ScrollView, PlainLines, can_focus=False):
         self._line: Callable[[int, int], Line] = lambda row, width: ()
         self.cursor = -1
         self._base = Style()
+        self._top = 0
+        """The row of the first line."""
 
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
         """Show so many rows; `line` gives the parts of a row for a width."""
@@ -72,15 +74,14 @@ class LineList(ScrollView, PlainLines, can_focus=False):
             self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True, x_axis=False)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The style of all lines is found out once: it is slow to find."""
-        self._base = self.rich_style
+        """What is the same for all lines is found out once."""
+        self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 
     def segments(self, y: int) -> list[Segment]:
         """One row of the screen."""
-        row = self.scroll_offset.y + y
+        row, width = self._top + y, self.line_width
         base = self._base + self.painter.style(Look.CURSOR) if row == self.cursor else self._base
-        width = self.size.width
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def on_click(self, event: events.Click) -> None:

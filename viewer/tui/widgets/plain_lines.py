@@ -24,18 +24,23 @@ class PlainLines(Widget):
     """Draws its lines itself. Textual's way through its cache of styles, which is made for borders and effects, takes
     twice as long, and a page has no line that was drawn before."""
 
+    line_width = 0
+    """How wide the lines are that are being drawn: a widget's size is slow to find."""
+
     def segments(self, y: int) -> list[Segment]:
-        """A line of the screen, as wide as the content."""
+        """A line of the screen, of that width."""
         raise NotImplementedError
 
     def render_line(self, y: int) -> Strip:
         """The same, for whoever asks for one line."""
-        return Whole(self.segments(y), self.size.width)
+        self.line_width = self.size.width
+        return Whole(self.segments(y), self.line_width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines in a region."""
         if self.styles.gutter:
             return super().render_lines(crop)
+        self.line_width = self.size.width
         width, filters = self.region.width, self.get_line_filters()
         background = self.background_colors[1]
         strips: list[Strip] = []

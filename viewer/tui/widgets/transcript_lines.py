@@ -113,10 +113,11 @@ class TranscriptLines(PlainLines, can_focus=True):
     def segments(self, y: int) -> list[Segment]:
         """One line of the screen: the block line there, and its piece of the minimap."""
         content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
-        segments = self.painter.segments(content, self.text_width, self._base)
+        width = max(1, self.line_width - 1)
+        segments = self.painter.segments(content, width, self._base)
         if y < len(self._frame) and self.text_selection:
             row, line, _ = self._frame[y]
-            segments = list(self._with_selection(Strip(segments, self.text_width), row, line))
+            segments = list(self._with_selection(Strip(segments, width), row, line))
         return segments + self.painter.segments((thumb,), 1, self._base)
 
     def render_line(self, y: int) -> Strip:

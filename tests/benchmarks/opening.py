@@ -31,6 +31,7 @@ def measure(scale: Scale, report: Report) -> None:
         _first_content(scale, size, report)
     path = generated(Kind.CHAT, scale.large).path
     report(_jump(scale, path))
+    report(_followed(scale, path))
     report(_resize(path))
 
 
@@ -80,6 +81,12 @@ def _jump(scale: Scale, path: Path) -> Row:
     medians = in_turns(scale.rounds, measures)
     beside = (("less", milliseconds(medians["less"]) if less else None),)
     return Row("jump to the end, just opened", milliseconds(medians["ours"]), beside, (Bound(ONE_FRAME),))
+
+
+def _followed(scale: Scale, path: Path) -> Row:
+    """From the start of the program to the end of a file that is followed."""
+    medians = in_turns(scale.rounds, {"ours": _until_content([*OURS, "-f", path], LAST)})
+    return Row("followed from the start to its end", milliseconds(medians["ours"]))
 
 
 def _until_end(command: Sequence[str | Path], shown: str, key: bytes) -> float:

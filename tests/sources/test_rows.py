@@ -74,13 +74,13 @@ def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_al
     safe, debug = document.project(Audience()), document.project(Audience(frozenset({Reveal.ALL})))
     kept = safe.rows()
     document.load()
-    assert document.project(Audience()).rows(again=kept) is kept
+    assert document.project(Audience()).rows(again=[kept]) is kept
     assert columns(kept) == columns(safe.rows())
-    assert columns(debug.rows(again=kept)) == columns(debug.rows())
+    assert columns(debug.rows(again=[kept])) == columns(debug.rows())
     strict = document.project(Audience(strict=True))
-    assert columns(strict.rows(again=kept)) == columns(strict.rows())
+    assert columns(strict.rows(again=[kept])) == columns(strict.rows())
     for other in (safe.rows(only=Chosen([1])), safe.rows(Lane.CONVERSATION)):
-        assert columns(safe.rows(again=other)) == columns(kept)
-    assert columns(safe.rows(only=Chosen([1]), again=kept)) == columns(safe.rows(only=Chosen([1])))
+        assert columns(safe.rows(again=[other])) == columns(kept)
+    assert columns(safe.rows(only=Chosen([1]), again=[kept])) == columns(safe.rows(only=Chosen([1])))
     anew = Document(InMemory(transcript(4, 60))).load().project(Audience())
-    assert columns(anew.rows(again=kept)) == columns(anew.rows())
+    assert columns(anew.rows(again=[kept])) == columns(anew.rows())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -316,6 +318,16 @@ class TestBeginningAnew:
             path.write_text(chat(19).replace("Answer", "Reply"), "utf-8")
             shown = await app.shows("Reply 1.")
             assert "❚❚ paused" in shown
+
+    async def test_the_reading_before_is_let_go(self, path: Path) -> None:
+        async with live(path, chat(3)) as app:
+            before = weakref.ref(app.main.document._examiner)
+            await app.press("d", "a", "d")
+            path.write_text(HEAD + QUESTION, "utf-8")
+            await app.until(lambda: app.main.document.message_count == 1)
+            await app.rest()
+            gc.collect()
+            assert before() is None
 
     async def test_marks_and_folds_of_other_messages_go(self, path: Path) -> None:
         async with live(path, chat(3)) as app:

@@ -75,12 +75,11 @@ class Projection:
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(transcript.number, transcript.dialect, version, model, header_shown)
 
-    def rows(self, lane: Lane | None = None, only: Chosen | None = None, *, again: Rows | None = None) -> Rows:
-        """The rows as far as the input has been read; more comes with `Rows.extend`. Those that are given again are
-        used where they are the ones that are wanted."""
-        rows = Rows(self._examiner, self.audience, lane, only)
-        if again is not None and again.is_like(rows):
-            rows = again
+    def rows(self, lane: Lane | None = None, only: Chosen | None = None, *, again: Sequence[Rows] = ()) -> Rows:
+        """The rows as far as the input has been read; more comes with `Rows.extend`. Of those that are given again the
+        ones that are wanted are used."""
+        wanted = Rows(self._examiner, self.audience, lane, only)
+        rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
         return rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual.message import Message
@@ -107,14 +108,14 @@ class Parts(Screen[None]):
         self.pointed: ShownDiagnostic | None = None
         """The problem that the last jump went to: enter explains it."""
 
-    rows_before: Rows | None = None
+    rows_at_hand: Sequence[Rows] = ()
     """Those of the view before this one: there and back is what one does, and rows of millions of messages take time.
     They are numbers, no text."""
 
     def look(self) -> View:
         """The document under the present audience."""
         projection = self.document.project(self.state.audience)
-        rows = projection.rows(again=self.rows_before)
+        rows, self.rows_at_hand = projection.rows(again=self.rows_at_hand), ()  # those of another reading are let go
         return View(projection, rows, projection.calls(), projection.problems(rows).extend(rows.settled_number))
 
     # The widgets, by name.

@@ -28,10 +28,11 @@ class Showing(Titling):
         number = self.focused_number
         leaves_debug = self.state.debug and not state.debug
         self.state, rows = state, self.view.rows
+        self.rows_at_hand = (rows, *self.rows_at_hand)
         if leaves_debug:
             self.forget_revealed()
         self.view = self.look()
-        self.rows_before = rows
+        self.rows_at_hand = (rows,)
         self.show_view()
         if number:
             self.focus_message(self.nearest_shown(number), above=above)

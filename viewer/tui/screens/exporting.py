@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path, PurePath
 
 from textual.worker import Worker
@@ -68,7 +69,7 @@ class Exporting(Parts):
             private=not self.state.audience.is_safe,
             never=Path(self.document.name),
         )
-        self._worker = self.run_worker(self._export(file, exporter, typed), group="export")
+        self._worker = self.work(partial(self._export, file, exporter, typed), "export")
 
     async def _export(self, target: WholeFile, exporter: Exporter, typed: str) -> None:
         """The file, in steps so small that no key ever waits; when it is stopped, nothing is left of it."""

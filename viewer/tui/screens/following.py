@@ -45,7 +45,7 @@ class Following(Tailing, Acting):
         if isinstance(self.document, LiveDocument):
             self.tail(self.document, at_end=self.watching.follow and not self.watching.from_start)
         else:
-            self.run_worker(self.read(), group="read")
+            self.work(self.read, "read")
 
     def action_follow(self) -> None:
         """On; back to the end after the person went elsewhere; off."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import NamedTuple
 
 from textual.message import Message
 from textual.screen import Screen
+from textual.worker import Worker
 
 from viewer.render.style import ASCII, UNICODE, Look, Signs, Style
 from viewer.sources.document import Document
@@ -204,6 +205,12 @@ class Parts(Screen[None]):
     def is_whole(self) -> bool:
         """Whether no widget has been taken away: the program may be about to end."""
         return len(self.children) >= self.parts
+
+    def work(
+        self, doing: Callable[[], Coroutine[None, None, None]], group: str, *, exclusive: bool = False
+    ) -> Worker[None]:
+        """Do this beside everything else. What is replaced, or ends, before it began was never made."""
+        return self.run_worker(doing, group=group, exclusive=exclusive)
 
     async def give_way(self) -> None:
         """Let the person through before the next step of some work. What is typed passes from hand to hand, a round of

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine
 from functools import partial
-
-from textual.worker import Worker
 
 from viewer.tui.screens.parts import Parts
 from viewer.tui.search import Query, Searcher
@@ -41,11 +38,7 @@ class Searching(Parts):
         start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
         self.prompt.rest(kind, typed, "searching")
-        self._begin(partial(self._search, self.searcher, kind, typed))
-
-    def _begin(self, search: Callable[[], Coroutine[None, None, None]]) -> None:
-        """One search at a time; one that is replaced before it began was never made."""
-        _: Worker[None] = self.run_worker(search, group="search", exclusive=True)
+        self.work(partial(self._search, self.searcher, kind, typed), "search", exclusive=True)
 
     async def _search(self, searcher: Searcher, kind: PromptKind, typed: str) -> None:
         jumped, noted = False, 0.0
@@ -78,7 +71,7 @@ class Searching(Parts):
         self.searcher.resume(changed)
         self._changed = min(self._changed, changed)
         if not self._is_searching:
-            self._begin(partial(self._search_quietly, self.searcher))
+            self.work(partial(self._search_quietly, self.searcher), "search", exclusive=True)
 
     _is_searching = False
     _changed = sys.maxsize
@@ -94,7 +87,7 @@ class Searching(Parts):
         start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
         self._changed = 0
-        self._begin(partial(self._search_quietly, self.searcher))
+        self.work(partial(self._search_quietly, self.searcher), "search", exclusive=True)
 
     async def _search_quietly(self, searcher: Searcher) -> None:
         """Search what is left, and mark what is found, without going there."""

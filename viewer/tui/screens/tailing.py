@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 
 from viewer.sources.changes import Condition
 from viewer.sources.live import LiveChange, LiveDocument
@@ -40,7 +41,7 @@ class Tailing(Growing):
         """Read on; when all that is there has been read show the end, the top, or with None the same place."""
         self.is_catching_up = live is not self.document or not self.drawn
         self.tailed = live
-        self.run_worker(self._tail(live, at_end), group="tail", exclusive=True)
+        self.work(partial(self._tail, live, at_end), "tail", exclusive=True)
         if self.is_followed:
             self.judge_place()
             self.draw_all()

@@ -62,6 +62,7 @@ class Tailing(Growing):
         while self.tailed is live and self.is_whole:
             if live.wants_preparation:
                 await asyncio.to_thread(live.prepare)
+                continue
             more = self._read_on(live)
             if self.is_catching_up and self._has_arrived(live):
                 self._arrive(live, at_end)

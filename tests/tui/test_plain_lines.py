@@ -15,12 +15,13 @@ from tests.tui.running import press, running, view
 from viewer.tui.widgets.plain_lines import PlainLines, Whole
 
 
-def cells(strips: Iterable[Strip]) -> list[list[tuple[str, Style | None]]]:
-    """Each character with its style, but for what the mouse needs."""
-    return [
-        [(sign, style.clear_meta_and_links() if style else style) for text, style, _ in strip for sign in text]
-        for strip in strips
-    ]
+def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
+    """Each character with its style, but for what the mouse needs; of a space the background."""
+    return [[(sign, style and _look(sign, style)) for text, style, _ in strip for sign in text] for strip in strips]
+
+
+def _look(sign: str, style: Style) -> object:
+    return style.clear_meta_and_links() if sign != " " or style.reverse or style.underline else style.bgcolor
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (20, 5)])
@@ -34,7 +35,8 @@ async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -
                 await press(pilot, "J")
             for widget in view(pilot).query(PlainLines):
                 whole = Region(0, 0, *widget.region.size)
-                for crop in (whole, whole.shrink((1, 2, 1, 3)) if whole.height > 3 and whole.width > 9 else whole):
+                inside = whole.shrink((1, 2, 1, 3)) if whole.height > 3 and whole.width > 9 else whole
+                for crop in (whole, inside, whole.grow((0, 0, 3, 0))):
                     if crop:
                         assert cells(widget.render_lines(crop)) == cells(Widget.render_lines(widget, crop))
                         seen += crop.height

@@ -44,8 +44,9 @@ class PlainLines(Widget):
         width, filters = self.region.width, self.get_line_filters()
         background = self.background_colors[1]
         strips: list[Strip] = []
-        for y in crop.line_range:
-            segments = self.segments(y)
+        height = self.size.height
+        for y in crop.line_range:  # while sizes change, more may be asked for than there is
+            segments = self.segments(y) if y < height else [Segment(" " * self.line_width, self.rich_style)]
             for each in filters:
                 segments = each.apply(segments, background)
             strips.append(Whole(segments, width))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rich.segment import Segment
 from textual import events
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from viewer.render.lines import cells
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.tui.paint import Painter
-from viewer.tui.widgets.plain_lines import PlainLines
 
 ROOMY = 100
 """Columns from which on the bars use whole words."""
@@ -50,7 +50,7 @@ def apart(left: list[Spot], right: list[Spot], width: int) -> list[Spot]:
     return [*left, spot(" " * gap), *right]
 
 
-class Bar(PlainLines, can_focus=False):
+class Bar(Widget, can_focus=False):
     """One line; subclasses say which parts it has for a width."""
 
     DEFAULT_CSS = """
@@ -76,10 +76,11 @@ class Bar(PlainLines, can_focus=False):
         self.painter = painter
         self.refresh()
 
-    def segments(self, y: int) -> list[Segment]:
+    def render_line(self, y: int) -> Strip:
         """The line in the colours of the theme."""
-        width = self.line_width
-        return self.painter.segments(() if y else self.line(width), width, self.rich_style)
+        if y:
+            return Strip.blank(self.size.width, self.rich_style)
+        return self.painter.strip(self.line(self.size.width), self.size.width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
         """A click on a part that stands for an action."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rich.segment import Segment
 from textual import events
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from viewer.render.style import Line
 from viewer.tui.paint import Painter
-from viewer.tui.widgets.plain_lines import PlainLines
 
 
-class HeadLine(PlainLines, can_focus=False):
+class HeadLine(Widget, can_focus=False):
     """A few fixed lines above a list."""
 
     DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"
@@ -47,11 +47,11 @@ class HeadLine(PlainLines, can_focus=False):
         """Forget the text."""
         self.show(lambda width: [])
 
-    def segments(self, y: int) -> list[Segment]:
+    def render_line(self, y: int) -> Strip:
         """One row of the screen."""
-        width = self.line_width
+        width = self.size.width
         lines = self._lines(width)
-        return self.painter.segments(lines[y] if y < len(lines) else (), width, self.rich_style)
+        return self.painter.strip(lines[y] if y < len(lines) else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
         """A click tells its place."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rich.segment import Segment
 from textual import events
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from viewer.render.style import Part, Style, own
 from viewer.sources.projection import Projection
@@ -12,14 +13,13 @@ from viewer.sources.rows import Rows
 from viewer.tui.columns import length
 from viewer.tui.paint import Painter
 from viewer.tui.strip_cells import Letter, letter_at, letters_around, strip_line
-from viewer.tui.widgets.plain_lines import PlainLines
 
 _TITLE = len(" STRIP  ")
 _MOST = 60
 """Cells of letters beside a title."""
 
 
-class LetterStrip(PlainLines, can_focus=False):
+class LetterStrip(Widget, can_focus=False):
     """One line; with a title it begins at the left and says what it is, else it stands at the right edge."""
 
     DEFAULT_CSS = "LetterStrip { height: 1; width: 1fr; }"
@@ -57,13 +57,13 @@ class LetterStrip(PlainLines, can_focus=False):
         self._shown = None
         self.refresh()
 
-    def segments(self, y: int) -> list[Segment]:
+    def render_line(self, y: int) -> Strip:
         """The one line, drawn from what is known now."""
-        width = self.line_width
+        width = self.size.width
         line = strip_line(self._letters(width), self._focus, titled=self.titled)
         if not self.titled:
             line = (Part(own(" " * max(0, width - length(line) - 1))), *line)
-        return self.painter.segments(line if y == 0 else (), width, self.rich_style)
+        return self.painter.strip(line if y == 0 else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
         """A click chooses the message of the letter."""

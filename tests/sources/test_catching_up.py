@@ -119,3 +119,12 @@ def test_a_small_file_is_checked_as_it_is_read(tmp_path: Path) -> None:
     document = follow(small)
     document.step()
     assert document._examiner.is_checked
+
+
+def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
+    lines = tmp_path / "run.jsonl"
+    lines.write_text(f'{{"role":"user","content":"{"Hi " * 300}"}}\n' * (3 * BIG // 930))
+    document = follow(lines)
+    while document.step().more:
+        assert document._examiner.is_checked
+    assert reading(document) == reading(open_document(str(lines)))

@@ -223,11 +223,12 @@ class LiveDocument(Document):
         return self.detection if self._is_asked_for else detect(head)
 
     def _take(self, data: bytes) -> None:
-        """Read on and check at once: who watches wants to know what became of calls. But far from the end, reading
-        comes first."""
+        """Read on and check at once: who watches wants to know what became of calls. But what is scanned far from the
+        end is only read; that is much faster than to check it."""
         waits = not self._examiner.is_checked
         super()._take(data)
-        if not waits and self.following.length - self._read_to < BIG:
+        is_far = self.following.length - self._read_to >= BIG
+        if self._scanner is None or not (waits or is_far):
             self._examiner.check_all()
 
     def _finish(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from rich.segment import Segment
+from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
@@ -80,13 +81,13 @@ def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
     """A widget that is shown whatever the view says, and draws the leak; or the list or head of a pane does."""
 
     def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
-        draw = kind.render_line
+        draw = kind.render_lines
 
-        def render_line(self: Widget, y: int) -> Strip:
+        def render_lines(self: Widget, crop: Region) -> list[Strip]:
             names = {type(each).__name__ for each in self.ancestors}
             if (inside and inside not in names) or (id and self.id != id):
-                return draw(self, y)
-            return Strip([Segment(leak)]).adjust_cell_length(self.size.width)
+                return draw(self, crop)
+            return [Strip([Segment(leak)]).adjust_cell_length(crop.width)] * crop.height
 
         def show(screen: MainScreen) -> None:
             moved(screen)
@@ -96,7 +97,7 @@ def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
                     widget.styles.min_height, widget.styles.min_width = 3 if inside else 1, 20
 
         moved = MainScreen.moved
-        patched.setattr(kind, "render_line", render_line)
+        patched.setattr(kind, "render_lines", render_lines)
         patched.setattr(MainScreen, "moved", show)
 
     return plant

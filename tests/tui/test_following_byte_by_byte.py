@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+from textual.geometry import Region
 from textual.strip import Strip
 
 from tests.samples import samples
@@ -54,15 +55,16 @@ class Scan:
     def __init__(self, pieces: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.pieces = [piece.lower() for piece in pieces]
         self.lines = 0
-        render: Callable[[Transcript, int], Strip] = Transcript.render_line
+        render: Callable[[Transcript, Region], list[Strip]] = Transcript.render_lines
 
-        def watched(transcript: Transcript, y: int) -> Strip:
-            strip = render(transcript, y)
-            self.lines += 1
-            self.look(strip.text)
-            return strip
+        def watched(transcript: Transcript, crop: Region) -> list[Strip]:
+            strips = render(transcript, crop)
+            for strip in strips:
+                self.lines += 1
+                self.look(strip.text)
+            return strips
 
-        monkeypatch.setattr(Transcript, "render_line", watched)
+        monkeypatch.setattr(Transcript, "render_lines", watched)
         monkeypatch.setattr(pace, "FRAME", 0.0)
         monkeypatch.setattr(pace, "LOOK", 0.0)
         monkeypatch.setattr(tailing, "QUICK_SECONDS", 0.001)

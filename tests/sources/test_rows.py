@@ -84,3 +84,22 @@ def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_al
     assert columns(safe.rows(only=Chosen([1]), again=[kept])) == columns(safe.rows(only=Chosen([1])))
     anew = Document(InMemory(transcript(4, 60))).load().project(Audience())
     assert columns(anew.rows(again=[kept])) == columns(anew.rows())
+
+
+def test_what_is_open_while_a_file_is_read_is_not_shown_before_it_is_closed() -> None:
+    """Its end may tell that all before it was a thought."""
+    text = (
+        "version: 2.2\n"
+        + PARTS[0]
+        + "<|start|>assistant<|channel|>final<|message|>"
+        + "hm " * 100
+        + "</think>Yes.<|end|>"
+    )
+    document = Document(InMemory(text.encode()))
+    safe, debug = document.project(Audience()), document.project(Audience(frozenset({Reveal.ALL})))
+    while not document.is_read:
+        document.read_some(50)
+        shown = [str(item) for item in safe.items()]
+        assert not any("hm" in item for item in shown), shown
+        assert len(debug.rows()) == document.message_count
+    assert [getattr(item, "body", None) for item in safe.items()] == ["Hi", "Yes."]

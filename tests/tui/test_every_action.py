@@ -453,3 +453,11 @@ async def test_after_a_prefix_single_keys_do_not_act() -> None:
         assert (view(pilot).state.debug, view(pilot).state.marks, pilot.app._exit) == (False, frozenset(), False)
         await press(pilot, "5", "T", "G")
         assert view(pilot).focused_number == 33, "another key forgets the digits"
+
+
+async def test_nothing_is_done_any_more_when_the_screen_is_being_taken_apart() -> None:
+    async with running() as pilot:
+        screen = view(pilot)
+        await screen.prompt.remove()
+        for action in ("goto", "search", "page_down", "debug"):
+            await screen.run_action(action)

@@ -31,6 +31,8 @@ class Examiner:
         self.strays: list[Stray] = []
         self.unsettled: set[int] = set()
         """The numbers of the messages that are still open."""
+        self.is_partial = False
+        """More of the input is there, and has not been read: what is open now is not known before it is closed."""
         self._checker = Checker(self.index, read, dialects, ids)
         self.findings = self._checker.findings
         self.calls = self._checker.calls

@@ -62,6 +62,7 @@ class Document:
         self.detection = detection
         self._places = Places(source.read)
         self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
+        self._examiner.is_partial = True
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
         self._is_prepared = False
@@ -144,7 +145,7 @@ class Document:
         self._examiner.take(self._parser.close())
         self._examiner.close()
         self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
-        self._is_read = True
+        self._is_read, self._examiner.is_partial = True, False
 
     @property
     def is_read(self) -> bool:

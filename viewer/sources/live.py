@@ -63,6 +63,7 @@ class LiveDocument(Document):
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
+        self._examiner.is_partial = False  # what is still being written is shown as it comes
         self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
         self._told = 0
         """So many of the diagnostics were taken."""

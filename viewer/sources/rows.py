@@ -180,6 +180,8 @@ class Rows:
         changed = max(0, len(self) - 1)
         last = len(self._examiner.index)
         self.settled_number = min(self._examiner.unsettled, default=last + 1) - 1
+        if self._examiner.is_partial and not self._audience.sees_thoughts:
+            last = self.settled_number  # it may turn out to be a thought
         self._take(self.settled_number)
         self._remember()
         self._take(last)

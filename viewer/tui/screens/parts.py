@@ -219,6 +219,10 @@ class Parts(Screen[None]):
         for _ in range(HANDS if time.monotonic() - heard_at < TYPING_SECONDS else 1):
             await asyncio.sleep(0)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing is done any more once widgets have been taken away."""
+        return self.is_whole and super().check_action(action, parameters)
+
     # What several parts need; `Showing`, `Moving` and `Exporting` do it.
 
     def show_view(self, changed: int | None = None) -> None:

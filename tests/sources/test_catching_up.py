@@ -32,9 +32,9 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def follow(path: Path) -> LiveDocument:
+def follow(path: Path, *, reads_first: bool = True) -> LiveDocument:
     clock = Clock()
-    return LiveDocument(FollowSource(str(path), clock=clock), clock=clock)
+    return LiveDocument(FollowSource(str(path), clock=clock), clock=clock, reads_first=reads_first)
 
 
 def steps_until_caught_up(document: LiveDocument) -> list[LiveChange]:
@@ -128,3 +128,10 @@ def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
     while document.step().more:
         assert document._examiner.is_checked
     assert reading(document) == reading(open_document(str(lines)))
+
+
+def test_whoever_prints_as_it_comes_has_it_checked_as_it_is_read(path: Path) -> None:
+    document = follow(path, reads_first=False)
+    while document.step().more:
+        assert document._examiner.is_checked
+    assert reading(document) == reading(open_document(str(path)))

@@ -47,8 +47,11 @@ class LiveDocument(Document):
         options: Options | None = None,
         *,
         clock: Clock = time.monotonic,
+        reads_first: bool = False,
     ) -> None:
+        """With `reads_first` what is far from the end is checked when all has been read."""
         self.following = source
+        self._reads_first = reads_first
         self._clock = clock
         self._is_asked_for = dialect is not None
         self._queue: deque[Change] = deque()
@@ -225,11 +228,11 @@ class LiveDocument(Document):
 
     def _take(self, data: bytes) -> None:
         """Read on and check at once: who watches wants to know what became of calls. But what is scanned far from the
-        end is only read; that is much faster than to check it."""
+        end may be only read; that is much faster than to check it."""
         waits = not self._examiner.is_checked
         super()._take(data)
         is_far = self.following.length - self._read_to >= BIG
-        if self._scanner is None or not (waits or is_far):
+        if not self._reads_first or self._scanner is None or not (waits or is_far):
             self._examiner.check_all()
 
     def _finish(self) -> None:

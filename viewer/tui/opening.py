@@ -50,7 +50,7 @@ class Opener:
             source = FollowSource(path, descriptor=sys.stdin.fileno())
         else:
             source = FollowSource(path, wake=FolderWake(path))
-        return LiveDocument(source, self._dialect, self._reading)
+        return LiveDocument(source, self._dialect, self._reading, reads_first=True)
 
 
 def is_stream(path: str) -> bool:

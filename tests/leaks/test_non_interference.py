@@ -115,7 +115,7 @@ def test_every_screen_is_the_same(dialect: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pairs(), NUMBERS)
 def test_random_pairs_are_the_same(pair: Pair, numbers: list[int]) -> None:
     check(pair, numbers)

@@ -119,7 +119,7 @@ async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkey
         await scan.feed(app, row.text.encode(), every=8)
 
 
-@pytest.mark.share(test=9)
+@pytest.mark.share(test=18)
 @pytest.mark.parametrize("name", some(SMALL, 30))
 async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in samples() if sample.name == name)

@@ -24,7 +24,7 @@ def _look(sign: str, style: Style) -> object:
     return style.clear_meta_and_links() if sign != " " or style.reverse or style.underline else style.bgcolor
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (20, 5)])
+@pytest.mark.parametrize("size", [(120, 40), (40, 12)])
 @pytest.mark.parametrize("keys", [(), ("d",), ("d", "o", "C"), ("d", "s", "v", "J", "m"), ("/", "w", "enter")])
 async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -> None:
     async with running(size=size, keys=keys) as pilot:

@@ -14,7 +14,7 @@ from viewer.tui.widgets.outline import Outline
 from viewer.tui.widgets.problems import Problems
 
 
-@pytest.mark.share(quick=12)
+@pytest.mark.share(quick=12, test=2)
 @pytest.mark.parametrize("size", [(5, 2), (20, 5), (500, 200)])
 @pytest.mark.parametrize("audience", [SAFE, DEBUG], ids=["safe", "debug"])
 @pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, LetterStrip])

@@ -153,3 +153,15 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
         assert not view(pilot).document.is_complete
         assert len(steps) - before < 2 * 10
         await settled(pilot)
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 1000.0)
+    async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(view(pilot).view.rows) > 1)
+        view(pilot).action_bottom()
+        await until(pilot, lambda: view(pilot).document.is_read)
+        assert not view(pilot).document.is_complete
+        assert view(pilot).focused_number == view(pilot).document.message_count
+        await settled(pilot)

@@ -33,13 +33,13 @@ class Reading(Searching, Showing):
         while not self.document.is_complete:
             if not self.is_whole:
                 return
-            hurries = self.still_wants_end()
+            hurries, was_read = self.still_wants_end(), self.document.is_read
             self.document.read_some(self.document.step_size * (HURRY if hurries else 1))
-            now = loop.time()
+            now, is_there = loop.time(), self.document.is_read and not was_read
             if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
                 looked = drawn = now
                 self.draw_all()
-            elif now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
+            elif is_there or now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
                 drawn = now
                 self.draw_growth()
             await self.give_way()

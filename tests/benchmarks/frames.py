@@ -38,6 +38,7 @@ async def _measure(scale: Scale, report: Report) -> None:
         times = await held(pilot, "pagedown", scale.held_keys)
         _tell(report, rows_of(f"frame, PageDown held, {file.messages:,} messages, safe", times, AFTERWARDS, True))
         report(_jump("jump to the end, all read", [await _there_and_back(pilot) for _ in range(JUMPS)]))
+        await frame(pilot, "home")
         report(_toggled("debug view on and off", [await frame(pilot, "d") for _ in range(TOGGLES + 1)]))
         times = await held(pilot, "pagedown", scale.held_keys)
         _tell(report, rows_of(f"frame, PageDown held, {file.messages:,} messages, debug", times, AFTERWARDS))

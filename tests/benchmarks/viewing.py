@@ -24,8 +24,8 @@ from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 HERTZ = 60
 LONGEST = 10.0
 MOST_DRAWINGS = 5
-HOPS = 10
-"""So often the loop goes round until what follows from a drawing has come to those whom it concerns."""
+HOPS = 20
+"""So often the loop goes round until what follows from an action, or a drawing, has come to those whom it concerns."""
 
 
 @asynccontextmanager
@@ -52,11 +52,11 @@ async def frame(pilot: Pilot[int], key: str) -> float:
     app._driver.send_message(event)
     await asyncio.wait_for(acted.wait(), LONGEST)
     for _ in range(MOST_DRAWINGS):
-        app.screen._on_timer_update()
         for _ in range(HOPS):
             await asyncio.sleep(0)
         if not _is_to_be_drawn(app.screen):
             break
+        app.screen._on_timer_update()
     return time.perf_counter() - start
 
 

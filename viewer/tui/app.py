@@ -261,11 +261,6 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._remember(error)
         self._close_messages_no_wait()
 
-    def finish_writing(self) -> None:
-        """What is still on its way to the terminal goes before what is said there of a fault."""
-        if self._driver is not None:
-            self._driver.close()
-
     def _remember(self, error: BaseException | None) -> None:
         """The first fault: later ones come of it."""
         if error is not None and self._crash[0] is None:
@@ -293,6 +288,5 @@ def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None
     code = app.run()
     kind, _, trace = app.crash
     if kind is not None:
-        app.finish_writing()
         return report_crash(kind, trace)
     return code or app.return_code or 0

@@ -261,6 +261,11 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._remember(error)
         self._close_messages_no_wait()
 
+    def finish_writing(self) -> None:
+        """What is on its way to the terminal arrives, also where a fault came between, and before a word of it."""
+        if self._driver is not None:
+            self._driver.close()
+
     def _remember(self, error: BaseException | None) -> None:
         """The first fault: later ones come of it."""
         if error is not None and self._crash[0] is None:
@@ -285,7 +290,10 @@ def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None
         app.driver_class = in_place(app.driver_class, taken)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    code = app.run()
+    try:
+        code = app.run()
+    finally:
+        app.finish_writing()
     kind, _, trace = app.crash
     if kind is not None:
         return report_crash(kind, trace)

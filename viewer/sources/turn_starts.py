@@ -63,9 +63,11 @@ def _many(turns: array[int], turn: int, base: int) -> tuple[array[int], array[in
     own = np.frombuffer(turns, np.uint32)
     found = np.flatnonzero(own) if not own.all() else None
     known = own if found is None else own[found]
-    first = [1] if not turn and not own[0] else []
+    first = []
+    if not turn and not own[0]:
+        turn, first = 1, [1]
     begins = np.empty(len(known), bool)
-    begins[:1] = known[:1] != (turn or sum(first))
+    begins[:1] = known[:1] != turn
     np.not_equal(known[1:], known[:-1], out=begins[1:])
     places = np.flatnonzero(begins)
     begun = known[places]

@@ -40,6 +40,7 @@ from viewer.tui.widgets.transcript import Transcript
 from viewer.values import mutable
 
 HANDS = 30
+"""Rounds of the loop in which a key comes from the terminal to what it does."""
 TYPING_SECONDS = 0.1
 ROOMY = 100
 """From so many columns on panes stand beside one another."""

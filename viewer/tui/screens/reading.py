@@ -35,11 +35,11 @@ class Reading(Searching, Showing):
                 return
             hurries, was_read = self.still_wants_end(), self.document.is_read
             self.document.read_some(self.document.step_size * (HURRY if hurries else 1))
-            now, is_there = loop.time(), self.document.is_read and not was_read
+            now, has_come_to_end = loop.time(), self.document.is_read and not was_read
             if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
                 looked = drawn = now
                 self.draw_all()
-            elif is_there or now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
+            elif has_come_to_end or now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
                 drawn = now
                 self.draw_growth()
             await self.give_way()

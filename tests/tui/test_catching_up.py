@@ -11,19 +11,27 @@ from viewer.sources.document import BIG, open_document
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.widgets.title_bar import FollowState
 
-GOOD = "<|start|>user<|message|>How warm?<|end|>\n<|start|>assistant<|channel|>final<|message|>It is.<|return|>\n"
-BROKEN = "<|start|>assistant<|channel|>final<|message|>Br\x00ken.<|return|>\n"
+HEAD = "version: 2.2\n"
+GOOD = (
+    "<|start|>assistant to=functions.f call_id=c{0}<|channel|>commentary<|constrain|>json<|message|>"
+    '{{"at": {0}}}<|call|>\n'
+    "<|start|>tool name=functions.f call_id=c{0} to=assistant<|channel|>commentary<|message|>{0}<|end|>\n"
+    "<|start|>assistant<|channel|>final<|message|>It is.<|end|>\n"
+)
+BROKEN = "<|start|>assistant<|channel|>final<|message|>Br\x00ken.<|end|>\n"
 
 
 async def test_the_end_is_there_and_nothing_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
-    path.write_text("version: 2.2\n" + (GOOD * 100 + BROKEN) * (3 * BIG // (100 * len(GOOD))) + GOOD)
+    turns = (GOOD.format(number) + BROKEN * (not number % 1000) for number in range(4 * BIG // len(GOOD)))
+    path.write_text(HEAD + "".join(turns))
     whole = open_document(str(path)).project(END_USER)
     app = ViewerApp([str(path)], ViewOptions(follow=True))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with asyncio.timeout(60), app.run_test(size=(120, 40)) as pilot:
         while view(pilot).going().state is not FollowState.FOLLOWING:
             await asyncio.sleep(0.001)
         document = view(pilot).document
+        assert document._examiner.unchecked > 0
         assert f"msg {whole.message_count}/{whole.message_count}" in drawn(pilot)
         while not document._examiner.is_checked or view(pilot).is_reading:
             await asyncio.sleep(0.001)

@@ -7,6 +7,7 @@ import time
 from functools import partial
 
 from viewer.sources.changes import Condition
+from viewer.sources.document import WORTH_SCANNING
 from viewer.sources.live import LiveChange, LiveDocument
 from viewer.tui.screens.growing import Growing
 
@@ -25,7 +26,7 @@ class Tailing(Growing):
     """One worker reads and draws; whatever the person does happens between its steps."""
 
     _second = 0
-    _piece = FIRST
+    _piece, _least = FIRST, LEAST
 
     @property
     def is_reading(self) -> bool:
@@ -62,6 +63,7 @@ class Tailing(Growing):
         while self.tailed is live and self.is_whole:
             if live.wants_preparation:
                 await asyncio.to_thread(live.prepare)
+                self._piece = self._least = WORTH_SCANNING
                 continue
             more = self._read_on(live)
             if self.is_catching_up and self._has_arrived(live):
@@ -91,7 +93,7 @@ class Tailing(Growing):
     def _measure(self, seconds: float, *, more: bool) -> None:
         """The next piece is larger where there is much to read and this one was little work."""
         if seconds > SLICE_SECONDS:
-            self._piece = max(LEAST, self._piece // 2)
+            self._piece = max(self._least, self._piece // 2)
         elif more and seconds < SLICE_SECONDS / 3:
             self._piece = min(MOST, self._piece * 2)
 

@@ -137,9 +137,9 @@ class TestFolders:
         async with running(tmp_path, options=FOLLOW) as pilot:
             assert isinstance(pilot.app.screen, FilesScreen)
             (tmp_path / "first.ocml").write_text(HEAD + QUESTION + ANSWER + "The first.")
-            end = asyncio.get_running_loop().time() + 8
-            while isinstance(pilot.app.screen, FilesScreen) and asyncio.get_running_loop().time() < end:
-                await asyncio.sleep(0.02)
+            async with asyncio.timeout(8):
+                while isinstance(pilot.app.screen, FilesScreen) or not pilot.app.screen.is_mounted:
+                    await asyncio.sleep(0.02)
             await shows(pilot, "The first.▌")
 
     @pytest.mark.slow

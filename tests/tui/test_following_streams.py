@@ -17,6 +17,7 @@ from tests.tui.running import drawn, press, running, said, settled, view
 from tests.tui.terminal import Terminal
 from viewer.tui.app import ViewOptions
 from viewer.tui.screens.files import FilesScreen
+from viewer.tui.screens.main import MainScreen
 
 FOLLOW = ViewOptions(follow=True)
 
@@ -138,7 +139,7 @@ class TestFolders:
             assert isinstance(pilot.app.screen, FilesScreen)
             (tmp_path / "first.ocml").write_text(HEAD + QUESTION + ANSWER + "The first.")
             async with asyncio.timeout(8):
-                while isinstance(pilot.app.screen, FilesScreen) or not pilot.app.screen.is_mounted:
+                while not (isinstance(pilot.app.screen, MainScreen) and pilot.app.screen.is_mounted):
                     await asyncio.sleep(0.02)
             await shows(pilot, "The first.▌")
 

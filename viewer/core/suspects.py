@@ -14,9 +14,12 @@ from viewer.core.scan_tokens import words_view
 
 MOST_FAULTS = 8
 """After so many, every message that is not ASCII is a suspect."""
+SELDOM = 256
+"""Characters beyond ASCII are few where fewer than one in so many bytes begins one."""
 
 _THINK = re.compile(THINK_TAG, re.IGNORECASE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
+_LEAD = 0xC2
 _LOWER = np.uint64(0x2020_2020_2020_2020)
 _SIX_BYTES, _SEVEN_BYTES = np.uint64((1 << 48) - 1), np.uint64((1 << 56) - 1)
 _OPENS, _CLOSES = (np.uint64(int.from_bytes(tag, "little")) for tag in (b"<think", b"</think"))
@@ -52,11 +55,20 @@ def _tool_calls(data: bytes) -> Iterator[int]:
         at = data.find(TOOL_CALLS, at + 1)
 
 
+def hiding_places(data: bytes) -> Iterator[int]:
+    """Where a character stands that may hide something. Where few are beyond ASCII, those alone are looked at."""
+    at = np.flatnonzero(np.frombuffer(data, np.uint8) >= _LEAD)
+    if len(at) < len(data) // SELDOM:
+        yield from (place for place in at.tolist() if MAY_HIDE.match(data, place))
+    else:
+        yield from (found.start() for found in MAY_HIDE.finditer(data))
+
+
 def _beyond_ascii(data: bytes, starts: NDArray[np.int64]) -> Iterator[int]:
     """Ill-formed UTF-8, and characters that may be hidden ones."""
     if data.isascii():
         return
-    yield from (found.start() for found in MAY_HIDE.finditer(data))
+    yield from hiding_places(data)
     at = 0
     for _ in range(MOST_FAULTS):
         try:

@@ -52,14 +52,15 @@ class Places:
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""
-        lines, line_start = self._before(offset)
-        return lines + 1, self._code_points(line_start, offset) + 1
+        lines, line_start, data, first = self._before(offset)
+        return lines + 1, self._code_points(line_start, offset, data, first) + 1
 
     def line_start(self, offset: int) -> int:
         """Where the line of an offset begins."""
         return self._before(offset)[1]
 
-    def _before(self, offset: int) -> tuple[int, int]:
+    def _before(self, offset: int) -> tuple[int, int, bytes, int]:
+        """Lines before it and where its line begins; the bytes read for that, and where they begin."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)
@@ -69,12 +70,16 @@ class Places:
         lines += data.count(b"\n")
         line_start = at + newest + 1 if newest >= 0 else line_start
         self._cursor = offset, lines, line_start
-        return lines, line_start
+        return lines, line_start, data, at
 
-    def _code_points(self, line_start: int, offset: int) -> int:
+    def _code_points(self, line_start: int, offset: int, data: bytes, first: int) -> int:
+        """How many stand between the two; of the bytes before the offset some have been read."""
         start, at, count = self._column_cursor
         if start != line_start or at > offset:
             at, count = line_start, 0
+        if first <= at:
+            at, data = first + len(data), data[at - first :]
+            count += len(data.decode("utf-8", "replace"))
         while at < offset:
             data = self._read(at, min(offset, at + BLOCK))
             size = _whole_characters(data) if at + len(data) < offset else len(data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from viewer.sources.changes import Change, Condition, Grew, Reason, Reset
 from viewer.sources.follow import FollowSource
@@ -77,3 +79,21 @@ def reader_of(path: object) -> Reader:
     """A reader of a file that is polled."""
     clock = Clock()
     return Reader(Recorded(path, clock), clock)
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def followed(path: Path) -> Reader:
+    reader = reader_of(path)
+    reader.settle()
+    return reader
+
+
+def failing(number: int) -> object:
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail

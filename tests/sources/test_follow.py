@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import gc
 import os
-import subprocess
-import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.sources.following import Clock, Reader, reader_of
+from tests.sources.following import Clock, append, failing, followed, reader_of
 from viewer.sources.changes import Condition, Grew, Reason, State
 from viewer.sources.follow import TURN, FollowSource
-from viewer.sources.wake import FolderWake, Polling, watched_folders
+from viewer.sources.wake import Polling
 
 
 @pytest.fixture
@@ -25,17 +20,6 @@ def path(tmp_path: Path) -> Path:
     file = tmp_path / "run.log"
     file.write_bytes(b"first\n")
     return file
-
-
-def append(path: Path, data: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(data)
-
-
-def followed(path: Path) -> Reader:
-    reader = reader_of(path)
-    reader.settle()
-    return reader
 
 
 class TestGrowth:
@@ -320,166 +304,3 @@ class TestTrouble:
         assert source.poll() == []
         source.wait(10)
         assert Grew(b"there\n") in source.poll()
-
-
-def failing(number: int) -> object:
-    def fail(*arguments: object, **options: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    return fail
-
-
-class TestStreams:
-    def test_the_end_of_one_writer_is_not_the_end_of_a_fifo(self, tmp_path: Path) -> None:
-        path = tmp_path / "fifo"
-        os.mkfifo(path)
-        reader = followed(path)
-        for text in (b"one\n", b"", b"two\n"):
-            with path.open("wb") as writer:
-                writer.write(text)
-                writer.flush()
-            reader.settle()
-        assert reader.text == b"one\ntwo\n"
-        assert (reader.resets, reader.conditions) == ([], [])
-        assert reader.source.note == "spooled from a pipe"
-
-    def test_two_writers_of_a_fifo(self, tmp_path: Path) -> None:
-        path = tmp_path / "fifo"
-        os.mkfifo(path)
-        reader = followed(path)
-        with path.open("wb", buffering=0) as one, path.open("wb", buffering=0) as other:
-            one.write(b"a")
-            other.write(b"b")
-            one.write(b"c")
-            assert reader.settle() == b"abc"
-
-    def test_a_fifo_that_was_made_again(self, tmp_path: Path) -> None:
-        path = tmp_path / "fifo"
-        os.mkfifo(path)
-        reader = followed(path)
-        with path.open("wb") as writer:
-            writer.write(b"one\n")
-        path.unlink()
-        assert reader.settle() == b"one\n"
-        path.write_bytes(b"a file\n")
-        assert reader.settle() == b"a file\n"
-        assert reader.resets == [Reason.REPLACED]
-
-    def test_the_end_of_a_pipe_is_its_end(self) -> None:
-        descriptor, writing = os.pipe()
-        reader = reader_of(f"/dev/fd/{descriptor}")
-        os.write(writing, "hé".encode()[:2])
-        reader.settle()
-        os.write(writing, "hé".encode()[2:])
-        reader.settle()
-        assert not reader.source.has_ended
-        os.close(writing)
-        assert reader.settle() == "hé".encode()
-        os.close(descriptor)
-        assert reader.source.has_ended
-        assert reader.conditions == [Condition.ENDED]
-
-    def test_a_pipe_that_ends_inside_utf_16(self) -> None:
-        descriptor, writing = os.pipe()
-        reader = reader_of(f"/dev/fd/{descriptor}")
-        os.write(writing, b"\xff")
-        reader.settle()
-        os.write(writing, b"\xfea\0b")
-        assert reader.settle() == b"a"
-        os.close(writing)
-        assert reader.settle() == "a\ufffd".encode()
-        os.close(descriptor)
-
-    def test_standard_input(self) -> None:
-        program = (
-            "import time\n"
-            "from viewer.sources.follow import FollowSource\n"
-            "from viewer.sources.changes import Grew\n"
-            "source, text = FollowSource('-'), b''\n"
-            "while not source.has_ended:\n"
-            "    text += b''.join(c.data for c in source.poll() if isinstance(c, Grew))\n"
-            "    source.wait(0.01)\n"
-            "print(source.name, text.decode())\n"
-        )
-        process = subprocess.Popen(
-            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        out, _ = process.communicate("some text", timeout=20)
-        assert out == "<stdin> some text\n"
-
-
-@pytest.mark.slow
-class TestWaking:
-    def wakes_for(self, wake: FolderWake, action: object) -> float:
-        """How long it took until an action was noticed."""
-        assert callable(action)
-        time.sleep(0.3)
-        while wake.wait(0.05):
-            pass
-        begun = time.monotonic()
-        action()
-        while not wake.wait(0.05):
-            assert time.monotonic() - begun < 10
-        return time.monotonic() - begun
-
-    def test_an_event_cuts_the_wait_short(self, path: Path) -> None:
-        wake = FolderWake(str(path))
-        assert self.wakes_for(wake, lambda: append(path, b"more")) < 2
-        wake.close()
-
-    def test_over_a_symlink_into_another_folder(self, path: Path, tmp_path: Path) -> None:
-        (tmp_path / "links").mkdir()
-        link = tmp_path / "links" / "link"
-        link.symlink_to(path)
-        assert set(watched_folders(str(link))) == {str(tmp_path / "links"), str(tmp_path)}
-        wake = FolderWake(str(link))
-        assert self.wakes_for(wake, lambda: append(path, b"more")) < 2
-        wake.close()
-
-    def test_the_folder_disappears_and_comes_back(self, tmp_path: Path) -> None:
-        folder = tmp_path / "folder"
-        folder.mkdir()
-        path = folder / "run.log"
-        path.write_bytes(b"a")
-        wake = FolderWake(str(path))
-        path.unlink()
-        folder.rmdir()
-        time.sleep(0.7)
-        folder.mkdir()
-        time.sleep(1.2)
-        self.wakes_for(wake, lambda: path.write_bytes(b"b"))
-        wake.close()
-
-    def test_the_file_is_read_though_nothing_wakes(self, path: Path) -> None:
-        source = FollowSource(str(path), wake=Polling())
-        source.poll()
-        append(path, b"more")
-        assert not source.wait(0.01)
-        assert source.poll() == [Grew(b"more")]
-
-    def test_without_events_at_all(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        import watchfiles
-
-        monkeypatch.setattr(watchfiles, "watch", failing(errno.ENOSPC))
-        wake = FolderWake(str(path))
-        assert not wake.wait(0.2)
-        wake.close()
-
-    def test_waiting_in_an_event_loop(self, path: Path) -> None:
-        async def wait() -> tuple[bool, bool]:
-            wake = FolderWake(str(path))
-            source = FollowSource(str(path), wake=wake)
-            await asyncio.sleep(0.3)
-            while await source.wait_async(0.1):
-                pass
-            append(path, b"more")
-            woken = await source.wait_async(10)
-            source.close()
-            return woken, await Polling().wait_async(0.0)
-
-        assert asyncio.run(wait()) == (True, False)
-
-    def test_the_thread_ends(self, path: Path) -> None:
-        before = threading.active_count()
-        FolderWake(str(path)).close()
-        assert threading.active_count() == before

@@ -13,8 +13,10 @@ from tests.benchmarks.inputs import FIRST, LAST
 MINIMAL = "minimal Textual app"
 PAGERS = {"less": "less", "lnav": "lnav", "toolong": os.environ.get("OCML_BENCH_TOOLONG", "tl")}
 """The programs that show a file, and their commands."""
-SHOWN_FIRST = {"toolong": LAST}
+SHOWN_FIRST = {"toolong": LAST, "lnav": LAST}
 """The word that is on its screen when a program is open, of those that do not begin at the top."""
+REMEMBERS = {"lnav"}
+"""What opens a file where it was left the last time, unless its home is empty."""
 HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
 """A Python that has openai-harmony."""
 
@@ -22,7 +24,8 @@ HARMONY_PYTHON = os.environ.get("OCML_BENCH_HARMONY_PYTHON", sys.executable)
 def pager(name: str, path: Path) -> list[str] | None:
     """The command that shows this file; None where there is no such program."""
     command = shutil.which(PAGERS[name])
-    return [command, str(path)] if command else None
+    home = ["env", f"HOME={path.parent}", f"XDG_CONFIG_HOME={path.parent}"] if name in REMEMBERS else []
+    return [*home, command, str(path)] if command else None
 
 
 def shown_first(name: str) -> str:

@@ -21,6 +21,7 @@ from tests.printing import SAFE_SURFACES
 from tests.tui.running import drawn
 from viewer.core.visibility import END_USER
 from viewer.sources.document import open_document
+from viewer.tui.app import ViewerApp
 from viewer.tui.widgets.status_line import Notice, StatusLine
 
 PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
@@ -52,6 +53,7 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(StatusLine.say, "__defaults__", (Notice.NOTE, 3600.0))  # how long a notice stays is no matter
+        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # nor how soon one click follows another
         async with session(planted, Path(folder)) as run:
             found.append(snapshot(run))
             for act in acts:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
-from textual.selection import Selection
+from textual.selection import SELECT_ALL, Selection
 
 from tests.tui.running import SMALL, drawn, press, running, settled, type_in, view
 from viewer.tui.widgets.transcript_lines import LINES_A_ROW
@@ -83,6 +83,14 @@ async def test_a_double_click_takes_a_word_and_a_triple_click_no_more_than_is_sh
             assert "weavers" in selected
             assert "Nobody" not in selected
             assert "▌" not in selected
+
+
+@pytest.mark.parametrize("keys", [[], ["d"], ["d", "vertical_line"]])
+async def test_only_the_transcript_has_text_to_be_selected(chat: Path, keys: list[str]) -> None:
+    async with running(chat, keys=keys) as pilot:
+        found = {each: each.get_selection(SELECT_ALL) for each in view(pilot).query("*")}
+        assert len(found) > 10
+        assert {type(each).__name__ for each, text in found.items() if text and text[0]} == {"Transcript"}
 
 
 async def test_what_is_dangerous_is_not_copied(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from viewer.render.lines import cells
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.tui.paint import Painter
+from viewer.tui.widgets.unselected import Unselected
 
 ROOMY = 100
 """Columns from which on the bars use whole words."""
@@ -50,13 +50,12 @@ def apart(left: list[Spot], right: list[Spot], width: int) -> list[Spot]:
     return [*left, spot(" " * gap), *right]
 
 
-class Bar(Widget, can_focus=False):
+class Bar(Unselected):
     """One line; subclasses say which parts it has for a width."""
 
     DEFAULT_CSS = """
     Bar { height: 1; width: 1fr; }
     """
-    ALLOW_SELECT = False
 
     def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from viewer.render.style import Line
 from viewer.tui.paint import Painter
+from viewer.tui.widgets.unselected import Unselected
 
 
-class HeadLine(Widget, can_focus=False):
+class HeadLine(Unselected):
     """A few fixed lines above a list."""
 
     DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"
-    ALLOW_SELECT = False
 
     class Clicked(Message):
         """Where the person clicked."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from viewer.render.style import Part, Style, own
 from viewer.sources.projection import Projection
@@ -13,17 +12,17 @@ from viewer.sources.rows import Rows
 from viewer.tui.columns import length
 from viewer.tui.paint import Painter
 from viewer.tui.strip_cells import Letter, letter_at, letters_around, strip_line
+from viewer.tui.widgets.unselected import Unselected
 
 _TITLE = len(" STRIP  ")
 _MOST = 60
 """Cells of letters beside a title."""
 
 
-class LetterStrip(Widget, can_focus=False):
+class LetterStrip(Unselected):
     """One line; with a title it begins at the left and says what it is, else it stands at the right edge."""
 
     DEFAULT_CSS = "LetterStrip { height: 1; width: 1fr; }"
-    ALLOW_SELECT = False
 
     class Chosen(Message):
         """The person clicked a letter."""

@@ -48,7 +48,7 @@ class CallIds:
 
 
 class CallTable:
-    """The newest row of each call id: a hash table of 16 bytes an entry; the ids themselves are kept elsewhere."""
+    """The newest row of each call id: a hash table of 12 to 24 bytes an entry; the ids are kept elsewhere."""
 
     def __init__(self, id_of: Callable[[int], str | None]) -> None:
         self._id_of = id_of
@@ -73,7 +73,7 @@ class CallTable:
         if not self._entries[slot]:
             self._count += 1
         self._entries[slot], self._hashes[slot] = row + 1, short
-        if 2 * self._count > self._mask:
+        if 3 * self._count > 2 * self._mask:
             self._grow()
 
     def _slot(self, call_id: str, short: int) -> int:
@@ -85,7 +85,7 @@ class CallTable:
 
     def _grow(self) -> None:
         known = zip(self._entries, self._hashes, strict=True)
-        self._begin(4 * len(self._entries))
+        self._begin(2 * len(self._entries))
         entries, hashes, mask = self._entries, self._hashes, self._mask
         for entry, short in known:
             if entry:

@@ -13,6 +13,7 @@ from textual.command import CommandPalette
 from tests.tui.running import TOUR, drawn, press, running, said, settled, type_in, view
 from viewer.core.visibility import Reveal
 from viewer.tui.actions import ACTIONS, DEBUG_ONLY, by_id
+from viewer.tui.app import ViewOptions
 from viewer.tui.inspector_lines import Tab
 from viewer.tui.screens.help import HelpScreen
 
@@ -219,6 +220,19 @@ async def test_debug_view_and_channels() -> None:
         assert shown[3] > 0
         await press(pilot, "d", "d")
         assert view(pilot).state.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_leaving_debug_where_nothing_is_shown(strict: bool, tmp_path: Path) -> None:
+    path = tmp_path / "hidden.ocml"
+    path.write_text("<|start|>assistant<|channel|>analysis<|message|>Plums.<|end|>\n" * 3)
+    async with running(path, keys=["d", "J", "J"], options=ViewOptions(strict=strict)) as pilot:
+        assert "msg 2/3" in drawn(pilot)
+        await press(pilot, "d")
+        assert "[SAFE]" in drawn(pilot)
+        assert "msg" not in drawn(pilot).splitlines()[0]
+        await press(pilot, "d", "G")
+        assert "msg 3/3" in drawn(pilot)
 
 
 @pytest.mark.slow

@@ -33,9 +33,10 @@ class Showing(Titling):
             self.forget_revealed()
         self.view = self.look()
         self.rows_at_hand = (rows,)
+        self.transcript.focus_number = focus = self.nearest_shown(number) if number else 0
         self.show_view()
-        if number:
-            self.focus_message(self.nearest_shown(number), above=above)
+        if focus:
+            self.focus_message(focus, above=above)
 
     def forget_revealed(self) -> None:
         """Drop every text that the debug view held, in widgets, caches and the clipboard's copy of the app."""

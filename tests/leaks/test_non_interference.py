@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
+from textual.command import CommandPalette
 
 from tests.leaks.acting import EVERYWHERE, REVEALED, Act, act_of
 from tests.leaks.laboratory import Session, session
@@ -54,6 +55,7 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(StatusLine.say, "__defaults__", (Notice.NOTE, 3600.0))  # how long a notice stays is no matter
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # nor how soon one click follows another
+        patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # nor how soon the palette says so
         async with session(planted, Path(folder)) as run:
             found.append(snapshot(run))
             for act in acts:

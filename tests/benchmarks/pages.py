@@ -35,7 +35,9 @@ def put(page: str, name: str, made: str) -> str:
 
 def machine() -> str:
     """Of what the figures are, in a sentence; nothing that names the machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    on = "1 core" if cores == 1 else f"{cores} cores"
     return (
-        f"Medians of several rounds by turns, in one run, on {os.cpu_count()} cores, {platform.system()},"
+        f"Medians of several rounds by turns, in one run, on {on}, {platform.system()},"
         f" Python {platform.python_version()}; ratios say more than times."
     )

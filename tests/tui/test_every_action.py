@@ -13,7 +13,6 @@ from textual.command import CommandPalette
 from tests.tui.running import TOUR, drawn, press, running, said, settled, type_in, view
 from viewer.core.visibility import Reveal
 from viewer.tui.actions import ACTIONS, DEBUG_ONLY, by_id
-from viewer.tui.app import ViewOptions
 from viewer.tui.inspector_lines import Tab
 from viewer.tui.screens.help import HelpScreen
 
@@ -220,29 +219,6 @@ async def test_debug_view_and_channels() -> None:
         assert shown[3] > 0
         await press(pilot, "d", "d")
         assert view(pilot).state.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
-
-
-@pytest.mark.parametrize("strict", [False, True])
-async def test_leaving_debug_where_nothing_is_shown(strict: bool, tmp_path: Path) -> None:
-    path = tmp_path / "hidden.ocml"
-    path.write_text("<|start|>assistant<|channel|>analysis<|message|>Plums.<|end|>\n" * 3)
-    async with running(path, keys=["d", "J", "J"], options=ViewOptions(strict=strict)) as pilot:
-        assert "msg 2/3" in drawn(pilot)
-        await press(pilot, "d")
-        assert "[SAFE]" in drawn(pilot)
-        assert "msg" not in drawn(pilot).splitlines()[0]
-        await press(pilot, "d", "G")
-        assert "msg 3/3" in drawn(pilot)
-
-
-@pytest.mark.slow
-async def test_a_toggled_channel_leaves_the_focused_message_where_it_is() -> None:
-    async with running(keys=["d"]) as pilot:
-        await type_in(pilot, ":", "16")
-        line = view(pilot).transcript.line_of_focus()
-        for key in ("t", "t", "a", "a", "s", "c"):
-            await press(pilot, key)
-            assert (view(pilot).focused_number, view(pilot).transcript.line_of_focus()) == (16, line), key
 
 
 @proves("outline", "inspector", "next_tab", "raw", "side_panes")

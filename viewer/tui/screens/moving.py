@@ -154,7 +154,7 @@ class Moving(Linking):
         row, problems = self.transcript.scroller.row, self.facts.problems
         if self._row_only and problems is not None and row < len(self.view.rows) and problems.of(row):
             return row
-        return self.view.rows.row_of(number) if number and len(self.view.rows) else -1
+        return self.view.rows.row_of(number) if number else -1
 
     _row_only = False
     """The last jump went to a row without a message of its own."""

@@ -253,7 +253,7 @@ class Parts(Screen[None]):
     @property
     def focused_number(self) -> int:
         """The message that has the focus, or the first one on the screen; 0 where there is none."""
-        return self.transcript.focus_number or self.transcript.first_seen()
+        return (self.transcript.focus_number or self.transcript.first_seen()) if len(self.view.rows) else 0
 
     # What `Following` knows, where it is one of the parts.
 

@@ -35,7 +35,7 @@ class Searching(Parts):
             self.prompt.close()
             return
         rows = self.view.rows
-        start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
+        start = rows.row_of(self.focused_number) if self.focused_number else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
         self.prompt.rest(kind, typed, "searching")
         self.work(partial(self._search, self.searcher, kind, typed), "search", exclusive=True)
@@ -84,7 +84,7 @@ class Searching(Parts):
         query, self.hit = self.searcher.query, None
         self.searcher.close()
         rows = self.view.rows
-        start = rows.row_of(self.focused_number) if self.focused_number and len(rows) else 0
+        start = rows.row_of(self.focused_number) if self.focused_number else 0
         self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
         self._changed = 0
         self.work(partial(self._search_quietly, self.searcher), "search", exclusive=True)

@@ -40,7 +40,6 @@ class Titling(Parts):
         transcripts = self.view.projection.transcripts()
         first = transcripts[0] if transcripts else None
         severities = self.view.diagnostics.severities
-        number = number if len(rows) else 0
         row = rows.row_of(number) if number else 0
         dialect = DIALECTS.title(first.dialect) if first else ""
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0

@@ -18,7 +18,7 @@ THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>Plums are a secret.<|
 ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.find call_id=c1<|channel|>commentary<|constrain|>json<|message|>"
 REPLY = '<|start|>tool name=functions.find call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
-LONGEST = 8.0
+LONGEST = 30.0
 
 
 class Live:

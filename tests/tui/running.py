@@ -10,6 +10,7 @@ from pathlib import Path
 
 from textual.events import Key
 from textual.keys import _character_to_key
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 from viewer.tui.app import ViewerApp, ViewOptions
@@ -55,10 +56,25 @@ def _is_busy(pilot: Pilot[int]) -> bool:
 
 
 async def _handled(pilot: Pilot[int]) -> None:
-    """Every widget has done what it was told, and what follows from it."""
-    for _ in range(3):
-        await pilot._wait_for_screen()
-        await asyncio.sleep(0)
+    """Every widget has done what it was told, and what follows from it: all of them wait for messages, twice."""
+    end, quiet, looks = time.monotonic() + LONGEST, 0, 0
+    while quiet < 2 and pilot.app._exception is None and time.monotonic() < end:
+        looks += 1
+        await asyncio.sleep(0 if looks < 200 else 0.001)
+        quiet = quiet + 1 if all(_waits(each) for each in _pumps(pilot)) else 0
+
+
+def _pumps(pilot: Pilot[int]) -> list[MessagePump]:
+    app = pilot.app
+    return [app, *app.screen.walk_children(with_self=True)] if app._screen_stack else [app]
+
+
+def _waits(pump: MessagePump) -> bool:
+    """It has done all that it was told, and waits to be told more; or it is no longer there."""
+    if pump._closed or not pump._running:
+        return True
+    ready: asyncio.Event = pump._message_queue.ready_event
+    return bool(ready._waiters) and not ready.is_set()
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:

@@ -12,7 +12,7 @@ demo: $(INSTALLED)          ## the tour that comes with the program
 	@$(BIN)/ocmlview demo
 
 test: $(INSTALLED)          ## all tests but the long campaigns
-	@$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not lab"
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -m "not lab"
 
 check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff format --quiet --check .

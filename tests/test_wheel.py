@@ -15,34 +15,43 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import CHAT, ROOT
+from tests.made_once import made_once
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 LEFT_BEHIND = shutil.ignore_patterns(".venv", ".git", ".hypothesis", ".*_cache", "__pycache__", "dist")
 
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with both, built from a copy of the project."""
-    project = shutil.copytree(ROOT, tmp_path_factory.mktemp("build") / "project", ignore=LEFT_BEHIND)
-    done(sys.executable, "-m", "hatchling", "build", cwd=project)
-    return project / "dist"
+
+    def build(folder: Path) -> None:
+        project = shutil.copytree(ROOT, folder / "project", ignore=LEFT_BEHIND)
+        done(sys.executable, "-m", "hatchling", "build", cwd=project)
+
+    return made_once(tmp_path_factory, "build", build) / "project" / "dist"
 
 
 @pytest.fixture(scope="module")
 def program(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command, from the wheel alone; what it depends on is borrowed, so that no network is needed."""
-    home = tmp_path_factory.mktemp("fresh")
-    made = subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], capture_output=True, check=False)
-    if made.returncode:
+
+    def install(home: Path) -> None:
+        made = subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], capture_output=True, check=False)
+        if made.returncode:
+            return
+        python = home / "venv" / "bin" / "python"
+        wheel = next(dist.glob("*.whl"))
+        done(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=home)
+        packages = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
+        (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        where = done(python, "-c", "import viewer; print(viewer.__file__)", cwd=home)
+        assert Path(where.strip()).is_relative_to(packages)
+
+    command = made_once(tmp_path_factory, "fresh", install) / "venv" / "bin" / "ocmlview"
+    if not command.exists():
         pytest.skip("this Python cannot make an environment with pip")
-    python = home / "venv" / "bin" / "python"
-    wheel = next(dist.glob("*.whl"))
-    done(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel, cwd=home)
-    packages = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
-    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    where = done(python, "-c", "import viewer; print(viewer.__file__)", cwd=home)
-    assert Path(where.strip()).is_relative_to(packages)
-    return python.with_name("ocmlview")
+    return command
 
 
 def done(*command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None) -> str:

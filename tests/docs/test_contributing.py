@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.program import ROOT
 from tests.docs.steps import do, steps_of
+from tests.made_once import made_once
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 HEADINGS = ("Add a key", "Add a diagnostic", "Add a dialect")
@@ -36,7 +37,11 @@ PROGRAMS = {
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy in which all steps of all sections have been done."""
-    folder = tmp_path_factory.mktemp("contributing")
+    return made_once(tmp_path_factory, "contributing", contribute) / "project"
+
+
+def contribute(folder: Path) -> None:
+    """Copy the project, and do what the page says."""
     project = shutil.copytree(ROOT, folder / "project", ignore=LEFT_BEHIND)
     programs = folder / "programs"
     programs.mkdir()
@@ -48,7 +53,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for heading in HEADINGS:
         for step in steps_of(PAGE, heading):
             do(step, project, environment)
-    return project
 
 
 def done(project: Path, *command: str) -> str:
@@ -61,7 +65,6 @@ def done(project: Path, *command: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("contributing")
 class TestTheSteps:
     def test_the_diagnostic_is_reported_and_explained(self, project: Path) -> None:
         out = done(project, "viewer", "check", "samples/broken/I-FENCE-OPEN.ocml")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from unicodedata import category, east_asian_width
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.render.lines import cells, cut, lines_of, plain_line, wrap
+from viewer.render.layout import lay_out
+from viewer.render.lines import cells, clusters_at, cut, has_one_cell_each, lines_of, plain_line, wrap
 from viewer.render.safe_text import SafeText
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -55,6 +58,24 @@ def test_every_row_fits_and_no_word_is_lost(text: str, width: int) -> None:
     rows = list(wrap(line, width))
     assert all(cells(row) <= width for row in rows)
     assert "".join(rows).replace(" ", "") == line.replace(" ", "")
+
+
+def test_what_is_said_to_have_one_cell_each_has_it() -> None:
+    quick = [character for character in map(chr, range(0x110000)) if has_one_cell_each(character)]
+    assert len(quick) > 2000
+    for character in quick:
+        assert [cluster for _, cluster in clusters_at("x" + character)] == ["x", character]
+        assert category(character)[0] in "LNPSZ" and east_asian_width(character) not in ("W", "F")
+
+
+@given(st.text(alphabet="ab  e", max_size=60), st.integers(4, 20))
+def test_a_line_of_the_west_breaks_where_a_plain_one_does(text: str, width: int) -> None:
+    west = text.replace("e", "—").replace("b", "é")
+    assert list(wrap(SafeText(west), width)) == [
+        row.replace("e", "—").replace("b", "é") for row in wrap(SafeText(text), width)
+    ]
+    places = [(row.start, row.end, row.joined) for row in lay_out(SafeText(text), width)]
+    assert [(row.start, row.end, row.joined) for row in lay_out(SafeText(west), width)] == places
 
 
 def test_tabs_reach_the_next_stop() -> None:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
-from viewer.render.lines import cluster_cells, clusters_at
+from viewer.render.lines import cluster_cells, clusters_at, has_one_cell_each
 from viewer.render.safe_text import SafeText
 from viewer.values import frozen
 
@@ -53,15 +53,15 @@ def lay_out(text: SafeText, width: int) -> list[Row]:
 
 
 def _rows(line: SafeText, start: int, width: int) -> Iterator[Row]:
-    if not line.isascii() or "\t" in line:
+    if not has_one_cell_each(line):
         yield from _rows_of_cells(line, start, width)
     elif len(line) <= width:
         yield Row(line, start, start + len(line))
     else:
-        yield from _rows_of_ascii(line, start, width)
+        yield from _rows_of_characters(line, start, width)
 
 
-def _rows_of_ascii(line: SafeText, start: int, width: int) -> Iterator[Row]:
+def _rows_of_characters(line: SafeText, start: int, width: int) -> Iterator[Row]:
     for match in _rows_of_width(width).finditer(line):
         group = 1 if match[1] is not None else 2
         joined = match.end() < len(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from unicodedata import category, east_asian_width
 
 from viewer.render.safe_text import SafeText, normalize_newlines, safe
@@ -14,6 +14,13 @@ MOST_MARKS = 4
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
+_CELLS, _MARK, _JOINS, _WIDE = 3, 4, 8, 16
+"""What is known of a character, as bits of one number."""
+_ONE_CELL_EACH = re.compile(
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
+    "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
+)
+"""The characters of most texts of the West: one cell each, and none is drawn together with its neighbour."""
 
 
 def lines_of(text: str) -> list[SafeText]:
@@ -23,20 +30,25 @@ def lines_of(text: str) -> list[SafeText]:
 
 def plain_line(line: SafeText) -> SafeText:
     """One line with its tabs expanded and no more than four marks on a base."""
-    return line if line.isascii() and "\t" not in line else SafeText("".join(_clusters(line)))
+    return line if has_one_cell_each(line) else SafeText("".join(_clusters(line)))
+
+
+def has_one_cell_each(text: str) -> bool:
+    """Whether each character is known to be one thing of one cell: no tab, no mark, nothing wide."""
+    return _ONE_CELL_EACH.fullmatch(text) is not None
 
 
 def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
     """The rows of a line (as `plain_line` leaves it): broken after a space, or anywhere where a word is too long."""
-    if line.isascii():
-        yield from _wrap_ascii(line, width)
+    if has_one_cell_each(line):
+        yield from _wrap_characters(line, width)
     else:
         yield from _wrap_cells(line, width)
 
 
 def cells(text: str) -> int:
     """How many cells a terminal gives this text."""
-    return len(text) if text.isascii() else sum(map(cluster_cells, _clusters(text)))
+    return len(text) if text.isascii() or has_one_cell_each(text) else sum(map(cluster_cells, _clusters(text)))
 
 
 def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
@@ -53,7 +65,7 @@ def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
     return SafeText("".join(kept) + ellipsis)
 
 
-def _wrap_ascii(line: SafeText, width: int) -> Iterator[SafeText]:
+def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:
     if len(line) <= width:
         yield line
         return
@@ -104,22 +116,27 @@ def clusters_at(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     marks = 0
     column = 0
+    has_tabs = "\t" in text
     for at, character in enumerate(text):
         if character == "\t":
-            column += cluster_cells(current) if current else 0
             if current:
+                column += cluster_cells(current)
                 yield start, current
             for _ in range(TAB - column % TAB):
                 yield at, " "
             column += TAB - column % TAB
             current = ""
-        elif current and _joins(current, character):
+        elif current and (
+            (traits := _traits_of_block(ord(character) >> 8)[ord(character) & 0xFF]) & _JOINS
+            or (traits & _WIDE and current[-1] == _JOINER)
+        ):
             marks += 1
-            if marks <= MOST_MARKS or not is_mark(character):
+            if marks <= MOST_MARKS or not traits & _MARK:
                 current += character
         else:
             if current:
-                column += cluster_cells(current)
+                if has_tabs:
+                    column += cluster_cells(current)
                 yield start, current
             current = character
             start = at
@@ -128,40 +145,25 @@ def clusters_at(text: str) -> Iterator[tuple[int, str]]:
         yield start, current
 
 
-def _joins(current: str, character: str) -> bool:
-    if character.isascii():
-        return False
-    return (
-        is_mark(character)
-        or character == _JOINER
-        or ord(character) in _SKIN_TONES
-        or (current[-1] == _JOINER and _is_wide(character))
-    )
-
-
 def cluster_cells(cluster: str) -> int:
     """How many cells a terminal gives one cluster."""
-    if len(cluster) == 1:
-        return _character_cells(cluster)
-    if _EMOJI_STYLE in cluster or _JOINER in cluster:
+    if len(cluster) > 1 and (_EMOJI_STYLE in cluster or _JOINER in cluster):
         return 2
-    return _character_cells(cluster[0])
+    code = ord(cluster[0])
+    return _traits_of_block(code >> 8)[code & 0xFF] & _CELLS
 
 
-def _character_cells(character: str) -> int:
-    if character.isascii():
-        return 1
-    if is_mark(character) or "\u1160" <= character <= "\u11ff":
-        return 0
-    return 2 if _is_wide(character) else 1
+@cache
+def _traits_of_block(block: int) -> bytes:
+    """What is known of 256 characters; all of them together are little more than a megabyte."""
+    return bytes(map(_traits, range(block * 0x100, block * 0x100 + 0x100)))
 
 
-@lru_cache(maxsize=4096)
-def is_mark(character: str) -> bool:
-    """Whether it is drawn on the character before it."""
-    return category(character) in ("Mn", "Me")
-
-
-@lru_cache(maxsize=4096)
-def _is_wide(character: str) -> bool:
-    return east_asian_width(character) in ("W", "F")
+def _traits(code: int) -> int:
+    character = chr(code)
+    is_wide = east_asian_width(character) in ("W", "F")
+    if category(character) in ("Mn", "Me"):
+        return _MARK | _JOINS | (_WIDE if is_wide else 0)
+    joins = _JOINS if character == _JOINER or code in _SKIN_TONES else 0
+    cells_of_it = 0 if 0x1160 <= code <= 0x11FF else 2 if is_wide else 1
+    return cells_of_it | joins | (_WIDE if is_wide else 0)

@@ -33,6 +33,15 @@ os.kill(child, signal.SIGCONT)
 _, status = os.waitpid(child, 0)
 sys.exit(os.waitstatus_to_exitcode(status) % 256)
 """
+ALONE = """
+import os, sys
+child = os.fork()
+if child == 0:
+    os.setsid()
+    os.execv(sys.executable, [sys.executable, "-m", "viewer", sys.argv[1]])
+os.waitpid(child, 0)
+"""
+"""In a session of its own, where no signal tells that the terminal has gone."""
 FULL = """
 import resource, signal, sys
 from viewer.tui.app import ViewOptions, run_app
@@ -64,13 +73,32 @@ def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again(stops: str) 
     assert foreign(bytes(terminal.written).replace(b"STOPPED", b"")) == []
 
 
+def is_alive(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text("ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def threads_of(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+
 def child_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()[0])
 
 
-def test_a_terminal_that_is_closed_ends_the_program() -> None:
+@pytest.mark.parametrize("after", [-1, 0, 0.2, 0.4, 0.6, 0.8, 1.2])
+def test_a_terminal_that_is_closed_ends_the_program(after: float) -> None:
+    """At rest, and so many seconds after the first byte, while the program starts and draws."""
     terminal = Terminal(["samples/tour.ocml"])
-    terminal.wait_for("[SAFE]")
+    if after < 0:
+        terminal.wait_for("[SAFE]")
+    else:
+        os.read(terminal.master, 1)
+        close = time.monotonic() + after
+        while (left := close - time.monotonic()) > 0:
+            terminal._read(left)
     os.close(terminal.master)
     end = time.monotonic() + 20
     done, status = 0, 0
@@ -81,7 +109,35 @@ def test_a_terminal_that_is_closed_ends_the_program() -> None:
         os.kill(terminal.pid, signal.SIGKILL)
         os.waitpid(terminal.pid, 0)
     assert done, "it did not end"
-    assert os.waitstatus_to_exitcode(status) != 0
+    assert os.waitstatus_to_exitcode(status) in (129, -signal.SIGHUP)
+
+
+def test_a_terminal_that_goes_without_a_signal_ends_the_program_too() -> None:
+    terminal = Terminal(["samples/tour.ocml"], script=ALONE)
+    terminal.wait_for("q Quit")
+    child = child_of(terminal.pid)
+    os.close(terminal.master)
+    os.waitpid(terminal.pid, 0)
+    end = time.monotonic() + 20
+    while is_alive(child) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not is_alive(child)
+
+
+def test_going_on_without_a_stop_takes_the_terminal_anew() -> None:
+    terminal = Terminal(["samples/tour.ocml"])
+    terminal.wait_for("q Quit")
+    threads = threads_of(terminal.pid)
+    for _ in range(3):
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.rest(0.3)
+    assert threads_of(terminal.pid) == threads
+    assert "[SAFE]" in terminal.text()
+    terminal.press("d")
+    assert "[DEBUG" in terminal.text()
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert left_behind(bytes(terminal.written)) == []
 
 
 def test_a_full_disk_is_told_and_nothing_is_left_of_the_export(tmp_path: Path) -> None:

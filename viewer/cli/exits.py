@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import click
 
@@ -31,8 +32,9 @@ def say(sentence: str) -> None:
     """One line for the person, on standard error. It may quote a file name, never a transcript."""
     if sys.stderr is not None:
         line = safe_line(sentence, _LONGEST_SENTENCE).encode("utf-8", "replace")
-        sys.stderr.write(line.decode(sys.stderr.encoding or "ascii", "replace") + "\n")
-        sys.stderr.flush()
+        with suppress(OSError):  # nobody may be there to read it
+            sys.stderr.write(line.decode(sys.stderr.encoding or "ascii", "replace") + "\n")
+            sys.stderr.flush()
 
 
 def complain(sentence: str) -> None:

@@ -12,7 +12,7 @@ import signal
 import sys
 import termios
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,10 @@ def first_screen(wish: Wish) -> Iterator[Taken | None]:
         return
     taking = _Taking()
     with taking.prepared():
-        _write(ENTER + page)
+        try:
+            _write(ENTER + page)
+        except OSError:  # the terminal is gone, and its signal not yet here
+            raise SystemExit(128 + signal.SIGHUP) from None
         del page
         yield taking.take_over
 
@@ -127,7 +130,7 @@ class _Taking:
     @contextmanager
     def prepared(self) -> Iterator[None]:
         """Keys are kept for the app and not echoed, ctrl+z among them; signals end the program in order."""
-        before = {number: signal.signal(number, _end) for number in _SIGNALS}
+        before = {number: signal.signal(number, self._end) for number in _SIGNALS}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
         try:
@@ -137,17 +140,23 @@ class _Taking:
             termios.tcsetattr(0, termios.TCSADRAIN, quiet)
             yield
         finally:
-            if self._is_ours:
-                _write(LEAVE)
-                self.take_over()
+            self._give_back()
             for number, handler in before.items():
                 signal.signal(number, handler)
 
     def take_over(self) -> None:
         """From here on the terminal is the app's, as the shell had left it."""
         self._is_ours = False
-        termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)
+        with suppress(termios.error):
+            termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)
 
+    def _give_back(self) -> None:
+        if self._is_ours:
+            with suppress(OSError):  # there may be no terminal any more
+                _write(LEAVE)
+            self.take_over()
 
-def _end(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        """At once: Python lets an exception pass from most places, but not from all (not while it imports)."""
+        self._give_back()
+        os._exit(128 + number)

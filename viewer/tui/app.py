@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.command import Provider
+from textual.css.query import NoMatches
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.core.dialect import Options
@@ -26,6 +27,7 @@ from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
 from viewer.tui.endings import fault_of, take_faults_of, take_signals
 from viewer.tui.in_place import in_place
+from viewer.tui.lasting_driver import lasting
 from viewer.tui.opening import Opener
 from viewer.tui.screens.following import Watching
 from viewer.tui.screens.main import FileWanted, MainScreen
@@ -93,12 +95,15 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._notice = self.theme_notice or self.settings.notice
         self.animation_level = "none"
 
-    def on_mount(self) -> None:
-        """Open the first file, or the list of a folder."""
-        self.watch_own_theme()
+    def on_load(self) -> None:
+        """Before the terminal is taken: what raised while it is taken would leave it half taken."""
         if self.tunes_memory:
             take_signals(self)
             take_faults_of(self)
+
+    def on_mount(self) -> None:
+        """Open the first file, or the list of a folder."""
+        self.watch_own_theme()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
         if is_directory(self.paths[0]):
             self._list_folder(self.paths[0], opens_newest=self.options.follow)
@@ -254,11 +259,12 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """The same for an exception in a handler, a worker or while drawing: no locals, no message."""
-        self._return_code = 1
-        if self._exception is None:
-            self._exception = error
-            self._exception_event.set()
-        self._remember(error)
+        if not (self._exit and isinstance(fault_of(error), NoMatches)):  # the end came before the widget
+            self._return_code = 1
+            if self._exception is None:
+                self._exception = error
+                self._exception_event.set()
+            self._remember(error)
         self._close_messages_no_wait()
 
     def finish_writing(self) -> None:
@@ -286,6 +292,7 @@ def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None
     first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
     app = ViewerApp(paths, options, first)
     app.tunes_memory = True
+    app.driver_class = lasting(app.driver_class)
     if taken is not None:
         app.driver_class = in_place(app.driver_class, taken)
     gc.freeze()

@@ -91,7 +91,7 @@ class HeldFile:
         if self._holds(self._descriptor):
             return None
         self._stamp = None
-        return Reason.REWRITTEN
+        return Reason.TRUNCATED if self.length < self.offset else Reason.REWRITTEN  # it may have been cut only now
 
     def _holds(self, descriptor: int) -> bool:
         """Whether the beginning, and what stands before the offset, are as they were read."""

@@ -1,0 +1,38 @@
+"""A regular file while it is followed: why what was read of it no longer counts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from viewer.sources.changes import Reason
+from viewer.sources.held_file import HeldFile
+
+TEXT = b"Where is the umbrella shop?"
+
+
+class Cut(HeldFile):
+    """Becomes shorter between a look at its length and one at its bytes."""
+
+    def _holds(self, descriptor: int) -> bool:
+        if self.offset:
+            os.truncate(descriptor, 0)
+        return super()._holds(descriptor)
+
+
+def held(path: Path, kind: type[HeldFile]) -> HeldFile:
+    path.write_bytes(TEXT)
+    return kind(os.open(path, os.O_RDWR))
+
+
+def test_it_becomes_shorter_while_it_is_looked_at(tmp_path: Path) -> None:
+    file = held(tmp_path / "run", Cut)
+    assert file.take(9) == b"Where is "
+    assert file.take(9) is Reason.TRUNCATED
+
+
+def test_other_bytes_are_another_file(tmp_path: Path) -> None:
+    file = held(tmp_path / "run", HeldFile)
+    assert file.take(9) == b"Where is "
+    (tmp_path / "run").write_bytes(TEXT.replace(b"W", b"T"))
+    assert file.take(9) is Reason.REWRITTEN

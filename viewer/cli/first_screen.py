@@ -33,7 +33,7 @@ ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
 _LARGEST = 400
 """Columns and lines."""
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 Taken = Callable[[], None]
 """The app calls it when it takes the terminal over."""
@@ -130,7 +130,7 @@ class _Taking:
     @contextmanager
     def prepared(self) -> Iterator[None]:
         """Keys are kept for the app and not echoed, ctrl+z among them; signals end the program in order."""
-        before = {number: signal.signal(number, self._end) for number in _SIGNALS}
+        before = {each: signal.signal(each, self._end) for each in _SIGNALS if signal.getsignal(each) != signal.SIG_IGN}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
         try:

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from tests.tui.running import ROOMY, drawn, press, running, settled, view
 from viewer.tui.app import ViewOptions
+from viewer.tui.screens.main import MainScreen
 
 HEAD = "version: 2.2\n"
 QUESTION = "<|start|>user<|message|>Where is the umbrella shop?<|end|>\n"
@@ -27,7 +28,11 @@ class Live:
     def __init__(self, pilot: Pilot[int], path: Path) -> None:
         self.pilot = pilot
         self.path = path
-        self.main = view(pilot)
+
+    @property
+    def main(self) -> MainScreen:
+        """The screen of the transcript; there may be none yet."""
+        return view(self.pilot)
 
     def append(self, text: str | bytes) -> None:
         """Write behind what is there."""

@@ -19,7 +19,7 @@ from viewer.tui.screens.main import MainScreen
 
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
-LONGEST = 10.0
+LONGEST = 30.0
 """Seconds: so long is waited for the app to come to rest."""
 
 

@@ -138,7 +138,7 @@ class TestFolders:
         async with running(tmp_path, options=FOLLOW) as pilot:
             assert isinstance(pilot.app.screen, FilesScreen)
             (tmp_path / "first.ocml").write_text(HEAD + QUESTION + ANSWER + "The first.")
-            async with asyncio.timeout(8):
+            async with asyncio.timeout(30):
                 while not (isinstance(pilot.app.screen, MainScreen) and pilot.app.screen.is_mounted):
                     await asyncio.sleep(0.02)
             await shows(pilot, "The first.▌")
@@ -157,7 +157,7 @@ class TestFolders:
 
 async def shows_files(pilot: Pilot[int], text: str) -> None:
     """Wait until the list of files says this."""
-    end = asyncio.get_running_loop().time() + 8
+    end = asyncio.get_running_loop().time() + 30
     while text not in drawn(pilot):
         assert asyncio.get_running_loop().time() < end, drawn(pilot)
         await asyncio.sleep(0.02)

@@ -130,7 +130,7 @@ def test_a_random_document_is_the_same_in_pieces() -> None:
     campaign(200)()
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_are_the_same_in_pieces(part: int) -> None:
     seed(part)(campaign(500))()

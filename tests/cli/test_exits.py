@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from tests.cli.program import BROKEN, CHAT, ROOT, Result, run
 from viewer.cli import run as run_here
+from viewer.cli.exits import complain
 from viewer.render.crash import report_crash
 
 
@@ -208,6 +210,19 @@ def test_without_arguments_a_pipe_is_read() -> None:
     assert "Yes, it is." in run(stdin=CHAT).out
     assert "Yes, it is." in run("show", stdin=CHAT).out
     assert "Yes, it is." in run("-", stdin=CHAT).out
+
+
+class Gone(io.StringIO):
+    """An error output that nobody reads any more."""
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+def test_nobody_may_be_there_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Gone())
+    complain("too late")
+    assert report_crash(ValueError, None) == 1
 
 
 def test_a_crash_says_where_and_not_what(capsys: pytest.CaptureFixture[str]) -> None:

@@ -277,6 +277,6 @@ class TestFaults:
     def test_a_burst(self, path: Path) -> None:
         with json_of(path) as live:
             live.until_bodies("one")
-            append(path, said("again and again") * 50_000 + said("after"))
+            append(path, said("again and again") * 200_000 + said("after"))
             live.until(lambda live: live.ends_with('"after"'))
-            assert live.out.count("\n") == 50_003
+            assert live.out.count("\n") == 200_003

@@ -304,7 +304,7 @@ def test_a_few_schedules() -> None:
 
 @pytest.mark.slow
 def test_random_schedules() -> None:
-    run(60)
+    run(200)
 
 
 @pytest.mark.lab

@@ -10,9 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from textual.css.query import NoMatches
 
+from tests.tui.running import running
 from tests.tui.terminal import Terminal, foreign, left_behind
 from tests.tui.test_terminal_bytes import assert_nothing_is_left
+from viewer.tui.app import ViewerApp
 
 ROOT = Path(__file__).parents[2]
 SHELL = """
@@ -122,6 +125,15 @@ def test_a_terminal_that_goes_without_a_signal_ends_the_program_too() -> None:
     while is_alive(child) and time.monotonic() < end:
         time.sleep(0.05)
     assert not is_alive(child)
+
+
+async def test_a_widget_that_is_not_there_yet_when_the_end_comes_is_no_fault() -> None:
+    async with running() as pilot:
+        app = pilot.app
+        assert isinstance(app, ViewerApp)
+        app.exit(143, 143)
+        app._handle_exception(NoMatches("#transcript"))
+        assert (app.return_code, app.crash[0], app._exception) == (143, None, None)
 
 
 def test_going_on_without_a_stop_takes_the_terminal_anew() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from types import TracebackType
 
 from viewer.render.safe_text import safe_line
@@ -23,8 +24,9 @@ def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
         lines.append(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
         trace = trace.tb_next
     if sys.stderr is not None:
-        sys.stderr.write("".join(safe_line(line, _LONGEST_PLACE) + "\n" for line in lines))
-        sys.stderr.flush()
+        with suppress(OSError):  # nobody may be there to read it
+            sys.stderr.write("".join(safe_line(line, _LONGEST_PLACE) + "\n" for line in lines))
+            sys.stderr.flush()
     return 1
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
 
-from viewer.render.lines import cluster_cells, clusters_at, has_one_cell_each
+from viewer.render.lines import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 from viewer.render.safe_text import SafeText
 from viewer.values import frozen
 
@@ -62,15 +60,10 @@ def _rows(line: SafeText, start: int, width: int) -> Iterator[Row]:
 
 
 def _rows_of_characters(line: SafeText, start: int, width: int) -> Iterator[Row]:
-    for match in _rows_of_width(width).finditer(line):
+    for match in rows_of_width(width).finditer(line):
         group = 1 if match[1] is not None else 2
         joined = match.end() < len(line)
         yield Row(SafeText(match[group]), start + match.start(), start + match.end(group), joined)
-
-
-@lru_cache(maxsize=16)
-def _rows_of_width(width: int) -> re.Pattern[str]:
-    return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
 
 
 def _rows_of_cells(line: SafeText, start: int, width: int) -> Iterator[Row]:

@@ -69,12 +69,13 @@ def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:
     if len(line) <= width:
         yield line
         return
-    for match in _rows_of_width(width).finditer(line):
+    for match in rows_of_width(width).finditer(line):
         yield SafeText(match[1] if match[1] is not None else match[2])
 
 
-@lru_cache(maxsize=8)
-def _rows_of_width(width: int) -> re.Pattern[str]:
+@lru_cache(maxsize=16)
+def rows_of_width(width: int) -> re.Pattern[str]:
+    """Finds rows of at most so many characters; the first group ends before spaces, the second within a word."""
     return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
 
 

@@ -42,10 +42,6 @@ class LastingFile:
         """The descriptor below."""
         return self._file.fileno()
 
-    def isatty(self) -> bool:
-        """Whether it was a terminal."""
-        return self._file.isatty()
-
     def _try(self, call: Callable[..., object], *given: str) -> None:
         if self._is_there:
             try:

@@ -53,7 +53,7 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
     rule = made[VISIBILITY]
     every = list(rule.Reveal)
     for message, reason, kind in CASES:
-        shown = reason.startswith("visible")
+        shown = reason.startswith("Visible")
         yield rule.is_user_safe(message) is shown or (message, "safe")
         yield rule.reason_of(message) == reason or (message, "reason")
         yield rule.kind_of(message).name == kind.name or (message, "kind")

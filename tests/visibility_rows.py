@@ -51,6 +51,11 @@ _SHOWN_HEADERS = [
         ("openchatml-2.2",),
         "<|start|>assistant intent=preamble<|channel|>commentary intent=preamble",
     ),
+    (
+        "flagged preamble to the user",
+        ("openchatml-2.2",),
+        "<|start|>assistant to=user intent=preamble<|channel|>commentary",
+    ),
     ("unknown attribute", ("openchatml-2.2",), "<|start|>assistant mood=good<|channel|>final"),
 ]
 
@@ -87,11 +92,6 @@ _HIDDEN_HEADERS = [
         "flagged commentary in a dialect without preambles",
         ("openchatml-2.0", "harmony"),
         "<|start|>assistant intent=preamble<|channel|>commentary",
-    ),
-    (
-        "flagged preamble to the user",
-        ("openchatml-2.2",),
-        "<|start|>assistant to=user intent=preamble<|channel|>commentary",
     ),
     (
         "flagged preamble to a tool",

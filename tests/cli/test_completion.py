@@ -49,7 +49,7 @@ def offered(line: str) -> list[str]:
     return [kind if kind == "file" else value for kind, value in found]
 
 
-NAMES = [reveal.value for reveal in Reveal if reveal is not Reveal.UNCLEAR]
+NAMES = [reveal.value for reveal in Reveal]
 
 
 @pytest.mark.slow

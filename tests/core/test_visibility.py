@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from viewer.core.messages import Channel, Coding, Ending, Header, Message, Piece
+from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Message, Piece
 from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal, is_user_safe, kind_of, reason_of
 
 FINAL = Header("assistant", channel=Channel.FINAL, channel_given="final")
@@ -20,54 +20,67 @@ def message(header: Header, ending: Ending = Ending.END, *, broke_out: bool = Fa
     return Message(1, 1, header, ending, (0, 9), (Piece(5, 8, Coding.PLAIN),), broke_out=broke_out)
 
 
-SHOWN = "visible (2.2 sections 4, 5)"
+SHOWN = "Visible: assistant answer"
+TYPED = "Visible: user message"
 CASES = [
     (message(FINAL), SHOWN, Reveal.UNCLEAR),
     (message(FINAL, Ending.OPEN), SHOWN, Reveal.UNCLEAR),
     (message(replace(FINAL, recipient="user")), SHOWN, Reveal.UNCLEAR),
     (message(BARE), SHOWN, Reveal.UNCLEAR),
-    (message(USER), SHOWN, Reveal.UNCLEAR),
-    (message(replace(USER, recipient="assistant")), SHOWN, Reveal.UNCLEAR),
-    (message(PREAMBLE), "visible: flagged as a preamble (2.2 section 5)", Reveal.COMMENTARY),
-    (message(PREAMBLE, Ending.RETURN), "visible: flagged as a preamble (2.2 section 5)", Reveal.COMMENTARY),
-    (message(PREAMBLE, Ending.OPEN), "hidden: a preamble must be closed by end or return", Reveal.COMMENTARY),
-    (message(PREAMBLE, Ending.CALL), "hidden: a preamble must be closed by end or return", Reveal.COMMENTARY),
-    (message(replace(FINAL, complete=False)), "hidden: its header is unfinished", Reveal.UNCLEAR),
-    (message(replace(FINAL, malformed=True)), "hidden: its header is malformed", Reveal.UNCLEAR),
-    (message(FINAL, broke_out=True), "hidden: it began inside an unclosed hidden message", Reveal.UNCLEAR),
-    (message(replace(FINAL, intent="debug")), "hidden: its intent is not for display (2.2 section 6)", Reveal.UNCLEAR),
-    (message(replace(USER, intent="status")), "hidden: its intent is not for display (2.2 section 6)", Reveal.UNCLEAR),
-    (message(Header("system", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.SYSTEM),
-    (message(Header("system:example_user", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.SYSTEM),
-    (message(Header("developer", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.DEVELOPER),
-    (message(Header("tool", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.TOOL),
-    (message(Header("User", channel=Channel.FINAL)), "hidden: its role (2.2 section 4)", Reveal.UNCLEAR),
-    (message(Header("narrator", channel=Channel.ANALYSIS)), "hidden: its role (2.2 section 4)", Reveal.UNCLEAR),
-    (message(replace(USER, channel=Channel.ANALYSIS)), "hidden: its channel (2.2 section 5)", Reveal.ANALYSIS),
-    (message(replace(USER, channel=None)), "hidden: its channel (2.2 section 5)", Reveal.UNCLEAR),
-    (message(replace(BARE, channel=Channel.ANALYSIS)), "hidden: its channel (2.2 section 5)", Reveal.ANALYSIS),
-    (message(replace(BARE, channel=None)), "hidden: its channel (2.2 section 5)", Reveal.UNCLEAR),
-    (message(ANALYSIS), "hidden: its channel (2.2 section 5)", Reveal.ANALYSIS),
-    (message(replace(ANALYSIS, intent="preamble")), "hidden: its channel (2.2 section 5)", Reveal.ANALYSIS),
-    (message(replace(PREAMBLE, intent=None)), "hidden: its channel (2.2 section 5)", Reveal.COMMENTARY),
-    (message(replace(PREAMBLE, recipient="functions.f")), "hidden: its channel (2.2 section 5)", Reveal.COMMENTARY),
-    (message(replace(FINAL, channel=None)), "hidden: its channel (2.2 section 5)", Reveal.UNCLEAR),
-    (message(replace(FINAL, recipient="functions.f")), "hidden: its recipient", Reveal.UNCLEAR),
-    (message(replace(BARE, recipient="user")), "hidden: its recipient", Reveal.UNCLEAR),
-    (message(replace(USER, recipient="tool")), "hidden: its recipient", Reveal.UNCLEAR),
+    (message(USER), TYPED, Reveal.UNCLEAR),
+    (message(replace(USER, recipient="assistant")), TYPED, Reveal.UNCLEAR),
+    (message(PREAMBLE), "Visible: preamble", Reveal.COMMENTARY),
+    (message(PREAMBLE, Ending.RETURN), "Visible: preamble", Reveal.COMMENTARY),
+    (message(replace(PREAMBLE, recipient="user")), "Visible: preamble", Reveal.COMMENTARY),
+    (message(PREAMBLE, Ending.OPEN), "Hidden: the preamble is not closed", Reveal.COMMENTARY),
+    (message(PREAMBLE, Ending.CALL), "Hidden: the preamble is not closed", Reveal.COMMENTARY),
+    (message(replace(FINAL, complete=False)), "Hidden: the header is incomplete", Reveal.UNCLEAR),
+    (message(replace(FINAL, malformed=True)), "Hidden: the header is malformed", Reveal.UNCLEAR),
+    (message(FINAL, broke_out=True), "Hidden: it starts inside an unclosed hidden message", Reveal.UNCLEAR),
+    (message(replace(FINAL, kind=Kind.UNKNOWN)), "Hidden: unknown content", Reveal.UNCLEAR),
+    (message(replace(USER, kind=Kind.UNKNOWN)), "Hidden: unknown content", Reveal.UNCLEAR),
+    (message(Header("tool", kind=Kind.UNKNOWN)), "Hidden: unknown content", Reveal.UNCLEAR),
+    (message(replace(FINAL, intent="debug")), "Hidden: the intent is `debug` or `status`", Reveal.UNCLEAR),
+    (message(replace(USER, intent="status")), "Hidden: the intent is `debug` or `status`", Reveal.UNCLEAR),
+    (message(Header("system", channel=Channel.FINAL)), "Hidden: the role is not shown to users", Reveal.SYSTEM),
+    (
+        message(Header("system:example_user", channel=Channel.FINAL)),
+        "Hidden: the role is not shown to users",
+        Reveal.SYSTEM,
+    ),
+    (message(Header("developer", channel=Channel.FINAL)), "Hidden: the role is not shown to users", Reveal.DEVELOPER),
+    (message(Header("tool", channel=Channel.FINAL)), "Hidden: the role is not shown to users", Reveal.TOOL),
+    (message(Header("User", channel=Channel.FINAL)), "Hidden: the role is not shown to users", Reveal.UNCLEAR),
+    (message(Header("narrator", channel=Channel.ANALYSIS)), "Hidden: the role is not shown to users", Reveal.UNCLEAR),
+    (message(replace(USER, channel=Channel.ANALYSIS)), "Hidden: the channel is not shown to users", Reveal.ANALYSIS),
+    (message(replace(USER, channel=None)), "Hidden: the channel is not shown to users", Reveal.UNCLEAR),
+    (message(replace(BARE, channel=Channel.ANALYSIS)), "Hidden: the channel is not shown to users", Reveal.ANALYSIS),
+    (message(replace(BARE, channel=None)), "Hidden: the channel is not shown to users", Reveal.UNCLEAR),
+    (message(ANALYSIS), "Hidden: the channel is not shown to users", Reveal.ANALYSIS),
+    (message(replace(ANALYSIS, intent="preamble")), "Hidden: the channel is not shown to users", Reveal.ANALYSIS),
+    (message(replace(PREAMBLE, intent=None)), "Hidden: the channel is not shown to users", Reveal.COMMENTARY),
+    (
+        message(replace(PREAMBLE, recipient="functions.f")),
+        "Hidden: the channel is not shown to users",
+        Reveal.COMMENTARY,
+    ),
+    (message(replace(FINAL, channel=None)), "Hidden: the channel is not shown to users", Reveal.UNCLEAR),
+    (message(replace(FINAL, recipient="functions.f")), "Hidden: it is addressed to a tool", Reveal.UNCLEAR),
+    (message(replace(BARE, recipient="user")), "Hidden: it is addressed to a tool", Reveal.UNCLEAR),
+    (message(replace(USER, recipient="tool")), "Hidden: it is addressed to a tool", Reveal.UNCLEAR),
 ]
 
 
 @pytest.mark.parametrize(("case", "reason", "kind"), CASES)
 def test_the_reason_says_what_the_rule_says(case: Message, reason: str, kind: Reveal) -> None:
     assert reason_of(case) == reason
-    assert is_user_safe(case) == reason.startswith("visible")
+    assert is_user_safe(case) == reason.startswith("Visible")
     assert kind_of(case) is kind
 
 
 @pytest.mark.parametrize(("case", "reason", "kind"), CASES)
 def test_an_audience_sees_what_is_shown_and_what_it_asked_for(case: Message, reason: str, kind: Reveal) -> None:
-    shown = reason.startswith("visible")
+    shown = reason.startswith("Visible")
     assert END_USER.sees(case) == shown
     assert EVERYTHING.sees(case)
     for asked in Reveal:

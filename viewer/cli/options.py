@@ -22,8 +22,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 STDIN = "-"
 
-_NAMES = {reveal.value: reveal for reveal in Reveal if reveal is not Reveal.UNCLEAR}
-"""What `--reveal` takes; messages that are unclear need everything."""
+_NAMES = {reveal.value: reveal for reveal in Reveal}
+"""The values that `--reveal` accepts."""
 
 
 def reading(command: Command) -> Command:

@@ -25,6 +25,15 @@ class Channel(Fixed):
     FINAL = "final"
 
 
+class Kind(Fixed):
+    """What a message is, as its format maps it. Only what was said to somebody can be shown to an end user."""
+
+    SAID = "said"
+    """Words of a speaker; role, channel and recipient decide who may see them."""
+    UNKNOWN = "unknown"
+    """Content that no rule of the format maps, in whatever role."""
+
+
 class Ending(Fixed):
     """How a message came to its end."""
 
@@ -81,6 +90,7 @@ class Header:
     """The header carries an E-PARSE-HEADER."""
     complete: bool = True
     """The mark that ends the header has been read; before that nothing is known."""
+    kind: Kind = Kind.SAID
 
     def with_call_id(self, call_id: str | None) -> Header:
         """The same header for another call."""
@@ -97,6 +107,7 @@ class Header:
             self.extra,
             self.malformed,
             self.complete,
+            self.kind,
         )
 
 

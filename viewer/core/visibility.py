@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from viewer.core.messages import Channel, Ending, Message
+from viewer.core.messages import Channel, Ending, Kind, Message
 from viewer.values import frozen
 
 NEVER_DISPLAYED = frozenset({"debug", "status"})
@@ -15,6 +15,8 @@ def is_user_safe(message: Message) -> bool:
     """Whether an end user may see this message (OpenChatML 2.2, sections 4 and 5). What is not listed is hidden."""
     header = message.header
     if not header.complete or header.malformed or message.broke_out:
+        return False
+    if header.kind is not Kind.SAID:
         return False
     if header.intent in NEVER_DISPLAYED:
         return False
@@ -32,7 +34,8 @@ def is_user_safe(message: Message) -> bool:
 def is_preamble(message: Message) -> bool:
     """Commentary that its author addressed to the user. Dialects without preambles never set this intent."""
     header = message.header
-    return header.channel is Channel.COMMENTARY and header.intent == "preamble" and header.recipient is None
+    is_flagged = header.channel is Channel.COMMENTARY and header.intent == "preamble"
+    return is_flagged and header.recipient in (None, "user")
 
 
 class Reveal(Enum):
@@ -45,7 +48,7 @@ class Reveal(Enum):
     DEVELOPER = "developer"
     STRAY = "stray"
     UNCLEAR = "unclear"
-    """Messages whose role or channel is not known."""
+    """Messages whose role, channel or content is not known."""
     ALL = "all"
 
 
@@ -91,6 +94,8 @@ _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COM
 def kind_of(message: Message) -> Reveal:
     """What must be revealed for this message to be seen where it is hidden."""
     header = message.header
+    if header.kind is Kind.UNKNOWN:
+        return Reveal.UNCLEAR
     if header.role.startswith(("system:", "assistant:example_")):
         return Reveal.SYSTEM
     if header.role in _BY_ROLE:
@@ -101,24 +106,24 @@ def kind_of(message: Message) -> Reveal:
 
 
 def reason_of(message: Message) -> str:
-    """Why the end user sees a message or does not, in fixed words."""
-    header = message.header
+    """Why the end user sees a message or does not: the first of these fixed texts that applies."""
     if is_user_safe(message):
-        return (
-            "visible: flagged as a preamble (2.2 section 5)" if is_preamble(message) else "visible (2.2 sections 4, 5)"
-        )
-    if not header.complete:
-        return "hidden: its header is unfinished"
-    if header.malformed:
-        return "hidden: its header is malformed"
-    if message.broke_out:
-        return "hidden: it began inside an unclosed hidden message"
-    if header.intent in NEVER_DISPLAYED:
-        return "hidden: its intent is not for display (2.2 section 6)"
-    if header.role not in ("user", "assistant"):
-        return "hidden: its role (2.2 section 4)"
-    if header.channel is not Channel.FINAL and not is_preamble(message):
-        return "hidden: its channel (2.2 section 5)"
+        return _why_visible(message)
+    header = message.header
+    reasons = (
+        (not header.complete, "Hidden: the header is incomplete"),
+        (header.malformed, "Hidden: the header is malformed"),
+        (message.broke_out, "Hidden: it starts inside an unclosed hidden message"),
+        (header.kind is Kind.UNKNOWN, "Hidden: unknown content"),
+        (header.intent in NEVER_DISPLAYED, "Hidden: the intent is `debug` or `status`"),
+        (header.role not in ("user", "assistant"), "Hidden: the role is not shown to users"),
+        (header.channel is not Channel.FINAL and not is_preamble(message), "Hidden: the channel is not shown to users"),
+        (is_preamble(message), "Hidden: the preamble is not closed"),
+    )
+    return next((reason for applies, reason in reasons if applies), "Hidden: it is addressed to a tool")
+
+
+def _why_visible(message: Message) -> str:
     if is_preamble(message):
-        return "hidden: a preamble must be closed by end or return"
-    return "hidden: its recipient"
+        return "Visible: preamble"
+    return "Visible: user message" if message.header.role == "user" else "Visible: assistant answer"

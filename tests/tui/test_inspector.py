@@ -75,7 +75,8 @@ def test_header_in_a_pane() -> None:
         " to         assistant",
         " channel    commentary",
         " type       constrain json",
-        " visible    NO  its role (2.2 §4)",
+        " safe view  Hidden: the role is",
+        "            not shown to users",
         " bytes      3905–4078",
         " lines      89–89",
         " ending     end",
@@ -95,8 +96,9 @@ def test_header_in_a_pane() -> None:
 def test_header_in_a_sheet() -> None:
     assert tab_of(13, Tab.HEADER, 80, sheet=True) == [
         " role tool   name functions.get_weather   call_id wx2   ↑12   to assistant",
-        " channel commentary   type constrain json   visible NO  its role (2.2 §4)",
-        " bytes 3557–3751   lines 87–87   ending end",
+        " channel commentary   type constrain json",
+        " safe view Hidden: the role is not shown to users   bytes 3557–3751",
+        " lines 87–87   ending end",
         " graph  rain1 #7─►#8 ok  wx2 #12─►#13 ✖ failed  wx3 #14─►#15 ok",
     ]
 
@@ -106,11 +108,17 @@ def test_an_inferred_partner_is_dotted() -> None:
 
 
 def test_a_shown_message_says_why() -> None:
-    assert " visible    YES  (2.2 §4, 5)" in tab_of(3, Tab.HEADER)
+    assert " safe view  Visible: user message" in tab_of(3, Tab.HEADER)
 
 
 def test_a_message_that_the_toggles_hide_shows_no_byte() -> None:
-    expected = [" role       system", " visible    NO  its role (2.2 §4)", "", " The toggles hide this message."]
+    expected = [
+        " role       system",
+        " safe view  Hidden: the role is",
+        "            not shown to users",
+        "",
+        " The toggles hide this message.",
+    ]
     for tab in (Tab.HEADER, Tab.RAW, Tab.TOKENS, Tab.LINKS):
         assert tab_of(1, tab) == expected
 

@@ -122,7 +122,7 @@ def _tab_parts(active: Tab, *, brackets: bool) -> list[Part]:
 def _unseen(inspected: Inspected, width: int, style: Style) -> Iterator[Entry]:
     headline = inspected.projection.headline(inspected.number)
     yield from field("role", style.name(headline.role or "(none)"), width)
-    yield from field("visible", _visibility(inspected.projection.why(inspected.number), style), width)
+    yield from field("safe view", style.words(inspected.projection.why(inspected.number)), width)
     yield Entry(())
     for row in wrap(own("The toggles hide this message."), max(width - 2, 8)):
         yield Entry((Part(SafeText(f" {row}"), Look.QUIET),))
@@ -170,8 +170,8 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     if message.content_type:
         how = "constrain " if message.constrained else ""
         yield "type", style.name(how + message.content_type), Look.PLAIN, None
-    why = _visibility(inspected.projection.why(message.number), style)
-    yield "visible", why, Look.OK if message.visible else Look.WARNING, None
+    why = style.words(inspected.projection.why(message.number))
+    yield "safe view", why, Look.OK if message.visible else Look.WARNING, None
     yield from _places(inspected.projection, message, style)
     if link is not None and link.latency_ms is not None:
         words = f"{duration(link.latency_ms)} {'after call' if message.number == link.reply else 'to reply'}"
@@ -209,13 +209,6 @@ def _channel(message: ShownMessage, style: Style) -> SafeText:
     if message.channel_given == message.channel:
         return style.name(effective)
     return SafeText(f"{effective}, given as {style.name(message.channel_given)}")
-
-
-def _visibility(why: str, style: Style) -> SafeText:
-    """`NO  its channel (2.2 §5)`."""
-    word, _, rest = why.partition(" ")
-    answer = "YES" if word.startswith("visible") else "NO"
-    return style.words(f"{answer}  {rest.replace('sections ', '§').replace('section ', '§')}")
 
 
 def _places(projection: Projection, message: ShownMessage, style: Style) -> Iterator[Field]:

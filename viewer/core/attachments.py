@@ -19,7 +19,7 @@ _KINDS = {
 }
 _KIND_OF_TYPE = {name: kind for kind, names in _KINDS.items() for name in names}
 _KIND_OF_MEMBER = {
-    **{name: "file" for name in ("inlineData", "inline_data", "fileData", "file_data")},
+    **dict.fromkeys(("inlineData", "inline_data", "fileData", "file_data"), "file"),
     **{name: name for name in ("image", "audio", "video")},
     "image_url": "image",
     "document": "file",

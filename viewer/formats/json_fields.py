@@ -12,7 +12,6 @@ CALL_KEYS = ("tool_call", "tool_calls", "function_call")
 CALL_ID_KEYS = ("call_id", "tool_call_id")
 RECIPIENT_KEYS = ("to", "recipient")
 TIME_KEYS = ("ts", "timestamp", "created", "created_at", "time")
-WRAPPER_KEYS = ("messages", "choices")
 HEADER_KEYS = ("name", "channel", "intent", "content_type", "constrained", "ending")
 
 _KNOWN_KEYS = frozenset(

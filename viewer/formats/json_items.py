@@ -42,10 +42,11 @@ class MessageObjects:
         """A transcript begins: call ids do not link across two of them."""
         self._tools = {}
 
-    def add(self, node: JsonNode, source: Source, problems: list[Problem]) -> None:
+    def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
         """The messages of one object; `problems` were found in its text before."""
         node = with_inner_message(node)
         said = read_object_header(node, source)
+        said.header = replace(said.header, kind=kind)
         said.problems += problems
         if any(problem.code == "E-PARSE-HEADER" for problem in problems):
             said.header = replace(said.header, malformed=True)

@@ -13,7 +13,6 @@ from viewer.formats.json_fields import (
     is_empty,
     is_thought_key,
     piece_of,
-    pieces_of,
     thought_pieces,
 )
 from viewer.values import mutable

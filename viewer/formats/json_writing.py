@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from viewer.core.headers import is_tool
-from viewer.formats.json_fields import WRAPPER_KEYS, is_known_key
+from viewer.formats.json_fields import is_known_key
 from viewer.formats.json_header import full_tool_name
+from viewer.formats.json_wrappers import LIST_KEYS
 from viewer.formats.writable import Writable, WritableTranscript, Writer
 
 
@@ -33,7 +34,7 @@ def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str,
             continue
         told = {"version": transcript.version, "model": transcript.model}
         header = transcript.header if transcript.header is not None else told
-        return {key: value for key, value in header.items() if value is not None and key not in WRAPPER_KEYS}
+        return {key: value for key, value in header.items() if value is not None and key not in LIST_KEYS}
     return {}
 
 

@@ -295,6 +295,8 @@ class Shown:
     constrained: bool = False
     ending: str = "end"
     extra: Mapping[str, str] = field(default_factory=dict)
+    message_kind: str = "said"
+    is_value: bool = False
 
 
 WRITTEN = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viewer.core.json_text import JsonKind, JsonNode
+from viewer.core.json_values import JsonText
 from viewer.core.messages import Coding, Piece
 from viewer.values import frozen
 
@@ -58,6 +59,10 @@ class Source:
         if node.kind is JsonKind.STRING:
             return node.text
         return self.data[node.start - self.base : node.end - self.base].decode("utf-8", "replace")
+
+    def value(self, node: JsonNode) -> str:
+        """A string's value, all else as `JsonText`."""
+        return node.text if node.kind is JsonKind.STRING else JsonText(self.text(node))
 
     def field(self, node: JsonNode, *keys: str) -> str | None:
         """The first of these fields that says something, as text."""

@@ -158,7 +158,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
             is_known_key(member.key) and not _is_unused(member.key, member.value)
         ):
             continue
-        extra[member.key] = source.text(member.value)
+        extra[member.key] = source.value(member.value)
     return tuple(extra.items())
 
 

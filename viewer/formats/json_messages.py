@@ -181,7 +181,7 @@ def _header_value(node: JsonNode, source: Source) -> object:
         return {member.key: _header_value(member.value, source) for member in node.members}
     if node.kind is JsonKind.ARRAY:
         return [_header_value(item, source) for item in node.items]
-    return source.text(node)
+    return source.value(node)
 
 
 JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True)

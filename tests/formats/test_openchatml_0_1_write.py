@@ -110,13 +110,19 @@ def test_a_preamble_is_written_as_plain_text_and_that_is_said() -> None:
         Text(number=7, role="user", name="file 1", body="<|file_separator|>"),
         Text(number=7, role="user", name="Eric the Red"),
         Text(number=7, role="user", name="<b>"),
-        Text(number=7, role="user", extra={"a": "b\x1b"}),
         Text(number=7, role="user", name="file 999999999"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_one_sentence_that_quotes_nothing(message: Text) -> None:
     with pytest.raises(ViewerError, match=r"^Message 7 [a-zA-Z0-9., ]+\.$"):
         write_openchatml_0_1([message])
+
+
+@pytest.mark.parametrize("value", ["b c", "b<", "b\x1b"])
+def test_a_field_that_cannot_be_written_is_left_out_and_listed(value: str) -> None:
+    text, lost = write_openchatml_0_1([Text(number=7, role="user", body="Hi", extra={"a": value, "d": "e"})])
+    assert text == "[BOS]<|im_start|>user d=e\nHi<|im_end|>[EOS]\n"
+    assert lost == ["1 message: a field with white space, `<`, or control characters was left out."]
 
 
 def test_marks_that_mean_nothing_for_a_role_may_be_written() -> None:

@@ -23,10 +23,10 @@ CANONICAL = [
     "[BOS]<|im_start|>assistant\n<|function_call|>\n{}<|im_end|>\n<|im_start|>assistant\nB<|im_end|>[EOS]\n",
     "[BOS]<|im_start|>tool name=g\n<|function_output|>\n{}<|im_end|>[EOS]\n",
     "[BOS]<|fim_prefix|>a <|fim_middle|><|fim_suffix|> c[EOS]\n",
-    "[BOS]<|fim_prefix|><|fim_middle|>b\n<|fim_suffix|>\nc\n<|im_start|>user\nq<|im_end|>[EOS]\n",
+    "[BOS]<|fim_prefix|>a<|fim_middle|>b\n<|fim_suffix|>\nc\n<|im_start|>user\nq<|im_end|>[EOS]\n",
     "[BOS]<|file_separator|>\n  a\n<|file_separator|>\n<|file_separator|>\nb\n<|file_separator|>\n"
     "<|fim_prefix|>x<|fim_middle|>y<|fim_suffix|>z\n<|file_separator|>\nc\n<|fim_prefix|>d[EOS]\n",
-    "[BOS]<|fim_prefix|>a<|fim_middle|><|fim_suffix|>\n<|file_separator|>\nb[EOS]\n",
+    "[BOS]<|fim_prefix|>a<|fim_middle|><|fim_suffix|>\nc\n<|file_separator|>\nb[EOS]\n",
     "",
 ]
 

@@ -23,6 +23,7 @@ ROLES = frozenset(
         "assistant:example_assistant",
     }
 )
+_SPEAKERS = frozenset({*ROLES, "Assistant"})
 Handler = Callable[[JsonNode, "str | None"], None]
 
 
@@ -146,7 +147,8 @@ class ChatMLFrames:
         if self._state == self._between:
             return
         closed = self._array.closed
-        if self._state == self._header and self._is_prompt() and closed:
+        is_prompt = self._state == self._header and self._is_prompt()
+        if closed and (is_prompt or (self._state == self._body and self._is_empty())):
             self._record.report("I-OPEN-PROMPT", None, self._start, self._end)
         elif self._state == self._header:
             self._problems.append(("E-STREAM-TRUNCATED", "header", self._end, self._end))
@@ -160,6 +162,11 @@ class ChatMLFrames:
 
     def _is_prompt(self) -> bool:
         return self._role is None or self._role.text.strip() in ("assistant", "Assistant")
+
+    def _is_empty(self) -> bool:
+        """True if the message has a good header and no text yet: a request to complete it."""
+        has_text = any(piece.end > piece.start for piece in self._pieces)
+        return not has_text and not self._problems and self._role is not None and self._role.text.strip() in _SPEAKERS
 
     def _missing(self, at: int) -> None:
         self._problems.append(("E-PARSE-HEADER", "message-missing", at, at))

@@ -22,6 +22,14 @@ from viewer.formats.json_header import ObjectHeader, Problem, default_ending, fu
 from viewer.formats.json_parts import read_content
 from viewer.formats.json_unread import first_text_member, with_inner_message
 
+_CALL_NAMES = frozenset(
+    {
+        *("id", "call_id", "toolUseId", "toolCallId", "type", "index", "status", "recipient", "name", "toolName"),
+        *("arguments", "input", "parameters", "args", "code", "content_type", "constrained"),
+    }
+)
+"""Members of a call that its header holds, or that may be empty."""
+
 
 class Part(NamedTuple):
     """One message of an object."""
@@ -126,6 +134,8 @@ class MessageObjects:
         if tool and call_id:
             self._tools[call_id] = tool
         arguments = first_of(inner, ("arguments", "input", "parameters", "args", "code"))
+        if call.kind is not JsonKind.OBJECT or (arguments is None and _has_more(inner)):
+            arguments = call
         channel, given = header.channel, header.channel_given
         if channel in (Channel.FINAL, Channel.COMMENTARY):
             channel, given = Channel.COMMENTARY, "commentary"
@@ -139,7 +149,7 @@ class MessageObjects:
             constrained=constrained,
             malformed=header.malformed or (not tool and call.closed),
         )
-        return Part(called, Ending.CALL, pieces_of(arguments if call.kind is JsonKind.OBJECT else call)), problems
+        return Part(called, Ending.CALL, pieces_of(arguments)), problems
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
@@ -181,6 +191,11 @@ def _calls(node: JsonNode) -> Iterator[JsonNode]:
         value = first_of(node, (key,))
         if value is not None:
             yield from value.items if value.kind is JsonKind.ARRAY else [value]
+
+
+def _has_more(call: JsonNode) -> bool:
+    """True if a call without arguments holds more than its names."""
+    return any(member.key not in _CALL_NAMES and member.value.kind is not JsonKind.NULL for member in call.members)
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:

@@ -93,7 +93,11 @@ class _Sorter:
 
     def add_content(self, value: JsonNode) -> None:
         self._last_unknown = -2
-        for index, part in enumerate(self._parts(value)):
+        parts = self._parts(value)
+        if parts == [value] and value.kind is JsonKind.OBJECT:
+            self._unknown(value, 0)
+            return
+        for index, part in enumerate(parts):
             self._add(part, index)
 
     def add_refusal(self, value: JsonNode) -> None:

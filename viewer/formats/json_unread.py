@@ -61,7 +61,8 @@ def unread_messages(value: JsonNode) -> Iterator[JsonNode]:
     waiting = [value]
     while waiting:
         node = waiting.pop()
-        if node.get("role") is not None and node.get("content") is not None:
+        role = node.get("role")
+        if role is not None and role.kind is JsonKind.STRING and node.get("content") is not None:
             yield node
             continue
         waiting += reversed([*node.items, *(member.value for member in node.members)])

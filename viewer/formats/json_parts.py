@@ -94,7 +94,7 @@ class _Sorter:
     def add_content(self, value: JsonNode) -> None:
         self._last_unknown = -2
         parts = self._parts(value)
-        if parts == [value] and value.kind is JsonKind.OBJECT:
+        if parts and parts[0] is value and value.kind is JsonKind.OBJECT:
             self._unknown(value, 0)
             return
         for index, part in enumerate(parts):

@@ -139,7 +139,7 @@ class TestScreen:
             await pilot.press("down", "enter")
             await pilot.pause()
         order = tuple(str(runs / name) for name in ("one.ocml", "ten.ocml", "two.ocml"))
-        assert app.chosen == [Choice(order[1], order)]
+        assert app.chosen == [Choice(order[1], order, order)]
 
     @pytest.mark.slow
     async def test_typing_finds_a_name_and_escape_forgets_it_first(self, runs: Path) -> None:
@@ -158,6 +158,16 @@ class TestScreen:
             await pilot.pause()
         assert app.chosen == [None]
 
+    async def test_a_choice_names_the_files_that_the_name_filter_leaves_out(self, runs: Path) -> None:
+        app = Chooser(FileTable(str(runs)))
+        async with app.run_test() as pilot:
+            await settled(pilot, app)
+            await pilot.press("t", "w", "enter")
+            await pilot.pause()
+        one, ten, two = (str(runs / name) for name in ("one.ocml", "ten.ocml", "two.ocml"))
+        assert app.chosen == [Choice(two, (two,), (one, ten, two))]
+
+    @pytest.mark.slow
     async def test_a_click_opens(self, runs: Path) -> None:
         app = Chooser(FileTable(str(runs)))
         async with app.run_test() as pilot:

@@ -15,6 +15,7 @@ from textual.events import MouseScrollUp
 from tests.tui.following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
 from tests.tui.running import SMALL, drawn, press, running, said, type_in
 from viewer.core.visibility import Reveal
+from viewer.tui import pace
 from viewer.tui.app import ViewOptions
 from viewer.tui.widgets.title_bar import FollowState
 
@@ -96,6 +97,31 @@ class TestGrowth:
             assert "line 89" in drawn(app.pilot)
             assert "more lines" not in drawn(app.pilot)
             assert "line 89" in await app.write("<|return|>")
+
+    async def test_all_panes_of_a_frame_show_the_same_messages(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pace, "LOOK", 1000.0)  # frames are drawn, full redraws are not due
+        async with live(path, chat(1), options=DEBUG) as app:
+            for number in range(4, 9):
+                app.append(QUESTION)
+                await app.until(lambda number=number: f"msg {number}/{number}" in app.title)  # type: ignore[misc]
+                assert any(f" {number} U Where is" in line for line in drawn(app.pilot).splitlines())
+
+    async def test_the_title_counts_what_is_drawn_and_not_what_is_read(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            await app.press("equals_sign")
+            app.append(QUESTION)
+            await app.until(lambda: app.main.document.message_count == 4)
+            app.main.show_title()
+            assert "/3" in app.title
+
+    async def test_a_notice_is_cleared_by_the_next_key(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            await app.press("i")
+            assert "debug" in said(app.pilot)
+            await app.press("j")
+            assert said(app.pilot) == ""
 
     async def test_the_turn_that_is_written_is_live(self, path: Path) -> None:
         async with live(path, chat(1)) as app:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
-from tests.tui.running import drawn, running, type_in
+from tests.tui.running import drawn, running, settled, type_in, view
 from viewer.core.visibility import Audience
 from viewer.render.lines import cells
 from viewer.render.style import Style
 from viewer.sources.shown_diagnostics import ShownDiagnostics
-from viewer.tui.app import ViewOptions
+from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.problem_lines import Pending, ProblemLines
 from viewer.tui.widgets.problems import Problems
 
@@ -55,6 +56,32 @@ def test_the_end_user_is_told_code_number_and_a_safe_sentence() -> None:
 def test_a_strict_end_user_is_told_of_shown_messages_alone() -> None:
     lines = all_lines(listed(STRICT), 80)
     assert lines[1:] == [" ✖ #11 E-STREAM-TRUNCATED The transcript ends in the middle of a message."]
+
+
+def test_an_incomplete_check_never_says_none() -> None:
+    nothing = ShownDiagnostics([])
+    lines = ProblemLines(nothing, STYLE, safe=True, checking=True)
+    assert text_of(lines.head(80)).split("  ")[1] == "checking…"
+    assert text_of(lines.one_line(0, 80)) == " checking…"
+    assert "4 errors · 3 warnings · checking…" in text_of(
+        ProblemLines(listed(DEBUG).problems, STYLE, safe=False, checking=True).head(120)
+    )
+    assert "none" in text_of(ProblemLines(nothing, STYLE, safe=True).head(80))
+
+
+async def test_the_list_says_checking_until_everything_is_checked(tmp_path: Path) -> None:
+    path = tmp_path / "long.ocml"
+    path.write_text("version: 2.2\n" + "<|start|>user<|message|>Hello there<|end|>\n" * 2000)
+    app = ViewerApp([str(path)], ViewOptions())
+    async with app.run_test(size=(120, 40)) as pilot:
+        seen = set()
+        await pilot.press("p")
+        while not view(pilot).document.is_complete:
+            seen.add("none" in drawn(pilot))
+            await asyncio.sleep(0)
+        await settled(pilot)
+        assert "PROBLEMS  none" in drawn(pilot)
+    assert True not in seen
 
 
 def test_one_line() -> None:

@@ -153,6 +153,11 @@ class Document:
         return self._is_read
 
     @property
+    def is_checked(self) -> bool:
+        """True if the checks have seen everything that has been read, and nothing more is known to come."""
+        return self.is_complete
+
+    @property
     def progress(self) -> float:
         """How much of the input has been read and checked, from 0 to 1."""
         return 1.0 if self.is_complete else self._progress

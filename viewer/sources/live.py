@@ -80,6 +80,11 @@ class LiveDocument(Document):
         return self.following.state
 
     @property
+    def is_checked(self) -> bool:
+        """True if the checks have seen everything that the file holds now."""
+        return self.is_complete or (self.has_caught_up and self._examiner.is_checked)
+
+    @property
     def progress(self) -> float:
         """How much of what is there has been read."""
         return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))

@@ -156,6 +156,11 @@ class Rows:
         return self._now.shown
 
     @property
+    def message_count(self) -> int:
+        """How many messages these rows cover, shown or not: the snapshot that a view draws."""
+        return self._now.taken
+
+    @property
     def hidden_count(self) -> int:
         """How many are not; a strict audience is told of none."""
         return 0 if self._audience.strict else self._now.taken - self._now.shown

@@ -133,7 +133,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
                 self.exit()
                 return
             self.paths = list(choice.order)
-            self._folder_watch = FolderWatch(FileTable(folder), choice.order)
+            self._folder_watch = FolderWatch(FileTable(folder), choice.known)
             self._open(self.paths.index(choice.path))
 
         self._folder, self._folder_watch = folder, None
@@ -235,6 +235,8 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         """Take note of when the person did something: work in progress then gives way."""
         if isinstance(event, events.InputEvent):
             self.heard_at = time.monotonic()
+        if isinstance(event, events.Key | events.MouseDown) and isinstance(self.screen, MainScreen):
+            self.screen.clear_notice()
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:

@@ -13,18 +13,25 @@ BUDGET_SECONDS = 0.005
 class FolderWatch:
     """Looks through the folder in small steps, again and again."""
 
-    def __init__(self, table: FileTable, known: Iterable[str]) -> None:
+    def __init__(self, table: FileTable, known: Iterable[str] | None) -> None:
+        """`known`: the files that are not new. None takes the first complete listing for that."""
         self._table = table
-        self._known = set(known)
+        self._known = None if known is None else set(known)
 
     def step(self) -> list[Found]:
         """Look for a moment; the files that were not there before, the newest last."""
         if self._table.list_some(BUDGET_SECONDS):
             return []
-        new = [file for file in self.files if file.path not in self._known]
-        self._known.update(file.path for file in new)
+        known = self._known if self._known is not None else {file.path for file in self.files}
+        new = [file for file in self.files if file.path not in known]
+        self._known = known | {file.path for file in new}
         self._table.look_again()
         return sorted(new, key=lambda file: file.modified)
+
+    @property
+    def is_listed(self) -> bool:
+        """True if the folder has been listed completely at least once."""
+        return self._table.is_listed
 
     @property
     def files(self) -> list[Found]:

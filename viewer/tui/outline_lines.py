@@ -190,5 +190,5 @@ class OutlineLines:
 
     @property
     def _digits(self) -> int:
-        last = self._rows.shown_count if self._projection.audience.strict else self._projection.message_count
+        last = self._rows.shown_count if self._projection.audience.strict else self._rows.message_count
         return max(2, len(str(last)))

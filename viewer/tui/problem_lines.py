@@ -32,9 +32,18 @@ class Pending(NamedTuple):
 class ProblemLines:
     """The list for one audience; the end user is told code, number and a fixed sentence of each, and no place."""
 
-    def __init__(self, problems: ShownDiagnostics, style: Style, *, safe: bool, pending: Pending | None = None) -> None:
+    def __init__(
+        self,
+        problems: ShownDiagnostics,
+        style: Style,
+        *,
+        safe: bool,
+        pending: Pending | None = None,
+        checking: bool = False,
+    ) -> None:
+        """`checking`: the check is incomplete, so "none" would be premature."""
         self.problems = problems.without_notes if safe else problems
-        self._style, self._safe, self._pending = style, safe, pending
+        self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
         self._counts = self.problems.severities
         self._codes = max(map(len, self.problems.codes), default=0)
         self._numbers = len(_number(self.problems.largest)) if self.problems.largest else 0
@@ -65,6 +74,8 @@ class ProblemLines:
         parts = [Part(own(counted(count, word)), look) for count, word, look in counts if count]
         if self._pending is not None:
             parts.append(Part(own("1 pending"), Look.PENDING))
+        if self._checking:
+            parts.append(Part(self._style.words("checking…"), Look.PENDING))
         if not parts:
             parts = [Part(own("none"), Look.OK)]
         line: list[Part] = [Part(own(" PROBLEMS  "), Look.TITLE)]
@@ -100,7 +111,7 @@ class ProblemLines:
         )
 
     def _none(self) -> Line:
-        return (Part(own(" no problems"), Look.QUIET),)
+        return (Part(self._style.words(" checking…" if self._checking else " no problems"), Look.QUIET),)
 
     def _columns(
         self, sign: Part, place: str, number: str, code: str, found: ShownDiagnostic | None, width: int

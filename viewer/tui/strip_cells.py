@@ -19,7 +19,7 @@ class Letter(NamedTuple):
 
 def letters_around(projection: Projection, rows: Rows, focus: int, room: int, style: Style) -> list[Letter]:
     """The messages around the focus that fit into so many cells; of hidden ones only a developer is told."""
-    numbers = _shown_around(rows, focus, room) if projection.audience.is_safe else _all_around(projection, focus, room)
+    numbers = _shown_around(rows, focus, room) if projection.audience.is_safe else _all_around(rows, focus, room)
     return [Letter(number, _part(projection, number, focus, style)) for number in numbers]
 
 
@@ -47,8 +47,8 @@ def letter_at(letters: list[Letter], focus: int, x: int) -> int | None:
     return None
 
 
-def _all_around(projection: Projection, focus: int, room: int) -> list[int]:
-    last = projection.message_count
+def _all_around(rows: Rows, focus: int, room: int) -> list[int]:
+    last = rows.message_count
     count = max(1, room - 2)
     first = max(1, min(focus - count // 2, last - count + 1))
     return list(range(first, min(last, first + count - 1) + 1))

@@ -30,6 +30,8 @@ class Choice:
 
     path: str
     order: tuple[str, ...]
+    known: tuple[str, ...] | None = None
+    """All files of the folder, also those that the name filter left out; None if the folder is not fully listed."""
 
 
 class FilesScreen(DismissedOnce[Choice | None]):
@@ -133,7 +135,9 @@ class FilesScreen(DismissedOnce[Choice | None]):
         if file.reason:
             self.notify(f"{self._printing.name(file.name)}: {self._printing.name(file.reason)}", markup=False)
             return
-        self.dismiss(Choice(file.path, tuple(each.path for each in self._shown if not each.reason)))
+        order = tuple(each.path for each in self._shown if not each.reason)
+        known = tuple(each.path for each in self._table.files) if self._table.is_listed else None
+        self.dismiss(Choice(file.path, order, known))
 
     def _type(self, typed: str) -> None:
         self._typed = typed

@@ -146,7 +146,7 @@ class Following(Tailing, Acting):
     @property
     def message_total(self) -> int:
         """How many messages this audience may know of."""
-        return self.view.rows.shown_count if self.state.strict else self.view.projection.message_count
+        return self.view.rows.shown_count if self.state.strict else self.view.rows.message_count
 
     def going(self) -> Going:
         """How the file is doing, else whether the view stays at its end."""

@@ -59,7 +59,9 @@ class Growing(Filtering):
             self.grew = False
             self.facts.growing = self.growing()
             self._keep_unfolded()
-            self.transcript.changed_from(self.extend())
+            changed = self.extend()
+            self.transcript.changed_from(changed)
+            self.grow_panes(changed)
             self.stay_at_end()
             self.show_title()
 

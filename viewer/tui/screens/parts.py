@@ -191,6 +191,11 @@ class Parts(Screen[None]):
         """One sentence for the person, with the keys in force."""
         self.status.say(debug_only(self.actions) if sentence == DEBUG_ONLY else sentence, kind)
 
+    def clear_notice(self) -> None:
+        """Clear the notice: it belongs to the previous action."""
+        if self.is_whole and self.status.notice:
+            self.status.hush()
+
     def key_of(self, id: str) -> str:
         """The key of an action, as it is printed."""
         return by_id(id, self.actions).shown_key

@@ -85,13 +85,20 @@ class Showing(Titling):
         else:
             live = self.lives()
             self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics, live=live)
-        self.problems.show(view.diagnostics, safe=not self.state.debug, pending=self.pending())
+        checking = not self.document.is_checked
+        self.problems.show(view.diagnostics, safe=not self.state.debug, pending=self.pending(), checking=checking)
         self.calls.show(view.calls, focus)
         self.strip.show(view.projection, view.rows, focus)
         self.status.show(self.state.debug, self.state.strict, self.document.note)
         self.footer.show(self.state.debug)
         self.stay_at_end()
         self.moved()
+
+    def grow_panes(self, changed: int) -> None:
+        """Draw the rows from `changed` on in the panes that list messages, so that all panes show one snapshot."""
+        view, focus = self.view, self.focused_number
+        self.outline.grew(changed, focus, calls=view.calls, problems=view.diagnostics, live=self.lives())
+        self.strip.show(view.projection, view.rows, focus)
 
     def show_outline(self) -> None:
         """The outline is made only where it is open."""

@@ -56,7 +56,7 @@ class Titling(Parts):
                 words=going.words,
                 behind=going.behind,
                 message=(rows.label(row) or number) if number else None,
-                messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
+                messages=rows.shown_count if self.state.strict else rows.message_count,
                 percent=100 * (row + 1) // len(rows) if len(rows) else None,
                 busy=going.busy,
             )

@@ -40,11 +40,13 @@ class Problems(Vertical):
         yield self.head
         yield self.list
 
-    def show(self, problems: ShownDiagnostics, *, safe: bool, pending: Pending | None = None) -> None:
+    def show(
+        self, problems: ShownDiagnostics, *, safe: bool, pending: Pending | None = None, checking: bool = False
+    ) -> None:
         """Show these; the cursor stays on the problem it was on."""
         before = self._chosen
         row, offset = self.list.cursor, self.list.scroll_offset.y
-        lines = self._lines = ProblemLines(problems, self.drawn_style, safe=safe, pending=pending)
+        lines = self._lines = ProblemLines(problems, self.drawn_style, safe=safe, pending=pending, checking=checking)
         if before is not None and lines.at(row) != before:
             row = lines.problems.place_of(before)
         self.head.show(lambda width: [lines.head(width)])

@@ -34,6 +34,8 @@ class Dialect:
     name: str
     """As in `--format` and in machine output."""
     reader: Callable[[Record, Options], Reader]
+    json_content: bool = False
+    """Bodies are content of JSON: control tokens in them are a server's fault."""
     shares_spans: bool = False
     """Several messages may stand in the same bytes: parts of one JSON object or frame, streams that interleave."""
     escapes: bool = False

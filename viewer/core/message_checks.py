@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 
 from viewer.core.calls import is_function
 from viewer.core.case import Case, Transcribed
+from viewer.core.embedded_turn import first_token, first_word
 from viewer.core.headers import is_tool
 from viewer.core.hidden_characters import find_hidden_characters
+from viewer.core.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.core.json_text import duplicate_keys
 from viewer.core.messages import Channel, Coding, Ending, Header, Message, Span
 from viewer.core.thoughts import thought_spans
@@ -113,6 +115,28 @@ def check_thoughts(case: Case) -> None:
             case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
 
 
+def check_template_marks(case: Case) -> None:
+    """Tokens and marks of a chat template in a body that the end user sees."""
+    if not is_user_safe(case.message):
+        return
+    dialect = case.transcript.dialect
+    blocks = hidden_blocks(case.body, case.message.header.role, in_json=dialect.json_content)
+    is_embedded = False
+    for block in blocks:
+        start, end = block.start, block.end
+        match block.source:
+            case Source.STRIPPED:
+                case.report_in_body("W-TOKENS-STRIPPED", None, *first_word(case.body.data, start))
+            case Source.EMBEDDED:
+                if not is_embedded:
+                    case.report_in_body("E-PERM-VISIBILITY", "tokens-in-content", *first_token(case.body.data))
+                is_embedded = True
+            case _ if block.kind is BlockKind.THOUGHT:
+                case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+            case _:
+                case.report_in_body("W-MARKER-IN-BODY", "template", *first_token(case.body.data, start, end))
+
+
 def check_json(case: Case) -> None:
     """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
     if case.message.ending is Ending.OPEN:
@@ -154,5 +178,6 @@ MESSAGE_CHECKS: tuple[Callable[[Case], None], ...] = (
     check_preamble,
     check_hidden_characters,
     check_thoughts,
+    check_template_marks,
     check_json,
 )

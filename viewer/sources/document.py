@@ -184,7 +184,12 @@ class Document:
 
     def project(self, audience: Audience) -> Projection:
         """The document as this audience may see it."""
-        return Projection(audience, self._examiner, self._places, Vault(self._source, self._examiner.unsettled))
+        return Projection(
+            audience,
+            self._examiner,
+            self._places,
+            Vault(self._source, self._examiner.unsettled, self._examiner.transcripts),
+        )
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
+from viewer.core.json_string import decode_body
 from viewer.core.json_text import string_body
 from viewer.core.messages import Coding, Piece, Span
 from viewer.core.string_map import StringMap
@@ -117,6 +118,12 @@ def _add_json_string(joined: _Joined, piece: Piece, read: Callable[[int, int], b
     joined.add(text.encode("utf-8", "replace"), piece.start, len(raw), raw=raw)
 
 
+def _add_json_text(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = read(piece.start, piece.end)
+    text = decode_body(raw.decode("utf-8", "replace"))
+    joined.add(text.encode("utf-8", "replace"), piece.start - 1, len(raw) + 1, raw=b'"' + raw)
+
+
 def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
     text = ids(data) if ids else data.decode("utf-8", "replace")
@@ -157,6 +164,7 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.PLAIN: _add_plain,
     Coding.ESCAPED: _add_escaped,
     Coding.JSON_STRING: _add_json_string,
+    Coding.JSON_TEXT: _add_json_text,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
 }

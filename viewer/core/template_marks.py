@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from viewer.core.messages import Span
 from viewer.values import frozen
 
 
@@ -133,7 +134,11 @@ _ROLES = _roles()
 
 def read_mark(found: re.Match[bytes]) -> Mark:
     """The mark that `MARK` has found."""
-    text, span = found[0], found.span()
+    return mark_of(found[0], found.span())
+
+
+def mark_of(text: bytes, span: Span) -> Mark:
+    """The mark that is spelled so, at this place."""
     if text in _ROLES:
         return Mark(*span, *_ROLES[text])
     think = MARK_PAIRS[0]

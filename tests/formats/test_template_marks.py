@@ -22,8 +22,8 @@ CALL = '{"name": "look_up", "arguments": {"q": "SECRET_ARG"}}'
 
 ASSISTANT = {
     "qwen think and call": f"<think>\nSECRET_TH\n</think>\n\nPlain words.\n<tool_call>\n{CALL}\n</tool_call>",
-    "qwen coder": "Plain words.\n<tool_call>\n<function=look_up>\n<parameter=q>\nSECRET_ARG\n</parameter>\n</function>\n"
-    "</tool_call>",
+    "qwen coder": "Plain words.\n<tool_call>\n<function=look_up>\n<parameter=q>\nSECRET_ARG\n</parameter>"
+    "\n</function>\n</tool_call>",
     "hermes two calls": f"<tool_call>\n{CALL}\n</tool_call>\n<tool_call>\n{CALL}\n</tool_call>\nPlain words.",
     "hermes broken call": "Plain words.\n<tool_call>\n{'name': SECRET_ARG\n</tool_call>",
     "hermes call without its end": f"Plain words.\n<tool_call>\n{CALL}",
@@ -35,11 +35,12 @@ ASSISTANT = {
     "glm observation": "Plain words.<|observation|>\nSECRET_OUT",
     "kimi": "◁think▷SECRET_TH◁/think▷Plain words.<|tool_calls_section_begin|><|tool_call_begin|>functions.look_up:0"
     '<|tool_call_argument_begin|>{"q":"SECRET_ARG"}<|tool_call_end|><|tool_calls_section_end|>',
-    "kimi single": 'Plain words.<|tool_call_begin|>look_up:1<|tool_call_argument_begin|>{"q":"SECRET"}<|tool_call_end|>',
+    "kimi single": 'Plain words.<|tool_call_begin|>look_up:1<|tool_call_argument_begin|>{"q":"SECRET"}'
+    "<|tool_call_end|>",
     "deepseek": "Plain words.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>look_up\n```json\n"
     '{"q":"SECRET_ARG"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-    "deepseek outputs": "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>SECRET_OUT<｜tool▁output▁end｜><｜tool▁outputs▁end｜>"
-    "Plain words.",
+    "deepseek outputs": "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>SECRET_OUT<｜tool▁output▁end｜>"
+    "<｜tool▁outputs▁end｜>Plain words.",
     "deepseek prompt-opened": "SECRET_TH one\nSECRET_TH two\n</think>\n\nPlain words.",
     "mistral": '[THINK]SECRET_TH[/THINK]Plain words.[TOOL_CALLS][{"name":"look_up","arguments":{"q":"SECRET_ARG"}}]',
     "mistral results": "[TOOL_RESULTS]SECRET_OUT[/TOOL_RESULTS]Plain words.",
@@ -52,8 +53,8 @@ ASSISTANT = {
     "phi reply": "<|tool_response|>SECRET_OUT<|/tool_response|>Plain words.",
     "llama": 'Plain words.<function=look_up>{"q": "SECRET_ARG"}</function>',
     "llama code": 'Plain words.<|python_tag|>look_up.call(q="SECRET_ARG")',
-    "minimax": 'Plain words.\n<minimax:tool_call>\n<invoke name="look_up">\n<parameter name="q">SECRET_ARG</parameter>\n'
-    "</invoke>\n</minimax:tool_call>",
+    "minimax": 'Plain words.\n<minimax:tool_call>\n<invoke name="look_up">\n<parameter name="q">SECRET_ARG'
+    "</parameter>\n</invoke>\n</minimax:tool_call>",
     "upper case": "<THINK>SECRET_TH</THINK>Plain words.",
     "attributes": '<think time="3" model="a long name of a model">SECRET_TH</think>Plain words.',
     "thinking": "<thinking>\nSECRET_TH\n</thinking>\nPlain words.",
@@ -66,7 +67,8 @@ ASSISTANT = {
 }
 USER = {
     "qwen reply": "<tool_response>\nSECRET_OUT\n</tool_response>\nPlain words.",
-    "two replies": "<tool_response>\nSECRET_A\n</tool_response>\n<tool_response>\nSECRET_B\n</tool_response>\nPlain words.",
+    "two replies": "<tool_response>\nSECRET_A\n</tool_response>\n<tool_response>\nSECRET_B\n</tool_response>"
+    "\nPlain words.",
     "reply after words": "Plain words.\n<tool_response>\nSECRET\n</tool_response>",
     "reply without its end": "Plain words.\n<tool_response>\nSECRET\n",
     "reply in the middle of a line": "Plain words. <tool_response>SECRET</tool_response>",
@@ -248,15 +250,12 @@ def test_quoted_tokens_of_a_user_stay_text(name: str, tmp_path: Path, capsysbina
     assert EMBEDDED[name] in [line["body"] for line in safe_lines(path, capsysbinary) if line["kind"] == "message"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["<<|python_tag|>a", "<|literal|><tool_call>a</tool_call><think>b</think><|endliteral|>"],
-)
-def test_a_literal_or_escaped_mark_stays_text(text: str, tmp_path: Path, capsysbinary: Capture) -> None:
+def test_a_literal_mark_stays_text(tmp_path: Path, capsysbinary: Capture) -> None:
+    text = "<|literal|><tool_call>a</tool_call><think>b</think><|endliteral|>"
     path = tmp_path / "transcript.ocml"
     path.write_text(openchatml("assistant", text) + "\n")
     shown = [str(line["body"]) for line in safe_lines(path, capsysbinary) if line["kind"] == "message"]
-    assert text.replace("<<|", "<|").replace("<|literal|>", "").replace("<|endliteral|>", "") in shown
+    assert text.replace("<|literal|>", "").replace("<|endliteral|>", "") in shown
 
 
 def calls_of(path: Path, capture: Capture) -> Iterator[tuple[object, object]]:
@@ -279,8 +278,9 @@ def test_the_tool_of_a_call_is_read(carrier: str, name: str, tmp_path: Path, cap
 def test_calls_and_replies_are_linked_by_order() -> None:
     text = (
         "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n"
-        '<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>\n<tool_call>\n{"name": "b", "arguments": {}}\n</tool_call>'
-        "<|im_end|>\n<|im_start|>user\n<tool_response>\n1\n</tool_response>\n<tool_response>\n2\n</tool_response><|im_end|>\n"
+        '<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>\n<tool_call>\n{"name": "b", "arguments": {}}\n</tool_call'
+        "><|im_end|>\n<|im_start|>user\n<tool_response>\n1\n</tool_response>\n<tool_response>\n2\n</tool_response>"
+        "<|im_end|>\n"
         "<|im_start|>assistant\nDone.<|im_end|>\n"
     )
     reading = read(text, "openchatml-0.1")
@@ -294,7 +294,8 @@ def test_calls_and_replies_are_linked_by_order() -> None:
 
 
 def test_escapes_of_a_json_string_keep_their_places() -> None:
-    text = '[{"role":"assistant","content":"\\u003cthink\\u003ea\\n\\u00e9\\u003c/think\\u003e\\n\\"Hi\\" \\ud83d\\ude00 <b>"}]'
+    content = '\\u003cthink\\u003ea\\n\\u00e9\\u003c/think\\u003e\\n\\"Hi\\" \\ud83d\\ude00 <b>'
+    text = '[{"role":"assistant","content":"' + content + '"}]'
     reading = read(text, "json")
     assert reading.texts == ("a\né", '"Hi" 😀 <b>')
     spans = [[text.encode()[piece.start : piece.end] for piece in m.pieces] for m in reading.messages]  # type: ignore[attr-defined]

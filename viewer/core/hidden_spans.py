@@ -13,6 +13,8 @@ from viewer.core.thoughts import text_so_far, thought_spans, without_thoughts, w
 from viewer.values import frozen
 
 _SPACE = b" \t\r\n"
+LONGEST_INDENT = 256
+"""After more white space a mark does not begin a line."""
 
 
 class BlockKind(Enum):
@@ -178,7 +180,11 @@ class _Scan:
             return False
         if pair not in THINK_PAIRS:
             return True
-        return self.last_mark_end >= 0 and not self._body.data[self.last_mark_end : mark.start].strip(_SPACE)
+        data = self._body.data
+        if self.last_mark_end >= 0 and not data[self.last_mark_end : mark.start].strip(_SPACE):
+            return True
+        line = data[max(0, mark.start - LONGEST_INDENT) : mark.start].rstrip(b" \t")
+        return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
 
     def _unmatched(self, mark: Mark) -> None:
         """A closing mark without its block: an answer is hidden from the last block on."""

@@ -201,7 +201,7 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
     if part.kind is None:
         return spoken, None
     if part.header is not None:
-        return part.header, None
+        return replace(part.header, kind=Kind.UNKNOWN) if is_shown(part.header) else part.header, None
     if part.kind is BlockKind.THOUGHT:
         return replace(spoken, channel=Channel.ANALYSIS, channel_given="analysis"), None
     if part.kind is BlockKind.CALL:

@@ -158,8 +158,7 @@ class TemplateBlocks:
         parts = [*frame.parts[self._first_said :], frame.part] if is_thought else [frame.part]
         for part in parts:
             if part.header is frame.header:
-                part.header = _header(frame.header, pair)
-                part.block = pair
+                part.header = _header(frame.header, pair) if is_thought else replace(frame.header, kind=Kind.UNKNOWN)
         frame.end_block(mark.end)
         self._is_head = True
         if is_thought:
@@ -170,7 +169,7 @@ def complete_block(part: Part, record: Record) -> None:
     """Fill in what only the whole text of a block says: tool, call id, and type."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None
-    if pair is None or pair.kind is MarkKind.THOUGHT or part.header.kind is Kind.UNKNOWN:
+    if pair is None or pair.kind is MarkKind.THOUGHT:
         return
     if pair.kind is MarkKind.REPLY:
         reply = read_reply(kept)

@@ -26,7 +26,7 @@ REASONS = {
     "W-END-MISSING": "",
     "W-STOP-REDUNDANT": "",
     "W-STOP-UNEXPECTED": "",
-    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal",
+    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal thought",
     "W-TOKENS-STRIPPED": "",
     "W-CALL-ID-MISSING": "call reply",
     "W-CALL-ID-DUPLICATE": "call reply",

@@ -11,11 +11,11 @@ from viewer.core.hidden_characters import may_hide
 from viewer.core.index import MessageIndex
 from viewer.core.message_checks import has_faulty_header
 from viewer.core.messages import Coding, Ending, Message, Span
+from viewer.core.thoughts import MAY_BE_MARK
 
 TOOL_CALLS = b'"tool_calls"'
-THINK_TAG = rb"</?think(?:ing)?>"
 
-_CARE = re.compile(rb"<\||" + THINK_TAG + rb"|" + TOOL_CALLS, re.IGNORECASE)
+_CARE = re.compile(rb"<\||" + MAY_BE_MARK.pattern + rb"|" + TOOL_CALLS, re.IGNORECASE)
 
 
 class Need(IntEnum):

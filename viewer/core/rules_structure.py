@@ -124,6 +124,7 @@ version: 2.2
             "constrain": "`<|constrain|>` stands in the body instead of the header.",
             "nested": "A control token stands in the body and is read as text.",
             "unbalanced-literal": "`<|endliteral|>` has no `<|literal|>` before it.",
+            "thought": "A think tag in the middle of a line was read as text.",
         },
     ),
     Rule(

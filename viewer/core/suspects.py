@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.core.hidden_characters import MAY_HIDE
-from viewer.core.needs import THINK_TAG, TOOL_CALLS
+from viewer.core.needs import TOOL_CALLS
 from viewer.core.scan_tokens import words_view
+from viewer.core.thoughts import MAY_BE_MARK
 
 MOST_FAULTS = 8
 """After so many, every message that is not ASCII is a suspect."""
 SELDOM = 256
 """Characters beyond ASCII are few where fewer than one in so many bytes begins one."""
 
-_THINK = re.compile(THINK_TAG, re.IGNORECASE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _LEAD = 0xC2
 _LOWER = np.uint64(0x2020_2020_2020_2020)
 _SIX_BYTES, _SEVEN_BYTES = np.uint64((1 << 48) - 1), np.uint64((1 << 56) - 1)
-_OPENS, _CLOSES = (np.uint64(int.from_bytes(tag, "little")) for tag in (b"<think", b"</think"))
+_OPENS = [np.uint64(int.from_bytes(tag, "little")) for tag in (b"<think", b"{think")]  # `[` as `_LOWER` leaves it
+_CLOSES = [np.uint64(int.from_bytes(tag, "little")) for tag in (b"</think", b"{/think")]
+_LESS, _BRACKET = b"<["
 
 
 def suspects(data: bytes, starts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -39,13 +41,14 @@ def _controls(data: bytes) -> Iterator[int]:
 
 
 def _thoughts(data: bytes) -> Iterator[int]:
-    """Places where a tag of a thought may stand, upper case or lower."""
+    """Places where a thought tag may begin, in any case of letters."""
     edge = max(0, len(data) - 8)
-    at = np.flatnonzero(np.frombuffer(data, np.uint8)[:edge] == ord("<"))
+    block = np.frombuffer(data, np.uint8)[:edge]
+    at = np.flatnonzero((block == _LESS) | (block == _BRACKET))
     words = words_view(data)[at] | _LOWER
-    tags = (words & _SIX_BYTES == _OPENS) | (words & _SEVEN_BYTES == _CLOSES)
+    tags = np.isin(words & _SIX_BYTES, _OPENS) | np.isin(words & _SEVEN_BYTES, _CLOSES)
     yield from at[tags].tolist()
-    yield from (found.start() for found in _THINK.finditer(data, edge))
+    yield from (found.start() for found in MAY_BE_MARK.finditer(data, edge))
 
 
 def _tool_calls(data: bytes) -> Iterator[int]:

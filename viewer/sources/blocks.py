@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 
 from viewer.core.bodies import read_body
 from viewer.core.messages import Coding, Message, Piece
+from viewer.core.thoughts import MAY_BE_MARK
 from viewer.formats import body_of_ids
 
 BLOCK = 1024 * 1024
 
 Read = Callable[[int, int], bytes]
 
-_MAY_BE_THOUGHT = re.compile(r"<\|(?:start|end)_|</?think", re.IGNORECASE)
+_MAY_BE_THOUGHT = re.compile(MAY_BE_MARK.pattern.decode(), re.IGNORECASE)
 _LONGEST_MARK = 32
 
 

@@ -31,7 +31,7 @@ WIDEST_GAP = 128 * 1024
 FEWEST, MOST = 1024, 64 * 1024
 """Rows that are planned at once; few at first, so that something is found soon."""
 WIDEST_PLAN = 256 * 1024
-_LESS, _BAR = b"<|"
+_LESS, _BAR, _BRACKET = b"<|["
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,8 @@ def _skimmed(
         less = np.flatnonzero(data[:-1] == _LESS)
         doubted |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
     if len(found) and plan.cut[chosen].any():
-        doubted |= _holding(np.flatnonzero(data == _LESS), starts, ends) & plan.cut[chosen]
+        marks = (data == _LESS) | (data == _BRACKET)
+        doubted |= _holding(np.flatnonzero(marks), starts, ends) & plan.cut[chosen]
     place = starts.searchsorted(found, "right") - 1
     inside = found + needle.size <= ends[place]
     found, place = found[inside], place[inside]

@@ -46,7 +46,7 @@ REASONS = {
     "I-CALL-INFERRED": "",
     "I-TYPE-BARE": "",
     "I-TYPE-UNKNOWN": "",
-    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space attribute",
+    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space channel-space attribute",
     "I-JSON-LENIENT": "",
 }
 

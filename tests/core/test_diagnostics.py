@@ -26,7 +26,7 @@ REASONS = {
     "W-END-MISSING": "",
     "W-STOP-REDUNDANT": "",
     "W-STOP-UNEXPECTED": "",
-    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal template",
+    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal template thought",
     "W-TOKENS-STRIPPED": "",
     "W-CALL-ID-MISSING": "call reply",
     "W-CALL-ID-DUPLICATE": "call reply",
@@ -46,7 +46,7 @@ REASONS = {
     "I-CALL-INFERRED": "",
     "I-TYPE-BARE": "",
     "I-TYPE-UNKNOWN": "",
-    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space attribute",
+    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space channel-space attribute",
     "I-JSON-LENIENT": "",
 }
 

@@ -179,8 +179,8 @@ def shown_so_far_of(data: bytes, dialect: str) -> list[str]:
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "harmony", "openchatml-2.2", "events"])
 @EVERY_TEXT
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
-    if text.startswith("SECRET"):
-        pytest.skip("that a text was a thought is known only at the closing mark")
+    if text.startswith("SECRET") or "</tool_response> SECRET" in text:
+        pytest.skip("that a text was hidden is known only at the closing mark")
     data = CARRIERS[carrier](role, text).encode()
     for length in range(len(data) + 1):
         shown = "\n".join(shown_so_far_of(data[:length], carrier))
@@ -278,8 +278,9 @@ def test_the_tool_of_a_call_is_read(carrier: str, name: str, tmp_path: Path, cap
 def test_calls_and_replies_are_linked_by_order() -> None:
     text = (
         "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n"
-        '<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>\n<tool_call>\n{"name": "b", "arguments": {}}\n</tool_call'
-        "><|im_end|>\n<|im_start|>user\n<tool_response>\n1\n</tool_response>\n<tool_response>\n2\n</tool_response>"
+        '<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>\n'
+        '<tool_call>\n{"name": "b", "arguments": {}}\n</tool_call>'
+        "<|im_end|>\n<|im_start|>user\n<tool_response>\n1\n</tool_response>\n<tool_response>\n2\n</tool_response>"
         "<|im_end|>\n"
         "<|im_start|>assistant\nDone.<|im_end|>\n"
     )

@@ -50,5 +50,7 @@ class Dialect:
     """A transcript must begin with a YAML header."""
     closed_by_call: bool = False
     """A call must end with `<|call|>`."""
+    thoughts_first: bool = False
+    """A thought block before any shown text of an answer is normal: models of chat templates begin with one."""
     display_trim: bool = False
     """One newline at either end of a body is layout, trimmed only for display."""

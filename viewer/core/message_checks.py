@@ -12,7 +12,7 @@ from viewer.core.hidden_characters import find_hidden_characters
 from viewer.core.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.core.json_text import duplicate_keys
 from viewer.core.messages import Channel, Coding, Ending, Header, Message, Span
-from viewer.core.thoughts import thought_spans
+from viewer.core.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import is_user_safe
 
@@ -109,10 +109,29 @@ def has_faulty_header(message: Message, transcript: Transcribed) -> bool:
 
 
 def check_thoughts(case: Case) -> None:
-    """E-PERM-VISIBILITY: a thought block in a body that the end user sees; it is cut out there."""
-    if case.message.header.role == "assistant" and is_user_safe(case.message):
-        for start, end in thought_spans(case.body):
-            case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+    """E-PERM-VISIBILITY: a thought block in a shown body. W-MARKER-IN-BODY: a think tag in the middle of a line."""
+    if case.message.header.role != "assistant" or not is_user_safe(case.message):
+        return
+    blocks = thought_blocks(case.body)
+    if blocks:
+        case.cut.append(case.message.number)
+    if case.transcript.dialect.thoughts_first:
+        blocks = _after_text(case.body.data, blocks)
+    for start, end in blocks:
+        case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+    for start, end in quoted_tags(case.body):
+        case.report_in_body("W-MARKER-IN-BODY", "thought", start, end)
+
+
+def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
+    """The blocks that follow text. One that a mark in the middle closes is the first if the prompt opened it."""
+    before = 0
+    for index, (start, end) in enumerate(blocks):
+        is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)
+        if is_withdrawn or data[before:start].strip():
+            return blocks[index:]
+        before = end
+    return []
 
 
 def check_template_marks(case: Case) -> None:
@@ -121,6 +140,8 @@ def check_template_marks(case: Case) -> None:
         return
     dialect = case.transcript.dialect
     blocks = hidden_blocks(case.body, case.message.header.role, in_json=dialect.json_content)
+    if blocks and case.message.number not in case.cut[-1:]:
+        case.cut.append(case.message.number)
     is_embedded = False
     for block in blocks:
         start, end = block.start, block.end

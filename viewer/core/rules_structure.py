@@ -125,6 +125,7 @@ version: 2.2
             "nested": "A control token stands in the body and is read as text.",
             "unbalanced-literal": "`<|endliteral|>` has no `<|literal|>` before it.",
             "template": "Tokens of a chat template in the body; the rest of the body is hidden.",
+            "thought": "A think tag in the middle of a line was read as text.",
         },
     ),
     Rule(

@@ -192,4 +192,4 @@ def _header_value(node: JsonNode, source: Source) -> object:
     return source.text(node)
 
 
-JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True)
+JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)

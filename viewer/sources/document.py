@@ -195,6 +195,10 @@ class Document:
         """Every diagnostic with its place, by place."""
         return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
 
+    def cut_messages(self) -> frozenset[int]:
+        """The numbers of the shown messages with hidden parts."""
+        return frozenset(self._examiner.cut)
+
     def _located(self, diagnostic: Diagnostic) -> Finding:
         line, column = self._places.line_and_column(diagnostic.start)
         end_line, end_column = self._places.line_and_column(diagnostic.end)

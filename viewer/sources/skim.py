@@ -33,7 +33,7 @@ WIDEST_GAP = 128 * 1024
 FEWEST, MOST = 1024, 64 * 1024
 """Rows that are planned at once; few at first, so that something is found soon."""
 WIDEST_PLAN = 256 * 1024
-_LESS, _BAR = b"<|"
+_LESS, _BAR, _BRACKET = b"<|["
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from viewer.core.header_grammar import HeaderGrammar
 from viewer.core.headers import is_tool, read_header
 from viewer.core.messages import Channel, Ending, Header, Message, Span
 from viewer.core.patterns import rarely
-from viewer.core.template_marks import MARK
+from viewer.core.template_marks import MARK, any_of
 from viewer.core.visibility import is_user_safe
 from viewer.values import frozen
 
@@ -17,6 +17,10 @@ _TOKEN = rarely(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
 _HEADER = rb"[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,4}"
 _TURN = rarely(rb"<\|(?:start|channel)\|>" + _HEADER + rb"(?:<\|message\|>|(?:<(?:\|[a-z]{0,9}\|?)?)?\Z)")
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
+LONGEST_WORDS = 128
+"""More text before the first token is not what is left of a header."""
+LONGEST_WORDS = 128
+"""More text before the first token is not what is left of a header."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
 _HEADER_WORDS = rarely(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
@@ -29,13 +33,19 @@ MAY_BE_STRIPPED = rarely(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
 _STRIPPED_WORD = rarely(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = rarely(rb"assistant(analysis|commentary|final)")
 
-TEMPLATE_TOKEN = re.compile(
-    rb"<\|(?:start|channel|message|constrain|end|return|call|im_start|im_end|im_user|im_assistant|im_system|im_middle|"
-    rb"start_header_id|end_header_id|eot_id|eom_id|endoftext|begin_of_text|end_of_text|system|user|assistant|"
-    rb"function_call|function_output|START_OF_TURN_TOKEN|END_OF_TURN_TOKEN|USER_TOKEN|CHATBOT_TOKEN|SYSTEM_TOKEN)\|>|"
-    rb"<\|turn>|<turn\|>|</?s>|<(?:start|end)_of_turn>|\[gMASK\]|\[/?INST\]|\[/?SYSTEM_PROMPT\]|\]~b\]|\[e~\[|"
-    + "<｜(?:User|Assistant|begin▁of▁sentence|end▁of▁sentence)｜>".encode()
+_FRAME_WORDS = (
+    *("start", "channel", "message", "constrain", "end", "return", "call", "function_call", "function_output"),
+    *("im_start", "im_end", "im_user", "im_assistant", "im_system", "im_middle", "system", "user", "assistant"),
+    *("start_header_id", "end_header_id", "eot_id", "eom_id", "endoftext", "begin_of_text", "end_of_text"),
+    *("START_OF_TURN_TOKEN", "END_OF_TURN_TOKEN", "USER_TOKEN", "CHATBOT_TOKEN", "SYSTEM_TOKEN"),
 )
+_FRAME_TOKENS = (
+    *(f"<|{word}|>" for word in _FRAME_WORDS),
+    *("<|turn>", "<turn|>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>", "[gMASK]", "]~b]", "[e~["),
+    *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+    *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
+)
+TEMPLATE_TOKEN = re.compile(any_of(token.encode() for token in _FRAME_TOKENS))
 """Tokens of the frames of chat templates."""
 
 
@@ -84,12 +94,14 @@ def _lead(data: bytes, first: int, parts: list[Piece]) -> Piece | None:
     text = data[:first]
     token = _TOKEN.match(data, first)
     name = token[1] if token else b""
-    is_header = (
-        _HEADER_WORDS.fullmatch(text) is not None and text.strip() and name in (b"channel", b"message", b"constrain")
-    )
+    is_header = name in (b"channel", b"message", b"constrain") and text.strip() and _header_words(text) is not None
     is_said = not is_header and name != b"call" and not any(part.is_shown for part in parts)
     header = Header("assistant", channel=Channel.FINAL) if is_said else None
     return Piece(0, first, (0, first), header)
+
+
+def _header_words(text: bytes) -> re.Match[bytes] | None:
+    return _HEADER_WORDS.fullmatch(text) if len(text) <= LONGEST_WORDS else None
 
 
 def _parts(data: bytes, first: int) -> Iterator[Piece]:
@@ -129,7 +141,7 @@ def _read(data: bytes, token: re.Match[bytes], message: int, first: int) -> Head
     if token[1] == b"start":
         return read_header(data[token.end() : message], _GRAMMAR).header
     if token[1] == b"message" and token.start() == first:
-        words = _HEADER_WORDS.fullmatch(data[:first])
+        words = _header_words(data[:first])
         channel = words[1] if words else None
         return read_header(b"assistant<|channel|>" + (channel or b"?"), _GRAMMAR).header
     return read_header(data[token.start() : message], _GRAMMAR, implied=True).header

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from enum import Enum
 
 from viewer.core.bodies import Body, Run
-from viewer.core.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, read_turn, stripped_spans
+from viewer.core.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
 from viewer.core.messages import Channel, Span
-from viewer.core.template_marks import MARK, THINK_PAIRS, Mark, MarkKind, MarkPair, begun, read_mark
+from viewer.core.patterns import rarely
+from viewer.core.template_marks import MARK, MAY_BE_MARK, THINK_PAIRS, Mark, MarkKind, MarkPair, begun, read_mark
 from viewer.core.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
 from viewer.values import frozen
 
 _SPACE = b" \t\r\n"
+_TAG_END = rarely(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 LONGEST_INDENT = 256
 """After more white space a mark does not begin a line."""
 
@@ -54,6 +56,8 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
     """The blocks of a shown body that the safe view hides, in order and apart, besides those of `thought_spans`.
 
     `in_json`: the body came as content of JSON, where control tokens have no other meaning."""
+    if not _may_hide(body):
+        return []
     if role == "assistant":
         embedded = _embedded(body, in_json=in_json)
         thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
@@ -88,8 +92,7 @@ def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS,
 
 
 def _may_hide(body: Body) -> bool:
-    data = body.data
-    return any(sign in data for sign in (b"<", b"[", b"]~", "◁".encode(), b"analysis", b"commentary"))
+    return MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data)
 
 
 def _embedded(body: Body, *, in_json: bool) -> list[Block]:
@@ -136,7 +139,6 @@ def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Bloc
     for found in MARK.finditer(body.data):
         start, end = found.span()
         while index < len(skipped) and skipped[index][1] <= start:
-            scan.last_mark_end = skipped[index][1]
             index += 1
         if (index < len(skipped) and skipped[index][0] <= start) or not body.is_live(start, end):
             continue
@@ -155,7 +157,7 @@ class _Scan:
         self._depth = 0
         self._seen: set[BlockKind] = set()
         self._thought_end = 0
-        self.last_mark_end = -1
+        self._last_mark_end = -1
 
     def take(self, mark: Mark) -> None:
         """The next mark."""
@@ -180,8 +182,10 @@ class _Scan:
             return False
         if pair not in THINK_PAIRS:
             return True
+        if pair.name == "think" and not _TAG_END.match(self._body.data, mark.end):
+            return False
         data = self._body.data
-        if self.last_mark_end >= 0 and not data[self.last_mark_end : mark.start].strip(_SPACE):
+        if self._last_mark_end >= 0 and not data[self._last_mark_end : mark.start].strip(_SPACE):
             return True
         line = data[max(0, mark.start - LONGEST_INDENT) : mark.start].rstrip(b" \t")
         return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
@@ -205,7 +209,7 @@ class _Scan:
         kind = _KIND_OF[pair.kind]
         self._blocks.append(Block(start, end, kind))
         self._seen.add(kind)
-        self.last_mark_end = end
+        self._last_mark_end = end
         if kind is BlockKind.THOUGHT:
             self._thought_end = end
 

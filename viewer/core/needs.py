@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 from viewer.core.case import Transcribed
@@ -15,8 +14,6 @@ from viewer.core.messages import Coding, Ending, Message, Span
 from viewer.core.template_marks import MAY_BE_MARK
 
 TOOL_CALLS = b'"tool_calls"'
-
-_CARE = re.compile(MAY_BE_MARK.pattern + rb"|" + TOOL_CALLS, re.IGNORECASE)
 
 
 class Need(IntEnum):
@@ -67,7 +64,8 @@ def is_odd(data: bytes, start: int, end: int) -> bool:
     return (
         not data.isascii()
         or b"\0" in data
-        or _CARE.search(data, start, end) is not None
+        or data.find(TOOL_CALLS, start, end) >= 0
+        or MAY_BE_MARK.search(data, start, end) is not None
         or may_be_stripped(data[start : start + 64])
         or may_hide(data)
     )

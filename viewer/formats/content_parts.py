@@ -201,7 +201,7 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
     if part.kind is None:
         return spoken, None
     if part.header is not None:
-        return replace(part.header, kind=Kind.UNKNOWN) if is_shown(part.header) else part.header, None
+        return _unknown(part.header) if is_shown(part.header) else part.header, None
     if part.kind is BlockKind.THOUGHT:
         return replace(spoken, channel=Channel.ANALYSIS, channel_given="analysis"), None
     if part.kind is BlockKind.CALL:
@@ -211,7 +211,12 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
         name = full_tool_name(call.name) if call and call.name else None
         call_id = call.call_id if call else None
         return Header("tool", name, None, spoken.channel, spoken.channel_given, None, call_id), None
-    return replace(spoken, kind=Kind.UNKNOWN), None
+    return _unknown(spoken), None
+
+
+def _unknown(header: Header) -> Header:
+    """Hidden in this format, and on a channel that other formats hide as well."""
+    return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 
 def _call_header(call: CallText | None, spoken: Header) -> Header:

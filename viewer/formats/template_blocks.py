@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Protocol
 
-from viewer.core.messages import Channel, Ending, Header, Kind
+from viewer.core.messages import Channel, Ending, Header
 from viewer.core.record import Record
 from viewer.core.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
 from viewer.core.tokens import Token
@@ -158,7 +158,7 @@ class TemplateBlocks:
         parts = [*frame.parts[self._first_said :], frame.part] if is_thought else [frame.part]
         for part in parts:
             if part.header is frame.header:
-                part.header = _header(frame.header, pair) if is_thought else replace(frame.header, kind=Kind.UNKNOWN)
+                part.header = _header(frame.header, pair) if is_assistant else _hidden(frame.header)
         frame.end_block(mark.end)
         self._is_head = True
         if is_thought:
@@ -189,10 +189,14 @@ def complete_block(part: Part, record: Record) -> None:
         record.report("E-CALL-SCHEMA", "missing-argument", part.piece().start, part.piece().end, part.number)
 
 
+def _hidden(said: Header) -> Header:
+    return replace(said, recipient=None, channel=Channel.COMMENTARY, channel_given="commentary", intent=None)
+
+
 def _header(said: Header, pair: MarkPair) -> Header:
     if pair.kind is MarkKind.THOUGHT:
         return replace(said, channel=Channel.ANALYSIS, channel_given="analysis", intent=None)
-    header = replace(said, recipient=None, channel=Channel.COMMENTARY, channel_given="commentary", intent=None)
+    header = _hidden(said)
     if pair.kind is MarkKind.CALL:
         return header
     name = said.name if said.role == "tool" else None

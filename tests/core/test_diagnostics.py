@@ -16,7 +16,7 @@ REASONS = {
     "E-TOOL-TIMEOUT": "reported late overdue",
     "E-TOOL-CANCELLED": "reported event",
     "E-STREAM-TRUNCATED": "header body literal event-stream",
-    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta",
+    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta tokens-in-content",
     "W-ATTRIBUTE-UNKNOWN": "",
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
@@ -29,7 +29,7 @@ REASONS = {
     "W-END-MISSING": "",
     "W-STOP-REDUNDANT": "",
     "W-STOP-UNEXPECTED": "",
-    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal",
+    "W-MARKER-IN-BODY": "constrain nested unbalanced-literal template thought",
     "W-TOKENS-STRIPPED": "",
     "W-CALL-ID-MISSING": "call reply",
     "W-CALL-ID-DUPLICATE": "call reply",
@@ -49,7 +49,7 @@ REASONS = {
     "I-CALL-INFERRED": "",
     "I-TYPE-BARE": "",
     "I-TYPE-UNKNOWN": "",
-    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space attribute",
+    "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space channel-space attribute",
     "I-JSON-LENIENT": "",
 }
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
+from viewer.core.json_string import decode_body
 from viewer.core.json_text import string_body
 from viewer.core.messages import Coding, Piece, Span
 from viewer.core.string_map import StringMap
@@ -38,6 +39,8 @@ class Run:
     """Marks in it count: it is neither literal nor escaped."""
     raw: bytes | None = None
     """The JSON string that it was, where the two are not the same bytes."""
+    whole: Coding | None = None
+    """The coding of a piece whose text is not its bytes, such as a label; no part of it is a piece."""
 
 
 @mutable
@@ -99,9 +102,17 @@ class _Joined:
     runs: list[Run] = field(default_factory=list)
     length: int = 0
 
-    def add(self, data: bytes, source: int, source_length: int, live: bool = True, raw: bytes | None = None) -> None:
+    def add(
+        self,
+        data: bytes,
+        source: int,
+        source_length: int,
+        live: bool = True,
+        raw: bytes | None = None,
+        whole: Coding | None = None,
+    ) -> None:
         if data or not self.runs:
-            self.runs.append(Run(self.length, len(data), source, source_length, live, raw))
+            self.runs.append(Run(self.length, len(data), source, source_length, live, raw, whole))
             self.parts.append(data)
             self.length += len(data)
 
@@ -117,25 +128,33 @@ def _add_json_string(joined: _Joined, piece: Piece, read: Callable[[int, int], b
     joined.add(text.encode("utf-8", "replace"), piece.start, len(raw), raw=raw)
 
 
+def _add_json_text(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = read(piece.start, piece.end)
+    text = decode_body(raw.decode("utf-8", "replace"))
+    joined.add(text.encode("utf-8", "replace"), piece.start - 1, len(raw) + 1, raw=b'"' + raw)
+
+
 def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
     text = ids(data) if ids else data.decode("utf-8", "replace")
-    joined.add(text.encode("utf-8", "replace"), piece.start, piece.end - piece.start)
+    joined.add(text.encode("utf-8", "replace"), piece.start, piece.end - piece.start, whole=piece.coding)
 
 
 def _add_break(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
-    joined.add(b"\n\n", piece.start, piece.end - piece.start)
+    joined.add(b"\n\n", piece.start, piece.end - piece.start, whole=piece.coding)
 
 
 def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     from viewer.core.attachments import attachment_label  # few inputs have one
 
     label = attachment_label(read(piece.start, piece.end))
-    joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False)
+    joined.add(
+        label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding
+    )
 
 
 def _add_line(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
-    joined.add(b"\n", piece.start, 0)
+    joined.add(b"\n", piece.start, 0, whole=piece.coding)
 
 
 def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
@@ -168,6 +187,7 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.PLAIN: _add_plain,
     Coding.ESCAPED: _add_escaped,
     Coding.JSON_STRING: _add_json_string,
+    Coding.JSON_TEXT: _add_json_text,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
     Coding.JSON_VALUE: _add_plain,

@@ -71,6 +71,8 @@ class CallColumns:
         self._deadlines: dict[int, int] = {}
         self._ids: dict[int, str | None] = {}
         """Where the index has another one."""
+        self.relinked = array("I")
+        """The rows whose reply was replaced, as often as it was."""
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -128,9 +130,9 @@ class CallColumns:
         """What became of it, as far as is known now."""
         self._states[row] = self._states[row] & _INFERRED | _STATE_OF[state]
 
-    def set_inferred(self, row: int) -> None:
-        """The reply was linked by tool and order."""
-        self._states[row] |= _INFERRED
+    def set_inferred(self, row: int, inferred: bool) -> None:
+        """Whether the reply was linked by tool and order."""
+        self._states[row] = self._states[row] & ~_INFERRED | (_INFERRED if inferred else 0)
 
     def deadline_ms(self, row: int) -> int | None:
         """The time that a call gave its tool."""

@@ -33,6 +33,14 @@ def bare_tool_name(name: str) -> str:
     return name.removeprefix("functions.")
 
 
+class OpenCalls:
+    """Rows of calls without a reply, in order; those without an id are inferred first."""
+
+    def __init__(self) -> None:
+        self.without_id: deque[int] = deque()
+        self.with_id: deque[int] = deque()
+
+
 class CallLedger(CallColumns):
     """Links the calls and replies of an input in the order in which they are closed."""
 
@@ -54,13 +62,19 @@ class CallLedger(CallColumns):
         self._turn = 0
         self._known_ids = CallTable(self.call_id)
         self._open_by_id: dict[str, deque[int]] = {}
+        self._inferred_by_id: dict[str, deque[int]] = {}
+        """Calls with an id whose reply did not state it: a later reply that does takes the link over."""
+        self._reply_places: dict[int, Span] = {}
+        """The place of the missing id of each such reply, by row."""
+        self._cancelled: set[int] = set()
+        self._late: set[int] = set()
         self._begin_turn(0)
 
     def _begin_turn(self, turn: int) -> None:
         self._turn = turn
         self._turn_first = len(self)
-        self._open_by_tool: dict[str, deque[int]] = {}
-        self._open_in_order: deque[int] = deque()
+        self._open_by_tool: dict[str, OpenCalls] = {}
+        self._open_in_order = OpenCalls()
 
     def start_transcript(self) -> None:
         """Another transcript begins; nothing links across."""
@@ -92,53 +106,98 @@ class CallLedger(CallColumns):
             self._open_by_id.setdefault(call_id, deque()).append(row)
         elif needs_id:
             self._report("W-CALL-ID-MISSING", "call", *place(), message.number)
-        by_tool = self._open_by_tool.setdefault(bare_tool_name(tool), deque())
-        for queue in (by_tool, self._open_in_order):
+        for calls in (self._open_by_tool.setdefault(bare_tool_name(tool), OpenCalls()), self._open_in_order):
+            queue = calls.without_id if call_id is None else calls.with_id
             self._forget_answered(queue)
             queue.append(row)
         return row
 
     def add_reply(self, message: Message, place: Place, needs_id: bool, notes_inferred: bool) -> int:
         """A tool's reply; returns the row it belongs to, its state still that of a plain answer."""
-        row, inferred = self._find_call(message)
         call_id = message.header.call_id
         if call_id is None and needs_id:
             self._report("W-CALL-ID-MISSING", "reply", *place(), message.number)
+        row = self._call_with(call_id) if call_id is not None else None
+        if row is not None:
+            self._replies[row] = message.number
+            self.set_state(row, self._outcome(row, CallState.OK))
+            return row
+        if call_id is not None and self._known_ids.get(call_id) is not None:
+            return self._add_unlinked(message, place)
+        row = self._infer(message.header.name, message.number, with_ids=call_id is None)
         if row is None:
             return self._add_unlinked(message, place)
-        was = self.call_id(row)
-        self._replies[row] = message.number
-        if self.call_id(row) != (call_id if was is None else was):
-            self._ids[row] = call_id if was is None else was
-        if inferred:
-            self.set_inferred(row)
-            if notes_inferred:
-                self._report("I-CALL-INFERRED", None, *place(), message.number)
-        if self.state(row) is not CallState.CANCELLED:
-            self.set_state(row, CallState.OK)
+        self._link_inferred(row, message.number, CallState.OK, place)
+        if notes_inferred:
+            self._report("I-CALL-INFERRED", None, *place(), message.number)
         return row
 
-    def _find_call(self, message: Message) -> tuple[int | None, bool]:
-        call_id = message.header.call_id
-        if call_id is not None:
-            queue = self._open_by_id.get(call_id)
-            row = self._first_open(queue)
-            if queue is not None and not queue:
-                del self._open_by_id[call_id]
-            if row is not None:
-                return row, False
-            if self._known_ids.get(call_id) is not None:
-                return None, False
-        name = message.header.name
-        queue = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
-        row = self._first_open(queue, without_id=call_id is not None)
-        return row, True
+    def set_late(self, row: int) -> None:
+        """The reply came after the deadline of this call."""
+        self._late.add(row)
+        self.set_state(row, CallState.TIMEOUT)
 
-    def _first_open(self, queue: deque[int] | None, without_id: bool = False) -> int | None:
+    def _call_with(self, call_id: str) -> int | None:
+        """The first open call with this id, else the first one with an inferred reply, which it loses."""
+        queue = self._open_by_id.get(call_id)
+        row = self._first_open(queue)
+        if queue is not None and not queue:
+            del self._open_by_id[call_id]
+        return self._take_over(call_id) if row is None else row
+
+    def _take_over(self, call_id: str) -> int | None:
+        inferred = self._inferred_by_id.get(call_id)
+        if not inferred:
+            return None
+        row = inferred.popleft()
+        displaced, place = self._replies[row], self._reply_places.pop(row)
+        state = CallState.OK if row in self._cancelled or row in self._late else self.state(row)
+        self._late.discard(row)
+        self.set_inferred(row, False)
+        self.relinked.append(row)
+        self._infer_again(displaced, state, place)
+        return row
+
+    def _infer_again(self, reply: int, state: CallState, place: Span) -> None:
+        """Link a displaced reply to a call that is still open in its turn."""
+        name = self._index[reply].header.name
+        in_turn = self._index.turn(reply) == self._turn
+        row = self._infer(name, reply, with_ids=True) if in_turn else None
+        if row is None:
+            self._add(0, reply, full_tool_name(name) if name else "tool", CallState.ORPHAN, None)
+            self._report("W-CALL-ID-UNKNOWN", None, *place, reply)
+            return
+        self._link_inferred(row, reply, state, lambda: place)
+        self.relinked.append(row)
+
+    def _link_inferred(self, row: int, reply: int, state: CallState, place: Place) -> None:
+        was = self.call_id(row)
+        self._replies[row] = reply
+        call_id = self._index.call_id(reply) if was is None else was
+        if self.call_id(row) != call_id:
+            self._ids[row] = call_id
+        self.set_inferred(row, True)
+        self.set_state(row, self._outcome(row, state))
+        if was is not None:
+            self._inferred_by_id.setdefault(was, deque()).append(row)
+            self._reply_places[row] = place()
+
+    def _outcome(self, row: int, state: CallState) -> CallState:
+        return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
+
+    def _infer(self, name: str | None, reply: int, *, with_ids: bool) -> int | None:
+        """The first open call to this tool, or to any if the reply names none, that comes before the reply."""
+        calls = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
+        if calls is None:
+            return None
+        row = self._first_open(calls.without_id, reply)
+        return self._first_open(calls.with_id, reply) if row is None and with_ids else row
+
+    def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
         """The first of these calls that has no reply yet; answered ones are forgotten."""
         if queue:
             self._forget_answered(queue)
-        if not queue or (without_id and self.call_id(queue[0]) is not None):
+        if not queue or (reply is not None and self._calls[queue[0]] > reply):
             return None
         return queue.popleft()
 
@@ -163,6 +222,7 @@ class CallLedger(CallColumns):
         """A `tool.cancel` event."""
         row = self._known_ids.get(call_id)
         if row is not None:
+            self._cancelled.add(row)
             self.set_state(row, CallState.CANCELLED)
         self._report("E-TOOL-CANCELLED", "event", start, end, self._calls[row] if row is not None else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
@@ -67,6 +68,8 @@ class Case:
     read: Read
     transcript: Transcribed
     add: Callable[[str, str | None, int, int, int | None], None]
+    cut: array[int]
+    """Receives the number of the message if parts of its body are hidden."""
     checked_to: int = 0
     """Bytes before this offset have been looked at for their encoding."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
@@ -67,6 +68,8 @@ class Checker:
         """What the messages of the current transcript need."""
         self._has_begun = False
         self._transcribed: Transcribed
+        self.cut = array("I")
+        """The numbers of shown messages with hidden parts."""
         self.checked_to = 0
         """Bytes of messages before this offset have been looked at."""
         self.index = index
@@ -147,7 +150,7 @@ class Checker:
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings()
-        case = replace(self.case_of(message, None), add=found.add)
+        case = replace(self.case_of(message, None), add=found.add, cut=array("I"))
         for check in MESSAGE_CHECKS:
             check(case)
         return found.by_position()
@@ -171,7 +174,7 @@ class Checker:
         else:
             body = Body(data, [Run(0, len(data), message.pieces[0].start, len(data), True)])
         turn = self.index.turn(message.number)
-        return Case(message, turn, body, self.read, self._transcribed, self.report, self.checked_to)
+        return Case(message, turn, body, self.read, self._transcribed, self.report, self.cut, self.checked_to)
 
     def _strayed(self, stray: Stray) -> None:
         start, end = stray.span

@@ -34,6 +34,8 @@ class Dialect:
     name: str
     """As in `--format` and in machine output."""
     reader: Callable[[Record, Options], Reader]
+    json_content: bool = False
+    """Bodies are content of JSON: control tokens in them are a server's fault."""
     shares_spans: bool = False
     """Several messages may stand in the same bytes: parts of one JSON object or frame, streams that interleave."""
     escapes: bool = False
@@ -48,5 +50,7 @@ class Dialect:
     """A transcript must begin with a YAML header."""
     closed_by_call: bool = False
     """A call must end with `<|call|>`."""
+    thoughts_first: bool = False
+    """A thought block before any shown text of an answer is normal: models of chat templates begin with one."""
     display_trim: bool = False
     """One newline at either end of a body is layout, trimmed only for display."""

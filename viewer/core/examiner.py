@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from viewer.core.bodies import Decoder
 from viewer.core.case import Read
@@ -76,6 +76,11 @@ class Examiner:
     def unchecked(self) -> int:
         """How many bytes of messages wait for their checks."""
         return self._checker.waiting_bytes
+
+    @property
+    def cut(self) -> Sequence[int]:
+        """The numbers of shown messages with hidden parts, as far as they are checked."""
+        return self._checker.cut
 
     @property
     def is_checked(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from viewer.core.frame_header import InHeader
 from viewer.core.headers import looks_like_channel, looks_like_header
 from viewer.core.messages import Ending, Header, Message
@@ -20,6 +22,8 @@ class FrameReader(InHeader):
         self._number = 0
         self._body_start = 0
         self._grown_to = 0
+        self._blank_to: int | None = None
+        """The body is white space up to here; None once it is not."""
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the input."""
@@ -28,7 +32,9 @@ class FrameReader(InHeader):
             pass
         self._grow()
         self.events.grow()
-        self.window.drop(self._keep_from())
+        keep_from = self._keep_from()
+        self._is_blank(keep_from)
+        self.window.drop(keep_from)
 
     def close(self) -> None:
         """The input has ended."""
@@ -63,6 +69,7 @@ class FrameReader(InHeader):
         self._header = header
         self._number = self.record.open(header, self.frame_start, broke_out=self.broke_out)
         self._body_start = self._grown_to = body
+        self._blank_to = body if self.grammar.header.assume_preambles else None
         self.move(body)
         self.state = self.body_state
 
@@ -110,10 +117,24 @@ class FrameReader(InHeader):
             if opens:
                 self._break_out(token)
                 return True
+        if token.name == "constrain" and self._is_blank(token.start):
+            self._unassume_preamble()
         reason = {"constrain": "constrain", "endliteral": "unbalanced-literal"}.get(token.name, "nested")
         self.record.report("W-MARKER-IN-BODY", reason, token.start, token.end, self._number)
         self.scan = token.end
         return True
+
+    def _unassume_preamble(self) -> None:
+        """A constraint at the head of the body marks a call."""
+        if self._header.intent == "preamble":
+            self._header = replace(self._header, intent=None)
+
+    def _is_blank(self, end: int) -> bool:
+        """True if the body is white space up to here; known only where preambles are assumed."""
+        if self._blank_to is not None:
+            is_blank = not self.window.text(self._blank_to, end).strip(SPACE)
+            self._blank_to = max(end, self._blank_to) if is_blank else None
+        return self._blank_to is not None
 
     def _opens_message(self, token: Token, ended: bool) -> bool | None:
         """Whether a plausible header follows a marker inside a body; None while too little is there to tell."""
@@ -149,7 +170,12 @@ class FrameReader(InHeader):
             self.record.report("W-STOP-UNEXPECTED", None, stop.start, stop.end, self._number)
         span = (stop.start, stop.end) if stop else None
         message = self.record.close(
-            self._number, ending, stop.end if stop else end, [self.piece(self._body_start, end)], stop=span
+            self._number,
+            ending,
+            stop.end if stop else end,
+            [self.piece(self._body_start, end)],
+            stop=span,
+            header=self._header,
         )
         self.move(stop.end if stop else end)
         self.state = self.between_state

@@ -25,7 +25,7 @@ class HeaderGrammar:
     harmony: bool = False
     """Bare words, tool names as roles and the strictness of the reference library."""
     assume_preambles: bool = False
-    """Commentary of the assistant without a recipient is a preamble."""
+    """Commentary that nothing marks as a call is a preamble; the dialect itself has none."""
     name_required: bool = False
     """The role `tool` must come with a name."""
     escapes: bool = False

@@ -26,7 +26,7 @@ class HeaderMeaning:
         recipient = self._in.value("to")
         content_type, constrained = self._content_type(recipient)
         channel, given = self._channel()
-        intent = self._intent(role, channel, recipient)
+        intent = self._intent(role, channel, recipient, content_type)
         return Header(
             role=role,
             name=name,
@@ -118,11 +118,19 @@ class HeaderMeaning:
                 self._in.report("word-unknown", place.start, place.end)
         return kept
 
-    def _intent(self, role: str, channel: Channel | None, recipient: str | None) -> str | None:
+    def _intent(
+        self, role: str, channel: Channel | None, recipient: str | None, content_type: str | None
+    ) -> str | None:
         intent = self._in.value("intent")
         if intent == "preamble" and not self._in.grammar.preambles:
             self._in.extra["intent"] = intent
             intent = None
-        if self._in.grammar.assume_preambles and intent is None and role == "assistant" and recipient is None:
-            return "preamble" if channel is Channel.COMMENTARY else None
+        may_assume = self._in.grammar.assume_preambles and intent is None and role == "assistant" and recipient is None
+        if may_assume and channel is Channel.COMMENTARY and not self._is_typed(content_type):
+            return "preamble"
         return intent
+
+    def _is_typed(self, content_type: str | None) -> bool:
+        """True if the header marks the body as data, as that of a call."""
+        types = {content_type, self._in.value("content_type")}
+        return self._in.constrained or not types <= {None, "text", "markdown"}

@@ -39,10 +39,14 @@ class HeaderWords:
     role: Place | None = None
     channels: list[Place] = field(default_factory=list)
     type: Place | None = None
+    constrained: bool = False
+    """There is a `<|constrain|>`."""
     bare: list[Place] = field(default_factory=list)
     attributes: dict[str, Place] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    channel_at: int = 0
+    """The end of the last `<|channel|>`."""
     awaits: str = "role"
     """What the next bare word is: `role`, `channel`, `type`, or empty for nothing in particular."""
     rest: int | None = None
@@ -86,9 +90,10 @@ class HeaderWords:
     def _marker(self, item: bytes, start: int, end: int) -> None:
         if item == b"<|channel|>" and self.grammar.channels:
             self._finish_awaited(start)
-            self.awaits = "channel"
+            self.awaits, self.channel_at = "channel", end
         elif item == b"<|constrain|>" and self.grammar.constrain:
             self._finish_awaited(start)
+            self.constrained = True
             if self.grammar.harmony and self.words[end : end + 1].strip(_SPACE) == b"" and end < len(self.words):
                 self.strict("constrain-space", end, len(self.words) - len(self.words[end:].lstrip(_SPACE)))
             self.awaits = "type"
@@ -107,6 +112,8 @@ class HeaderWords:
     def _word(self, word: Place) -> None:
         if self.awaits == "channel":
             self.channels.append(word)
+            if word.start > self.channel_at:
+                self.strict("channel-space", self.channel_at, word.start)
         elif self.awaits == "type":
             self._set_type(word)
         elif self.awaits == "role" and not (self.implied and word.text != "assistant"):

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 
 from viewer.core.calls import is_function
 from viewer.core.case import Case, Transcribed
+from viewer.core.embedded_turn import first_token, first_word
 from viewer.core.headers import is_tool
 from viewer.core.hidden_characters import find_hidden_characters
+from viewer.core.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.core.json_text import duplicate_keys
 from viewer.core.messages import Channel, Coding, Ending, Header, Message, Span
-from viewer.core.thoughts import thought_spans
+from viewer.core.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import is_user_safe
 
@@ -107,10 +109,53 @@ def has_faulty_header(message: Message, transcript: Transcribed) -> bool:
 
 
 def check_thoughts(case: Case) -> None:
-    """E-PERM-VISIBILITY: a thought block in a body that the end user sees; it is cut out there."""
-    if case.message.header.role == "assistant" and is_user_safe(case.message):
-        for start, end in thought_spans(case.body):
-            case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+    """E-PERM-VISIBILITY: a thought block in a shown body. W-MARKER-IN-BODY: a think tag in the middle of a line."""
+    if case.message.header.role != "assistant" or not is_user_safe(case.message):
+        return
+    blocks = thought_blocks(case.body)
+    if blocks:
+        case.cut.append(case.message.number)
+    if case.transcript.dialect.thoughts_first:
+        blocks = _after_text(case.body.data, blocks)
+    for start, end in blocks:
+        case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+    for start, end in quoted_tags(case.body):
+        case.report_in_body("W-MARKER-IN-BODY", "thought", start, end)
+
+
+def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
+    """The blocks that follow text. One that a mark in the middle closes is the first if the prompt opened it."""
+    before = 0
+    for index, (start, end) in enumerate(blocks):
+        is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)
+        if is_withdrawn or data[before:start].strip():
+            return blocks[index:]
+        before = end
+    return []
+
+
+def check_template_marks(case: Case) -> None:
+    """Tokens and marks of a chat template in a body that the end user sees."""
+    if not is_user_safe(case.message):
+        return
+    dialect = case.transcript.dialect
+    blocks = hidden_blocks(case.body, case.message.header.role, in_json=dialect.json_content)
+    if blocks and case.message.number not in case.cut[-1:]:
+        case.cut.append(case.message.number)
+    is_embedded = False
+    for block in blocks:
+        start, end = block.start, block.end
+        match block.source:
+            case Source.STRIPPED:
+                case.report_in_body("W-TOKENS-STRIPPED", None, *first_word(case.body.data, start))
+            case Source.EMBEDDED:
+                if not is_embedded:
+                    case.report_in_body("E-PERM-VISIBILITY", "tokens-in-content", *first_token(case.body.data))
+                is_embedded = True
+            case _ if block.kind is BlockKind.THOUGHT:
+                case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+            case _:
+                case.report_in_body("W-MARKER-IN-BODY", "template", *first_token(case.body.data, start, end))
 
 
 def check_json(case: Case) -> None:
@@ -154,5 +199,6 @@ MESSAGE_CHECKS: tuple[Callable[[Case], None], ...] = (
     check_preamble,
     check_hidden_characters,
     check_thoughts,
+    check_template_marks,
     check_json,
 )

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 from viewer.core.case import Transcribed
+from viewer.core.embedded_turn import may_be_stripped
 from viewer.core.headers import is_tool
 from viewer.core.hidden_characters import may_hide
 from viewer.core.index import MessageIndex
 from viewer.core.message_checks import has_faulty_header
 from viewer.core.messages import Coding, Ending, Message, Span
+from viewer.core.template_marks import MAY_BE_MARK
 
 TOOL_CALLS = b'"tool_calls"'
-THINK_TAG = rb"</?think(?:ing)?>"
-
-_CARE = re.compile(rb"<\||" + THINK_TAG + rb"|" + TOOL_CALLS, re.IGNORECASE)
 
 
 class Need(IntEnum):
@@ -63,4 +61,11 @@ def plain_body(message: Message) -> Span | None:
 
 def is_odd(data: bytes, start: int, end: int) -> bool:
     """Whether the bytes of a message, whose body is between two of them, must be looked at with care."""
-    return not data.isascii() or b"\0" in data or _CARE.search(data, start, end) is not None or may_hide(data)
+    return (
+        not data.isascii()
+        or b"\0" in data
+        or data.find(TOOL_CALLS, start, end) >= 0
+        or MAY_BE_MARK.search(data, start, end) is not None
+        or may_be_stripped(data[start : start + 64])
+        or may_hide(data)
+    )

@@ -63,6 +63,7 @@ version: 2.2
             "reply-unaddressed": "The tool's reply has no `to=assistant`.",
             "constrain-unaddressed": "`<|constrain|>` stands in a message without a recipient.",
             "constrain-space": "A space follows `<|constrain|>`.",
+            "channel-space": "Space after `<|channel|>`.",
             "attribute": "Harmony knows no attribute but `to=`.",
         },
     ),

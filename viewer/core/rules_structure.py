@@ -154,6 +154,8 @@ version: 2.2
             "constrain": "`<|constrain|>` stands in the body instead of the header.",
             "nested": "A control token stands in the body and is read as text.",
             "unbalanced-literal": "`<|endliteral|>` has no `<|literal|>` before it.",
+            "template": "Tokens of a chat template in the body; the rest of the body is hidden.",
+            "thought": "A think tag in the middle of a line was read as text.",
         },
     ),
     Rule(

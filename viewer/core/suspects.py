@@ -9,25 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.core.hidden_characters import MAY_HIDE
-from viewer.core.needs import THINK_TAG, TOOL_CALLS
+from viewer.core.needs import TOOL_CALLS
 from viewer.core.scan_tokens import words_view
+from viewer.core.template_marks import MARK_SIGNS, MAY_BE_MARK
 
 MOST_FAULTS = 8
 """After so many, every message that is not ASCII is a suspect."""
 SELDOM = 256
 """Characters beyond ASCII are few where fewer than one in so many bytes begins one."""
 
-_THINK = re.compile(THINK_TAG, re.IGNORECASE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _LEAD = 0xC2
-_LOWER = np.uint64(0x2020_2020_2020_2020)
-_SIX_BYTES, _SEVEN_BYTES = np.uint64((1 << 48) - 1), np.uint64((1 << 56) - 1)
-_OPENS, _CLOSES = (np.uint64(int.from_bytes(tag, "little")) for tag in (b"<think", b"</think"))
+_LOWER = np.uint32(0x2020_2020)
+_STRIPPED = (b"assistantfinal", b"<|message|>analysis", b"<|message|>commentary")
+_MARK_WORDS = np.unique(
+    np.array([int.from_bytes(sign[:4], "little") for sign in MARK_SIGNS if len(sign) > 3], np.uint32) | _LOWER
+)
+"""The first four bytes of marks, but for those with `<|`, which no plain body has, in lower case."""
+_BEYOND_ASCII = tuple(sign for sign in MARK_SIGNS if not sign.isascii() and len(sign) < 4)
 
 
 def suspects(data: bytes, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of those messages; each begins at one of `starts`."""
-    places = [*_controls(data), *_thoughts(data), *_tool_calls(data), *_beyond_ascii(data, starts)]
+    places = [*_controls(data), *_marks(data), *_all(data, TOOL_CALLS, *_STRIPPED), *_beyond_ascii(data, starts)]
     return np.unique(starts.searchsorted(np.array(places, np.int64), "right") - 1)
 
 
@@ -38,21 +42,24 @@ def _controls(data: bytes) -> Iterator[int]:
         yield from (found.start() for found in _CONTROL.finditer(data))
 
 
-def _thoughts(data: bytes) -> Iterator[int]:
-    """Places where a tag of a thought may stand, upper case or lower."""
+def _marks(data: bytes) -> Iterator[int]:
+    """Places where a mark of a template may be, upper case or lower."""
+    block = np.frombuffer(data, np.uint8)
     edge = max(0, len(data) - 8)
-    at = np.flatnonzero(np.frombuffer(data, np.uint8)[:edge] == ord("<"))
-    words = words_view(data)[at] | _LOWER
-    tags = (words & _SIX_BYTES == _OPENS) | (words & _SEVEN_BYTES == _CLOSES)
-    yield from at[tags].tolist()
-    yield from (found.start() for found in _THINK.finditer(data, edge))
+    at = np.flatnonzero((block[:edge] == ord("<")) | (block[:edge] == ord("[")))
+    words = words_view(data)[at].astype(np.uint32) | _LOWER
+    yield from at[np.isin(words, _MARK_WORDS)].tolist()
+    yield from (found.start() for found in MAY_BE_MARK.finditer(data, edge))
+    for sign in () if data.isascii() else _BEYOND_ASCII:
+        yield from _all(data, sign)
 
 
-def _tool_calls(data: bytes) -> Iterator[int]:
-    at = data.find(TOOL_CALLS)
-    while at >= 0:
-        yield at
-        at = data.find(TOOL_CALLS, at + 1)
+def _all(data: bytes, *words: bytes) -> Iterator[int]:
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            yield at
+            at = data.find(word, at + 1)
 
 
 def hiding_places(data: bytes) -> Iterator[int]:

@@ -140,7 +140,7 @@ class ToolChecks:
         if late and ledger.state(row) is not CallState.TIMEOUT:
             start = case.message.span[0]
             case.report("E-TOOL-TIMEOUT", "late", (start, start))
-            ledger.set_state(row, CallState.TIMEOUT)
+            ledger.set_late(row)
 
     def _read_envelope(self, case: Case, row: int) -> None:
         constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"

@@ -37,4 +37,4 @@ class ChatMLJsonReader(JsonDocuments):
         self.text_between(data[start - self.base :], start)
 
 
-CHATML_JSON = Dialect(name="chatml-json", reader=ChatMLJsonReader)
+CHATML_JSON = Dialect(name="chatml-json", reader=ChatMLJsonReader, json_content=True, thoughts_first=True)

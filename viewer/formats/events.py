@@ -188,4 +188,4 @@ def _read(record: Record, options: Options) -> Reader:
     return EventReader(record, options)
 
 
-EVENTS = Dialect(name="events", reader=_read, shares_spans=True)
+EVENTS = Dialect(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)

@@ -31,7 +31,7 @@ class HarmonyReader(FrameReader):
     """What the frames of Harmony have beyond the others: the beginning of the input may be a bare completion."""
 
     def __init__(self, record: Record, options: Options) -> None:
-        header = replace(GRAMMAR.header, preambles=True, assume_preambles=True)
+        header = replace(GRAMMAR.header, assume_preambles=True)
         grammar = replace(GRAMMAR, header=header) if options.harmony_preambles else GRAMMAR
         super().__init__(TextSetup(record, grammar, LogLines(record)))
         self.state = self._beginning

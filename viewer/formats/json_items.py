@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from viewer.core.headers import CHECKED_TYPES
+from viewer.core.hidden_spans import BlockKind
 from viewer.core.json_text import JsonKind, JsonNode
 from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.core.record import Record
+from viewer.formats.content_parts import is_shown, part_header, split_content
 from viewer.formats.json_fields import (
     CALL_KEYS,
     Source,
@@ -97,11 +99,35 @@ class MessageObjects:
                 found.append(_mixed(node))
             found += [_unknown_part(*fault) for fault in content.faults]
             found += _missing(node) if not content.pieces else []
-            parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
+            split = self._split(content.pieces, spoken, source)
+            for part, reports in split:
+                problems.setdefault(len(parts), []).extend(reports)
+                parts.append(part)
+            chosen = next((at for at in range(chosen, len(parts)) if is_shown(parts[at].header)), chosen)
+            if not split:
+                parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
         for call in calls:
             part, problems[len(parts)] = self._call(call, source, header)
             parts.append(part)
         return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
+
+    def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
+        """The messages of a text with marks of a template or with control tokens; empty for any other text."""
+        if not pieces or not is_shown(spoken):
+            return []
+        split = split_content(
+            pieces, lambda start, end: source.data[start - source.base : end - source.base], spoken.role
+        )
+        found: list[tuple[Part, list[Problem]]] = []
+        for part in split:
+            header, ending = part_header(part, spoken)
+            if part.kind is BlockKind.CALL and header.call_id and header.recipient:
+                self._tools[header.call_id] = header.recipient
+            if header.role == "tool" and header.name is None:
+                header = replace(header, name=self._tools.get(header.call_id or ""))
+            reports = [Problem(report.code, report.reason, report.start, report.end) for report in part.reports]
+            found.append((Part(header, ending or default_ending(header), part.pieces), reports))
+        return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
         """A reply without a name is named by the call it answers."""

@@ -184,4 +184,4 @@ def _header_value(node: JsonNode, source: Source) -> object:
     return source.value(node)
 
 
-JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True)
+JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)

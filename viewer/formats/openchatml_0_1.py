@@ -245,4 +245,4 @@ class OpenChatML01Reader:
         return self._window.text(token.start, token.end)
 
 
-OPENCHATML_0_1 = Dialect(name="openchatml-0.1", reader=OpenChatML01Reader, shares_spans=True)
+OPENCHATML_0_1 = Dialect(name="openchatml-0.1", reader=OpenChatML01Reader, shares_spans=True, thoughts_first=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from viewer.core.messages import Coding, Ending, Header, Piece, Span
 from viewer.core.record import Record
+from viewer.core.template_marks import MarkPair
 from viewer.values import mutable
 
 SPACE = b" \t\r\n"
 LONGEST_KEPT = 1024 * 1024
 """No name is read from JSON that is longer."""
+_TAG_END = re.compile(rb"[<>\n]")
 
 
 class Begins(Enum):
@@ -19,6 +22,8 @@ class Begins(Enum):
     EXACTLY = "exactly"
     AFTER_LINE_END = "after-line-end"
     """One line end at its start is layout."""
+    AFTER_TAG = "after-tag"
+    """At its first character that is not white space after the attributes of its tag."""
     AT_TEXT = "at-text"
     """At its first character that is not white space."""
 
@@ -37,6 +42,8 @@ class Part:
     broke_out: bool = False
     kept: bytearray | None = None
     """The JSON of a call or an output, as long as it is short enough."""
+    block: MarkPair | None = None
+    """The marks of a chat template that enclose it."""
     number: int | None = None
     ending: Ending = Ending.END
     first: int | None = None
@@ -48,6 +55,13 @@ class Part:
 
     def add(self, data: bytes, at: int) -> None:
         """More of its bytes, from this offset on."""
+        if self.begins is Begins.AFTER_TAG:
+            found = _TAG_END.search(data)
+            if not found:
+                return
+            self.begins = Begins.AT_TEXT
+            skipped = found.end() if found[0] == b">" else found.start()
+            data, at = data[skipped:], at + skipped
         self._keep(data)
         bare = data.rstrip(SPACE)
         if not bare:
@@ -70,7 +84,7 @@ class Part:
         return Piece(start, max(start, self.end), Coding.PLAIN)
 
     def _start(self) -> int:
-        if self.first is None or self.begins is Begins.EXACTLY:
+        if self.first is None or self.begins in (Begins.EXACTLY, Begins.AFTER_TAG):
             return self.at
         if self.begins is Begins.AT_TEXT:
             return self.first

@@ -4,15 +4,18 @@ Bodies are kept as spans; only the JSON of the current call or output is kept, f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from viewer.core.memory import remembering
 from viewer.core.messages import Channel, Ending, Header, Message, Span
 from viewer.core.record import Record
-from viewer.core.tokens import Token, TokenSet
+from viewer.core.template_marks import LONGEST_MARK, MARK, begun
+from viewer.core.tokens import Token, TokenSet, Window
 from viewer.core.visibility import is_user_safe
 from viewer.formats.openchatml_0_1_header import Head, name_in_json, tool_name
 from viewer.formats.openchatml_0_1_part import Begins, Part
+from viewer.formats.template_blocks import TemplateBlocks, complete_block
 
 THOUGHTS = ("reflect", "introspect", "reason")
 
@@ -29,8 +32,34 @@ def token_set(*names: str) -> TokenSet:
     return TokenSet({f"<|{name}|>".encode(): name for name in names})
 
 
+class _FrameTokens(TokenSet):
+    """The tokens of a frame, and the marks of chat templates."""
+
+    def __init__(self, *names: str) -> None:
+        self._spelled = {f"<|{name}|>".encode(): name for name in names}
+        super().__init__(self._spelled)
+        self._all = re.compile(b"|".join([*map(re.escape, self._spelled), MARK.pattern]))
+
+    def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
+        """The first token or mark from an offset on."""
+        limit = len(window.data) if end is None else end - window.base
+        found = self._all.search(window.data, start - window.base, limit)
+        if found is None:
+            return None
+        return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
+
+    def held_back(self, window: Window) -> int:
+        """How many bytes at the end of the window may be the beginning of a token or a mark."""
+        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))
+
+
+TEMPLATE = "template"
+"""The name of a token that is a mark of a chat template."""
 _PLAIN_TOKENS = token_set("im_start", "im_end")
-_TOKENS = {role: token_set("im_start", "im_end", *marks) for role, marks in MARKS.items()}
+_TOKENS: dict[str, TokenSet] = {
+    "system": token_set("im_start", "im_end", *MARKS["system"]),
+    **{role: _FrameTokens("im_start", "im_end", *MARKS.get(role, ())) for role in ("user", "assistant", "tool")},
+}
 
 
 @dataclass(slots=True)
@@ -51,6 +80,7 @@ class Frame:
     """Where the current list of tools begins."""
     _header: Header = field(init=False)
     _part: Part = field(init=False)
+    _template: TemplateBlocks = field(init=False)
     tokens: TokenSet = field(init=False)
     """What is no plain text in its body."""
 
@@ -58,9 +88,11 @@ class Frame:
         self._header = self.head.header()
         self.tokens = _PLAIN_TOKENS if self._header.malformed else _TOKENS.get(self.head.role, _PLAIN_TOKENS)
         self._part = Part(self._header, self.start, self.body, broke_out=self.broke_out)
+        self._template = TemplateBlocks(self)
 
     def add(self, data: bytes, at: int) -> None:
         """Bytes that belong to the current part."""
+        self._template.pass_by(data)
         self._part.add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:
@@ -72,7 +104,9 @@ class Frame:
     def mark(self, text: bytes, token: Token) -> None:
         """A mark that counts in frames of this role."""
         edge, _, kind = token.name.partition("_")
-        if self.head.role == "system":
+        if token.name == TEMPLATE or self._template.is_open:
+            self._template.take(text, token)
+        elif self.head.role == "system":
             self._system_mark(text, token)
         elif edge == "end":
             self._end_thought(kind, text, token)
@@ -101,8 +135,9 @@ class Frame:
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
         """The frame has ended: its messages are settled. Returns the number of the last one."""
-        if self._is_thought and stop:
+        if self._is_thought and stop and not self._template.is_open:
             self._miss_end(stop[0])
+        self._template.finish(stop[0] if stop else end)
         self._part.certain = self._part.certain or self._is_json or not self._parts
         self._end_part()
         last = self._parts[-1]
@@ -111,6 +146,39 @@ class Frame:
         for part in self._parts:
             part.close(self.record, end, stop)
         return last.number
+
+    # For the marks of templates.
+
+    @property
+    def header(self) -> Header:
+        """The header of its text."""
+        return self._header
+
+    @property
+    def part(self) -> Part:
+        """The current part."""
+        return self._part
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts that have ended."""
+        return self._parts
+
+    @property
+    def is_special(self) -> bool:
+        """True inside a thought block or a call of OpenChatML 0.1."""
+        return self._part.header.channel is not Channel.FINAL
+
+    def begin_block(self, part: Part, at: int) -> None:
+        """Another part begins with a mark at this offset."""
+        self._leave_part(at)
+        part.broke_out = self.broke_out or bool(self._unclosed)
+        self._part = part
+
+    def end_block(self, end: int) -> None:
+        """The current part ends; text begins at this offset."""
+        self._end_part()
+        self._part = Part(self._header, self.start, end, Begins.AT_TEXT, broke_out=self._part.broke_out)
 
     # Inside.
 
@@ -207,7 +275,9 @@ class Frame:
     def _complete_header(self) -> None:
         """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name."""
         part = self._part
-        if self._is_json:
+        if part.block is not None:
+            complete_block(part, self.record)
+        elif self._is_json:
             name = name_in_json(bytes(part.kept)) if part.kept else None
             part.kept = None
             if name and self.head.role == "assistant":
@@ -217,7 +287,7 @@ class Frame:
         if self._flags:
             part.header = replace(part.header, extra=(*part.header.extra, *self._flags.items()))
         self._end_list(part.end)
-        if part.header.role == "tool" and part.header.name is None and not part.header.malformed:
+        if part.header.role == "tool" and part.header.name is None and not part.header.malformed and not part.block:
             self._announce()
             at = self.head.name_at
             self.record.report("W-TOOL-NAME-MISSING", None, at, at, part.number)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from viewer.core.bodies import Body, Run, read_body
 from viewer.core.events import Closed
+from viewer.core.hidden_spans import shown_text
 from viewer.core.messages import Message
 from viewer.core.parser import Parser
-from viewer.core.thoughts import without_thoughts
 from viewer.core.visibility import is_user_safe
 from viewer.formats import DIALECTS, detect
 from viewer.formats.token_ids import body_of_ids
@@ -37,14 +37,16 @@ def _shown_texts(data: bytes, dialect: str) -> list[tuple[str, str | None]]:
     """The role of every message that is read, and what an end user sees of it; None for a hidden one."""
     parser = Parser(DIALECTS[dialect])
     events = [*parser.feed(data), *parser.close()]
-    return [(event.message.header.role, _shown(event.message, data)) for event in events if isinstance(event, Closed)]
+    in_json = DIALECTS[dialect].json_content
+    closed = (event.message for event in events if isinstance(event, Closed))
+    return [(message.header.role, _shown(message, data, in_json)) for message in closed]
 
 
-def _shown(message: Message, data: bytes) -> str | None:
+def _shown(message: Message, data: bytes, in_json: bool) -> str | None:
     if not is_user_safe(message):
         return None
     body = read_body(message.pieces, lambda start, end: data[start:end], body_of_ids)
-    return without_thoughts(body) if message.header.role == "assistant" else body.text
+    return shown_text(body, message.header.role, in_json=in_json)
 
 
 def _count(shown: list[tuple[str, str | None]], messages: Sequence[Judged], known: list[str | None]) -> int:
@@ -63,7 +65,7 @@ def _known(message: Judged) -> str | None:
         return None
     data = message.body.encode("utf-8", "replace")
     live = Body(data, [Run(0, len(data), 0, len(data), True)])
-    return without_thoughts(live) if message.role == "assistant" else message.body
+    return shown_text(live, message.role)
 
 
 def _shows_more(text: str | None, before: str | None) -> bool:

@@ -55,7 +55,10 @@ def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Pri
 
 def call_line(call: ShownCall, file: str | None = None) -> Printable:
     """A call and its reply."""
-    return encode({"kind": "call", **asdict(call)}, file)
+    fields = asdict(call)
+    if not call.relinked:
+        del fields["relinked"]
+    return encode({"kind": "call", **fields}, file)
 
 
 def reset_line(reason: Reason) -> Printable:

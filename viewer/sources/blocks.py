@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Callable, Iterator
 
 from viewer.core.bodies import read_body
+from viewer.core.embedded_turn import MAY_BE_STRIPPED
 from viewer.core.messages import VERBATIM, Coding, Message, Piece
+from viewer.core.template_marks import MAY_BE_MARK
 from viewer.formats import body_of_ids
 
 BLOCK = 1024 * 1024
 
 Read = Callable[[int, int], bytes]
 
-_MAY_BE_THOUGHT = re.compile(r"<\|(?:start|end)_|</?think", re.IGNORECASE)
 _LONGEST_MARK = 32
 
 
@@ -23,15 +23,15 @@ def size_of(message: Message) -> int:
     return sum(piece.end - piece.start for piece in message.pieces)
 
 
-def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts_thoughts: bool) -> Iterator[str]:
+def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:
     """The text of a body in its order; an empty block says only that there is more to wait for.
 
-    `whole` gives the body at once, for the rare one from which thoughts must be cut out."""
-    if cuts_thoughts:
+    `whole` gives the body at once, for the rare one from which something may be cut out."""
+    if cuts:
         before = ""
         for text in _texts(message, read):
             before += text
-            if _MAY_BE_THOUGHT.search(before):
+            if MAY_BE_MARK.search(data := before.encode("utf-8", "replace")) or MAY_BE_STRIPPED.search(data):
                 yield whole()
                 return
             before = before[-_LONGEST_MARK:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from viewer.core.calls import CallLink, CallState
 from viewer.sources.shown import ShownCall
@@ -14,9 +15,17 @@ _NOT_TOLD = -1
 class CallWatch:
     """The calls that one audience sees. What is over is not looked at again."""
 
-    def __init__(self, links: Sequence[CallLink], show: Callable[[CallLink], ShownCall | None]) -> None:
+    def __init__(
+        self,
+        links: Sequence[CallLink],
+        show: Callable[[CallLink], ShownCall | None],
+        relinked: Sequence[int] = (),
+    ) -> None:
+        """`relinked` grows by the row of each call whose reply is replaced."""
         self._links = links
         self._show = show
+        self._relinked = relinked
+        self._relinked_at = 0
         self._looked_at = 0
         self._open: dict[int, int] = {}
         """For each call that may yet change, by its row, what was told of it."""
@@ -35,13 +44,23 @@ class CallWatch:
         return self._shown(rows)
 
     def changed(self, *, ended: bool = False) -> list[ShownCall]:
-        """The calls that are no longer pending and were not told as they are now; in the end the pending ones too."""
+        """The calls that are no longer pending and have another state than before; in the end the pending ones too."""
+        relinked = self._look_at_relinked()
         self._look()
         rows = [row for row, told in self._open.items() if self._key(row) != told and (ended or not self._waits(row))]
         for row in rows:
             self._open[row] = self._key(row)
         self._open = {row: told for row, told in self._open.items() if self._links[row].reply is None}
-        return self._shown(rows)
+        shown = ((row, self._show(self._links[row])) for row in rows)
+        return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
+
+    def _look_at_relinked(self) -> set[int]:
+        """The calls with another reply than the one that was reported."""
+        rows = self._relinked[self._relinked_at :]
+        self._relinked_at = len(self._relinked)
+        relinked = {row for row in rows if row < self._looked_at and self._open.get(row) != _NOT_TOLD}
+        self._open |= dict.fromkeys(relinked, _NOT_TOLD)
+        return relinked
 
     def _look(self) -> None:
         for row in range(self._looked_at, len(self._links)):

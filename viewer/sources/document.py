@@ -189,11 +189,20 @@ class Document:
 
     def project(self, audience: Audience) -> Projection:
         """The document as this audience may see it."""
-        return Projection(audience, self._examiner, self._places, Vault(self._source, self._examiner.unsettled))
+        return Projection(
+            audience,
+            self._examiner,
+            self._places,
+            Vault(self._source, self._examiner.unsettled, self._examiner.transcripts),
+        )
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""
         return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
+
+    def cut_messages(self) -> frozenset[int]:
+        """The numbers of the shown messages with hidden parts."""
+        return frozenset(self._examiner.cut)
 
     def _located(self, diagnostic: Diagnostic) -> Finding:
         line, column = self._places.line_and_column(diagnostic.start)

@@ -289,7 +289,9 @@ class Projection:
         def show(link: CallLink) -> ShownCall | None:
             return shown_call(link) if sees_both_ends(link, sight) else None
 
-        return CallWatch([] if self.audience.is_safe else self._examiner.calls.links, show)
+        if self.audience.is_safe:
+            return CallWatch([], show)
+        return CallWatch(self._examiner.calls.links, show, self._examiner.calls.relinked)
 
     def calls(self) -> ShownCalls:
         """Calls and their replies, for an audience that sees tools or commentary."""

@@ -106,6 +106,8 @@ class ShownCall:
     inferred: bool
     latency_ms: int | None
     deadline_ms: int | None
+    relinked: bool = False
+    """While following: it was reported with another reply before."""
 
 
 Item = ShownMessage | ShownStray | HiddenRun

@@ -14,8 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.core.embedded_turn import MAY_BE_STRIPPED
 from viewer.core.index import IRREGULAR, MessageIndex
 from viewer.core.needle import Bytes, Needle, Positions
+from viewer.core.template_marks import MAY_BE_MARK
 from viewer.sources.rows import RowKind, Rows
 from viewer.sources.sight import Sight
 from viewer.sources.vault import HiddenError
@@ -31,7 +33,7 @@ WIDEST_GAP = 128 * 1024
 FEWEST, MOST = 1024, 64 * 1024
 """Rows that are planned at once; few at first, so that something is found soon."""
 WIDEST_PLAN = 256 * 1024
-_LESS, _BAR = b"<|"
+_LESS, _BAR, _BRACKET = b"<|["
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Ground:
     read: Callable[[int, int], bytes]
     sees: Sight
     cuts: Sight
-    """Of which messages thoughts are cut out."""
+    """Of which messages parts are cut out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class _Plan:
     unmarked: Marks
     """There is no mark in their bodies."""
     cut: Marks
-    """Thoughts are cut out of them."""
+    """Parts are cut out of them."""
     borders: Positions
     """Where the next body is far away."""
 
@@ -177,7 +179,8 @@ def _skimmed(
         less = np.flatnonzero(data[:-1] == _LESS)
         doubted |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
     if len(found) and plan.cut[chosen].any():
-        doubted |= _holding(np.flatnonzero(data == _LESS), starts, ends) & plan.cut[chosen]
+        signs = [found.start() for pattern in (MAY_BE_MARK, MAY_BE_STRIPPED) for found in pattern.finditer(text)]
+        doubted |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
     place = starts.searchsorted(found, "right") - 1
     inside = found + needle.size <= ends[place]
     found, place = found[inside], place[inside]

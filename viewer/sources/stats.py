@@ -83,7 +83,7 @@ def _size(message: Message) -> int:
 
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
     """The size of what is shown of messages from which thoughts are cut out, since the index has the size of all."""
-    cut = {found.diagnostic.message for found in document.findings() if found.diagnostic.reason == "cot-in-final"}
+    cut = document.cut_messages()
     if not cut:
         return {}
     shown = (item for item in document.project(END_USER).items() if isinstance(item, ShownMessage))

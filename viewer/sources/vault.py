@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from viewer.core.bodies import Body, read_body
+from viewer.core.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
-from viewer.core.messages import Message, Span
-from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
-from viewer.core.visibility import Audience, is_user_safe
-from viewer.formats import body_of_ids
+from viewer.core.messages import Message, Span, Transcript
+from viewer.core.thoughts import text_so_far
+from viewer.core.visibility import Audience, Reveal, is_user_safe
+from viewer.formats import DIALECTS, body_of_ids
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
 from viewer.sources.bytes import Source
 from viewer.sources.rows import Rows
@@ -29,9 +31,12 @@ class HiddenError(Exception):
 class Vault:
     """Reads bodies from a source, for an audience; of messages that still grow as much as is certain."""
 
-    def __init__(self, source: Source, unsettled: Container[int] = frozenset()) -> None:
+    def __init__(
+        self, source: Source, unsettled: Container[int] = frozenset(), transcripts: Sequence[Transcript] = ()
+    ) -> None:
         self._source = source
         self._unsettled = unsettled
+        self._transcripts = transcripts
 
     def body_for(self, audience: Audience, message: Message) -> str:
         """The text of a message that this audience may see, without what is cut out for it."""
@@ -39,8 +44,10 @@ class Vault:
             raise HiddenError
         body = self._body(message)
         grows = message.number in self._unsettled
-        if _cuts_thoughts(audience, message):
-            return without_thoughts_so_far(body) if grows else without_thoughts(body)
+        kinds = _cut_kinds(audience, message)
+        if kinds:
+            shown = shown_so_far if grows else shown_text
+            return shown(body, message.header.role, kinds, in_json=self._is_json(message))
         return text_so_far(body) if grows else body.text
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
@@ -49,14 +56,14 @@ class Vault:
             raise HiddenError
         if size_of(message) <= BLOCK or message.number in self._unsettled:
             return iter((self.body_for(audience, message),))
-        cuts = _cuts_thoughts(audience, message)
+        cuts = bool(_cut_kinds(audience, message))
         return body_blocks(message, self._source.read, lambda: self.body_for(audience, message), cuts)
 
     def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: Needle) -> Skimmer:
         """What looks for a text in many of these rows at once, and only in what this audience sees."""
         from viewer.sources.skim import Ground, Skimmer
 
-        cuts = Sight(index, lambda message: _cuts_thoughts(audience, message))
+        cuts = Sight(index, lambda message: bool(_cut_kinds(audience, message)))
         return Skimmer(Ground(index, rows, self._source.read, Sight(index, audience.sees), cuts), needle)
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
@@ -64,7 +71,7 @@ class Vault:
         if audience.is_safe or not audience.sees(message):
             raise HiddenError
         body = self._body(message)
-        if _cuts_thoughts(audience, message):
+        if _cut_kinds(audience, message):
             return [None] * len(spans)
         return list(all_characters_of(body, spans))
 
@@ -83,6 +90,28 @@ class Vault:
     def _body(self, message: Message) -> Body:
         return read_body(message.pieces, self._source.read, body_of_ids)
 
+    def _is_json(self, message: Message) -> bool:
+        """True if control tokens in the body have no meaning of their own in the format."""
+        if not 0 < message.transcript <= len(self._transcripts):
+            return False
+        return DIALECTS[self._transcripts[message.transcript - 1].dialect].json_content
 
-def _cuts_thoughts(audience: Audience, message: Message) -> bool:
-    return is_user_safe(message) and not audience.sees_thoughts and message.header.role == "assistant"
+
+_REVEALED_BY = {
+    BlockKind.THOUGHT: Reveal.ANALYSIS,
+    BlockKind.CALL: Reveal.COMMENTARY,
+    BlockKind.REPLY: Reveal.TOOL,
+    BlockKind.TOKENS: Reveal.UNCLEAR,
+}
+
+
+def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
+    """The kinds of blocks that are cut out of a body for this audience."""
+    if not is_user_safe(message):
+        return frozenset()
+    return _kinds_of(audience)
+
+
+@lru_cache(maxsize=64)
+def _kinds_of(audience: Audience) -> frozenset[BlockKind]:
+    return frozenset(kind for kind in ALL_KINDS if not audience.reveals(_REVEALED_BY[kind]))

@@ -78,7 +78,7 @@ def read_header(text: bytes) -> DocumentHeader:
 
 
 def _is_mapping(text: bytes) -> bool:
-    """True for a YAML mapping without a fault, whether it has a version or not; a message in it is none of its words."""
+    """True for a YAML mapping without a fault, with or without a version, that holds no message."""
     if _end_without_line_start(text) < len(text):
         return False
     header = read_header(text)

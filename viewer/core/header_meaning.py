@@ -11,7 +11,8 @@ _CHANNELS = {channel.value: channel for channel in Channel}
 
 def is_tool_name(word: str) -> bool:
     """Whether a role word names a tool whose reply this is."""
-    return word == "python" or word.startswith(("functions.", "browser."))
+    space, _, name = word.partition(".")
+    return word == "python" or (space in ("functions", "browser") and name != "")
 
 
 class HeaderMeaning:

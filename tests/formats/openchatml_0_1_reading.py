@@ -40,6 +40,8 @@ class Text:
     ending: str = "end"
     body: str = ""
     extra: dict[str, str] = field(default_factory=dict)
+    source_text: str | None = None
+    visible: bool = True
 
 
 def read(data: bytes, cuts: Iterable[int] = ()) -> list[Event]:

@@ -292,6 +292,8 @@ class Shown:
     constrained: bool = False
     ending: str = "end"
     extra: Mapping[str, str] = field(default_factory=dict)
+    source_text: str | None = None
+    visible: bool = True
 
 
 WRITTEN = [

@@ -10,6 +10,7 @@ from viewer.cli.output import write_text
 from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
 from viewer.formats import WRITERS
+from viewer.formats.quoted_marks import refuse_quoted_marks
 from viewer.formats.unhidden import unhidden_count
 from viewer.sources.document import Document, open_document
 from viewer.sources.projection import Projection
@@ -40,8 +41,10 @@ def command(
 
 
 def _convert(document: Document, projection: Projection, target: str) -> int:
-    messages = [item for item in projection.items() if isinstance(item, ShownMessage)]
+    messages = list(projection.writable())
     try:
+        if target != "openchatml-2.2":
+            refuse_quoted_marks(messages, target)
         text, losses = WRITERS[target](projection.transcripts(), messages)
     except ViewerError as refusal:
         complain(str(refusal))

@@ -62,16 +62,16 @@ class Writable(Protocol):
         """What the author meant."""
 
     @property
-    def extra(self) -> Mapping[str, str]:
-        """Attributes that no dialect defines."""
-
-
-class Judged(Writable, Protocol):
-    """A message of which it is known whether an end user may see it."""
+    def source_text(self) -> str | None:
+        """The body as OpenChatML 2.2 writes it, with escapes and literal blocks; None if it comes from elsewhere."""
 
     @property
     def visible(self) -> bool:
         """What the safe view would do."""
+
+    @property
+    def extra(self) -> Mapping[str, str]:
+        """Attributes that no dialect defines."""
 
 
 class WritableTranscript(Protocol):

@@ -45,6 +45,8 @@ class ShownMessage:
     """What the safe view would do."""
     cancelled: bool
     extra: dict[str, str]
+    source_text: str | None = None
+    """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
 @frozen

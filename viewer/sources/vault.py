@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from viewer.core.bodies import Body, read_body
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
-from viewer.core.messages import Message, Span
-from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
+from viewer.core.messages import Coding, Message, Span
+from viewer.core.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
 from viewer.core.visibility import Audience, is_user_safe
 from viewer.formats import body_of_ids
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
@@ -42,6 +42,22 @@ class Vault:
         if _cuts_thoughts(audience, message):
             return without_thoughts_so_far(body) if grows else without_thoughts(body)
         return text_so_far(body) if grows else body.text
+
+    def source_text_for(self, audience: Audience, message: Message) -> str | None:
+        """The same text with its escapes and literal blocks, where the format has them."""
+        if not audience.sees(message):
+            raise HiddenError
+        is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
+        if not is_escaped or message.number in self._unsettled:
+            return None
+        body = self._body(message)
+        spans = thought_spans(body) if _cuts_thoughts(audience, message) else []
+        kept, at = [], message.pieces[0].start
+        for start, end in (body.source_span(*span) for span in spans):
+            kept.append(self._source.read(at, max(at, start)))
+            at = end
+        kept.append(self._source.read(at, max(at, message.pieces[0].end)))
+        return b"".join(kept).decode("utf-8", "replace")
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
         """The same text in blocks of about a megabyte; see `body_blocks`."""

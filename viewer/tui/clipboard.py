@@ -23,7 +23,7 @@ MOST_BYTES = 8 * 1024 * 1024
 """Of a body that is copied: terminals take less, but a clipboard may take it."""
 
 _VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
-_NOT_PRINTED = ("turn", "cancelled")
+_NOT_PRINTED = ("turn", "cancelled", "source_text")
 """What the machine output does not say of a message."""
 
 

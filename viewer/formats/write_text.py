@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from viewer.core.bodies import THOUGHT_KINDS
 from viewer.core.calls import full_tool_name
 from viewer.core.header_grammar import ALL_ATTRIBUTES, CHECKED_TYPES
+from viewer.core.header_meaning import HIDING_INTENTS
 from viewer.core.headers import is_tool
 from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
@@ -164,7 +165,8 @@ class _TextWriter:
         words = [self._checked(message, role)]
         for key in (*order, "intent", "content_type"):
             value = said[key]
-            if value is not None and self._may_say(key):
+            keeps_hidden = key == "intent" and value in HIDING_INTENTS and self._target.names
+            if value is not None and (keeps_hidden or self._may_say(key)):
                 words.append(f"{key}={self._checked(message, value)}")
         return words
 

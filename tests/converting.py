@@ -29,7 +29,7 @@ def project(text: str | bytes, dialect: str, audience: Audience = EVERYTHING) ->
 
 
 def messages_in(projection: Projection) -> list[ShownMessage]:
-    return [item for item in projection.items() if isinstance(item, ShownMessage)]
+    return list(projection.writable())
 
 
 def convert(

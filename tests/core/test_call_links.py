@@ -145,5 +145,5 @@ def test_a_follower_gets_a_changed_link_once(tmp_path: Path) -> None:
 
     assert changed(call("f", "k1") + call("f", "k2") + reply("f", None)) == [(2, 4, False)]
     assert changed(reply("f", "k1")) == [(3, 4, False), (2, 5, True)]
-    assert changed(reply("f", "k2")) == [(None, 4, False), (3, 6, True)]
+    assert changed(reply("f", "k2")) == [(3, 6, True), (None, 4, False)]
     assert changed("") == []

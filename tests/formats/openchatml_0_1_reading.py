@@ -42,6 +42,8 @@ class Text:
     extra: dict[str, str] = field(default_factory=dict)
     message_kind: str = "said"
     is_value: bool = False
+    source_text: str | None = None
+    visible: bool = True
 
 
 def read(data: bytes, cuts: Iterable[int] = ()) -> list[Event]:

@@ -297,6 +297,8 @@ class Shown:
     extra: Mapping[str, str] = field(default_factory=dict)
     message_kind: str = "said"
     is_value: bool = False
+    source_text: str | None = None
+    visible: bool = True
 
 
 WRITTEN = [

@@ -152,11 +152,11 @@ class TestThoughts:
         log.write(HEAD + ANSWER + text)
         assert text.startswith(log.bodies()[0])
         assert log.bodies()[0] != text
-        log.write(" ")
-        assert log.bodies() == [text + " "]
+        log.write(".")
+        assert log.bodies() == [text + "."]
         log.write(text)
         log.document.close()
-        assert log.bodies() == [f"{text} {text}"]
+        assert log.bodies() == [f"{text}.{text}"]
 
     def test_escaped_and_literal_marks_are_text(self, log: Log) -> None:
         log.write(HEAD + ANSWER + "<|literal|><think>a</think><|endliteral|> <<|start_reason|>b ")

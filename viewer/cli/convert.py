@@ -11,6 +11,7 @@ from viewer.cli.withheld import say_what_is_withheld
 from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
 from viewer.formats import WRITERS
+from viewer.formats.quoted_marks import refuse_quoted_marks
 from viewer.formats.unhidden import unhidden_count
 from viewer.sources.document import Document, open_document
 from viewer.sources.projection import Projection
@@ -41,8 +42,10 @@ def command(
 
 
 def _convert(document: Document, projection: Projection, target: str) -> int:
-    messages = [item for item in projection.items() if isinstance(item, ShownMessage)]
+    messages = list(projection.writable())
     try:
+        if target != "openchatml-2.2":
+            refuse_quoted_marks(messages, target)
         text, losses = WRITERS[target](projection.transcripts(), messages)
     except ViewerError as refusal:
         complain(str(refusal))

@@ -148,9 +148,7 @@ def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
     from viewer.core.attachments import attachment_label  # few inputs have one
 
     label = attachment_label(read(piece.start, piece.end))
-    joined.add(
-        label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding
-    )
+    joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
 
 
 def _add_line(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:

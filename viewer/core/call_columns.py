@@ -138,14 +138,18 @@ class CallColumns:
         """The time that a call gave its tool."""
         return self._deadlines.get(row)
 
-    def _add(self, call: int, reply: int, tool: str, state: CallState, call_id: str | None) -> int:
-        row = len(self)
+    def _set_tool(self, row: int, tool: str) -> None:
         number = self._tool_numbers.setdefault(tool, len(self._tool_names))
         if number == len(self._tool_names):
             self._tool_names.append(tool)
+        self._tools[row] = number
+
+    def _add(self, call: int, reply: int, tool: str, state: CallState, call_id: str | None) -> int:
+        row = len(self)
         self._calls.append(call)
         self._replies.append(reply)
-        self._tools.append(number)
+        self._tools.append(0)
+        self._set_tool(row, tool)
         self._states.append(_STATE_OF[state])
         if self.call_id(row) != call_id:
             self._ids[row] = call_id

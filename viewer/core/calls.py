@@ -12,6 +12,8 @@ from viewer.core.messages import Message, Span
 
 __all__ = ["CallLedger", "CallLink", "CallState", "bare_tool_name", "full_tool_name", "is_function"]
 
+UNNAMED = "tool"
+"""The tool of a call or reply that names none."""
 BUILT_INS = frozenset({"python", "browser"})
 Report = Callable[[str, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
@@ -75,6 +77,7 @@ class CallLedger(CallColumns):
         self._turn_first = len(self)
         self._open_by_tool: dict[str, OpenCalls] = {}
         self._open_in_order = OpenCalls()
+        self._open_without_tool: deque[int] = deque()
 
     def start_transcript(self) -> None:
         """Another transcript begins; nothing links across."""
@@ -92,10 +95,10 @@ class CallLedger(CallColumns):
         self._passed = len(self)
 
     def add_call(self, message: Message, deadline_ms: int | None, place: Place, needs_id: bool) -> int:
-        """A message to a tool; returns its row."""
+        """A call; returns its row. One that names no tool is linked to the next reply that no other call claims."""
         header = message.header
-        assert header.recipient is not None
-        tool, call_id = full_tool_name(header.recipient), header.call_id
+        tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
+        call_id = header.call_id
         row = self._add(message.number, 0, tool, CallState.PENDING, call_id)
         if deadline_ms is not None:
             self._deadlines[row] = deadline_ms
@@ -106,6 +109,10 @@ class CallLedger(CallColumns):
             self._open_by_id.setdefault(call_id, deque()).append(row)
         elif needs_id:
             self._report("W-CALL-ID-MISSING", "call", *place(), message.number)
+        if header.recipient is None:
+            self._forget_answered(self._open_without_tool)
+            self._open_without_tool.append(row)
+            return row
         for calls in (self._open_by_tool.setdefault(bare_tool_name(tool), OpenCalls()), self._open_in_order):
             queue = calls.without_id if call_id is None else calls.with_id
             self._forget_answered(queue)
@@ -164,7 +171,7 @@ class CallLedger(CallColumns):
         in_turn = self._index.turn(reply) == self._turn
         row = self._infer(name, reply, with_ids=True) if in_turn else None
         if row is None:
-            self._add(0, reply, full_tool_name(name) if name else "tool", CallState.ORPHAN, None)
+            self._add(0, reply, full_tool_name(name) if name else UNNAMED, CallState.ORPHAN, None)
             self._report("W-CALL-ID-UNKNOWN", None, *place, reply)
             return
         self._link_inferred(row, reply, state, lambda: place)
@@ -188,10 +195,14 @@ class CallLedger(CallColumns):
     def _infer(self, name: str | None, reply: int, *, with_ids: bool) -> int | None:
         """The first open call to this tool, or to any if the reply names none, that comes before the reply."""
         calls = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
-        if calls is None:
-            return None
-        row = self._first_open(calls.without_id, reply)
-        return self._first_open(calls.with_id, reply) if row is None and with_ids else row
+        row = self._first_open(calls.without_id, reply) if calls else None
+        if row is None and calls and with_ids:
+            row = self._first_open(calls.with_id, reply)
+        if row is None:
+            row = self._first_open(self._open_without_tool, reply)
+            if row is not None and name:
+                self._set_tool(row, full_tool_name(name))
+        return row
 
     def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
         """The first of these calls that has no reply yet; answered ones are forgotten."""
@@ -209,7 +220,7 @@ class CallLedger(CallColumns):
         header = message.header
         known = self._known_ids.get(header.call_id) if header.call_id is not None else None
         if known is None:
-            tool = full_tool_name(header.name) if header.name else "tool"
+            tool = full_tool_name(header.name) if header.name else UNNAMED
             row = self._add(0, message.number, tool, CallState.ORPHAN, header.call_id)
             self._report("W-CALL-ID-UNKNOWN", None, *place(), message.number)
         else:

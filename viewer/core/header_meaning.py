@@ -6,12 +6,14 @@ from viewer.core.header_grammar import CHECKED_TYPES, ROLES, Problem
 from viewer.core.header_words import HeaderWords, Place
 from viewer.core.messages import Channel, Header
 
+HIDING_INTENTS = frozenset({"debug", "status"})
 _CHANNELS = {channel.value: channel for channel in Channel}
 
 
 def is_tool_name(word: str) -> bool:
     """Whether a role word names a tool whose reply this is."""
-    return word == "python" or word.startswith(("functions.", "browser."))
+    space, _, name = word.partition(".")
+    return word == "python" or (space in ("functions", "browser") and name != "")
 
 
 class HeaderMeaning:
@@ -122,6 +124,8 @@ class HeaderMeaning:
         self, role: str, channel: Channel | None, recipient: str | None, content_type: str | None
     ) -> str | None:
         intent = self._in.value("intent")
+        if intent is None and self._in.extra.get("intent") in HIDING_INTENTS:
+            intent = self._in.extra.pop("intent")  # hides in dialects without intents, too
         if intent == "preamble" and not self._in.grammar.preambles:
             self._in.extra["intent"] = intent
             intent = None

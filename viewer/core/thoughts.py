@@ -90,15 +90,12 @@ def _read(body: Body) -> _Reading:
     if b"<" not in body.data and b"[" not in body.data:
         return _Reading([], [], None)
     blocks = _Blocks()
-    held = _Opened()
+    held = _Held()
     for mark in _marks(body):
         blocks.take(mark)
-        if mark.opens and (mark.begins or held.marks):
-            held.open(mark)
-        elif not mark.opens:
-            held.close(mark.kind)
+        held.take(mark)
     spans, quoted = blocks.finish(len(body.data))
-    return _Reading(spans, quoted, held.marks[0].start if held.marks else None)
+    return _Reading(spans, quoted, held.start)
 
 
 def _marks(body: Body) -> Iterator[_Mark]:
@@ -146,6 +143,27 @@ class _Opened:
         mark = self.marks.pop()
         self._kinds[mark.kind] -= 1
         return mark
+
+
+class _Held:
+    """Each kind of mark by itself: until every opened one is closed, a growing message holds its text back."""
+
+    def __init__(self) -> None:
+        self._starts: dict[bytes, list[int]] = {}
+        self._count = 0
+
+    @property
+    def start(self) -> int | None:
+        return min((starts[0] for starts in self._starts.values() if starts), default=None)
+
+    def take(self, mark: _Mark) -> None:
+        starts = self._starts.setdefault(mark.kind, [])
+        if mark.opens and (mark.begins or self._count):
+            starts.append(mark.start)
+            self._count += 1
+        elif not mark.opens and starts:
+            starts.pop()
+            self._count -= 1
 
 
 class _Blocks:

@@ -11,7 +11,7 @@ from viewer.core.declarations import Declarations
 from viewer.core.diagnostics import RULES
 from viewer.core.headers import is_tool
 from viewer.core.json_text import JsonKind, JsonNode
-from viewer.core.messages import Ending, Span
+from viewer.core.messages import Channel, Ending, Span
 from viewer.values import mutable
 
 LONGEST_GLANCED = 4000
@@ -57,7 +57,7 @@ class ToolChecks:
         """The next settled message."""
         self._enter_turn(case.turn)
         header = case.message.header
-        if header.role == "assistant" and is_tool(header.recipient):
+        if header.role == "assistant" and (is_tool(header.recipient) or _is_unaddressed_call(case)):
             self._call(case)
         elif header.role == "tool" and not header.malformed:
             self._reply(case)
@@ -98,7 +98,11 @@ class ToolChecks:
         self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
         needs_id = case.transcript.dialect.call_ids
         self._ledger.add_call(message, self._deadline(case), lambda: _id_place(case), needs_id)
-        recipient = header.recipient or ""
+        recipient = header.recipient
+        if message.ending is not Ending.OPEN:
+            self._check_shape(case)
+        if recipient is None:
+            return
         if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
             case.report(
                 "W-TOOL-UNDECLARED", None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to=")
@@ -112,8 +116,32 @@ class ToolChecks:
         node = case.node
         if case.transcript.dialect.name == "openchatml-0.1":
             node = node.get("arguments") or node
+        if node.kind is not JsonKind.OBJECT and _is_json(case):
+            return  # `_check_shape` reports it
         for fault in self._declarations.check_node(tool, node):
             case.report_in_body("E-CALL-SCHEMA", fault.reason, fault.start, fault.end)
+
+    def _check_shape(self, case: Case) -> None:
+        """E-CALL-SCHEMA of a JSON call that is no object or, in 0.1, names no tool."""
+        names_tool = case.transcript.dialect.name == "openchatml-0.1"
+        if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
+            return
+        if case.node.kind is not JsonKind.OBJECT:
+            case.report_in_body("E-CALL-SCHEMA", "not-an-object", case.node.start, case.node.end)
+        elif names_tool:
+            self._check_name(case, case.node)
+
+    def _check_name(self, case: Case, node: JsonNode) -> None:
+        name, arguments = node.get("name"), node.get("arguments")
+        if name is None:
+            end = node.end - 1 if node.closed else node.end
+            case.report_in_body("E-CALL-SCHEMA", "missing-argument", end, end)
+        elif name.kind is not JsonKind.STRING:
+            case.report_in_body("E-CALL-SCHEMA", "wrong-type", name.start, name.end)
+        elif case.message.header.recipient is None:
+            case.report_in_body("E-CALL-SCHEMA", "not-in-enum", name.start, name.end)
+        if arguments is not None and arguments.kind is not JsonKind.OBJECT:
+            case.report_in_body("E-CALL-SCHEMA", "not-an-object", arguments.start, arguments.end)
 
     def _deadline(self, case: Case) -> int | None:
         if b'"deadline_ms"' not in case.json:
@@ -181,6 +209,18 @@ class ToolChecks:
             for number, place in notes.lacking:
                 case.add("W-REPLY-ENVELOPE", None, *place, number)
             notes.lacking.clear()
+
+
+def _is_unaddressed_call(case: Case) -> bool:
+    """True for a call without a recipient: one of 0.1 that names no tool, or one with a constraint in its body."""
+    header = case.message.header
+    if header.recipient is not None or header.channel is not Channel.COMMENTARY or header.malformed:
+        return False
+    return case.json_start > 0 or (case.transcript.dialect.name == "openchatml-0.1" and header.constrained)
+
+
+def _is_json(case: Case) -> bool:
+    return (case.message.header.content_type or "").lower() == "json" or case.json_start > 0
 
 
 def _loaded(data: bytes) -> object:

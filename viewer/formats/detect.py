@@ -7,7 +7,7 @@ import re
 from viewer.core.json_text import JsonKind, JsonNode, read_json
 from viewer.core.parser import BYTE_ORDER_MARK
 from viewer.core.patterns import rarely
-from viewer.core.preface import is_yaml_like
+from viewer.core.preface import is_yaml_like, read_header
 from viewer.values import frozen
 
 HEAD = 64 * 1024
@@ -16,7 +16,7 @@ _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_sepa
 _NEW = rb"<\|(?:start|channel|message)\|>"
 _MARKER = re.compile(rb"(" + _OLD + rb")|" + _NEW)
 _LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
-_VERSION = re.compile(rb"^version:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
+_VERSION = re.compile(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
 _HEADER_2_2 = rarely(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
@@ -27,7 +27,9 @@ _CHANNELLED = rarely(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
-_INTEGERS = re.compile(rb"\[?\s*\d+(?:[\s,]+\d+)*[\s,]*\]?\s*")
+_LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
+_LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
+"""Whole arrays, and the beginning of one that the end of the head cuts."""
 _EVENT_TYPE = rarely(r"response\..*|tool\.cancel")
 
 
@@ -59,7 +61,7 @@ def _structured(bare: bytes) -> Detection | None:
         if marker and not bare.startswith(b"["):
             return None
         return _json(bare)
-    if _INTEGERS.fullmatch(bare) or _INTEGERS.fullmatch(bare[: bare.rfind(b"\n") + 1]):
+    if _LINES_OF_INTEGERS.fullmatch(bare):
         return Detection("harmony-tokens", "a list of integers", 0.8)
     if _SSE.match(bare) and not _LINE_MARKER.search(bare):
         return Detection("events", "lines of server-sent events", 0.9)
@@ -67,7 +69,7 @@ def _structured(bare: bytes) -> Detection | None:
 
 
 def _json(bare: bytes) -> Detection | None:
-    if _INTEGERS.match(bare) and re.match(rb"\[\s*\d", bare):
+    if bare.startswith(b"[") and _LISTS_OF_INTEGERS.fullmatch(bare) and re.match(rb"\[\s*\d", bare):
         return Detection("harmony-tokens", "an array of integers", 0.95)
     for value in _first_values(bare):
         found = _by_value(value)
@@ -146,9 +148,9 @@ def _marked(text: bytes) -> Detection | None:
 
 def _by_version(header: bytes) -> Detection:
     match = _VERSION.search(header)
-    if not match:
+    version = read_header(header).version or (match[1].decode() if match else None)
+    if version is None:
         return Detection("openchatml-2.2", "a document header without a readable version", 0.6)
-    version = match[1].decode()
     if version.startswith("0."):
         return Detection("openchatml-0.1", "the document header gives version 0.1", 0.9)
     from viewer.formats.openchatml import grammar_of_version

@@ -13,10 +13,10 @@ from viewer.core.parser import Parser
 from viewer.core.visibility import is_user_safe
 from viewer.formats import DIALECTS, detect
 from viewer.formats.token_ids import body_of_ids
-from viewer.formats.writable import Judged
+from viewer.formats.writable import Writable
 
 
-def unhidden_count(text: str, dialect: str, messages: Sequence[Judged]) -> int:
+def unhidden_count(text: str, dialect: str, messages: Sequence[Writable]) -> int:
     """How many messages an end user sees of the written text, and not of its source.
 
     A reader may take the text for another dialect than it was written in; the worse of the two counts."""
@@ -49,7 +49,7 @@ def _shown(message: Message, data: bytes, in_json: bool) -> str | None:
     return shown_text(body, message.header.role, in_json=in_json)
 
 
-def _count(shown: list[tuple[str, str | None]], messages: Sequence[Judged], known: list[str | None]) -> int:
+def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], known: list[str | None]) -> int:
     if len(shown) == len(known):
         return sum(_shows_more(text, before) for (_, text), before in zip(shown, known, strict=True))
     before = Counter(
@@ -59,7 +59,7 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Judged], know
     return (after - before).total()
 
 
-def _known(message: Judged) -> str | None:
+def _known(message: Writable) -> str | None:
     """What an end user sees of the source at least: every thought mark counts."""
     if not message.visible:
         return None

@@ -73,9 +73,9 @@ class Writable(Protocol):
     def extra(self) -> Mapping[str, str]:
         """Attributes that no dialect defines."""
 
-
-class Judged(Writable, Protocol):
-    """A message of which it is known whether an end user may see it."""
+    @property
+    def source_text(self) -> str | None:
+        """The body as OpenChatML 2.2 writes it, with escapes and literal blocks; None if it comes from elsewhere."""
 
     @property
     def visible(self) -> bool:

@@ -14,10 +14,12 @@ from collections.abc import Iterable, Sequence
 from viewer.core.bodies import THOUGHT_KINDS
 from viewer.core.calls import full_tool_name
 from viewer.core.header_grammar import ALL_ATTRIBUTES, CHECKED_TYPES
+from viewer.core.header_meaning import HIDING_INTENTS
 from viewer.core.headers import is_tool
 from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
 from viewer.formats.openchatml import grammar_of_version
+from viewer.formats.quoted_marks import live_body, read_source_text
 from viewer.formats.writable import Writable, WritableTranscript, Writer
 from viewer.values import frozen
 
@@ -28,8 +30,10 @@ _TOKEN = re.compile(rf"<\|(?:{_NINE})\|>")
 _THOUGHTS = "|".join(f"{edge}_{kind}" for edge in ("start", "end") for kind in THOUGHT_KINDS)
 _UNWRITABLE = "a field with white space, `<`, or control characters was left out"
 _FILE_NAME = re.compile(r"file ([1-9][0-9]*)")
+_THOUGHT_MARK = re.compile(rf"<\|(?:{_THOUGHTS})\|>")
+_TAG = r"(?:<|\[)(?=/?[Tt][Hh][Ii][Nn][Kk])"
+_MARK = re.compile(rf"(?P<token>{_TOKEN.pattern})|(?P<thought>{_THOUGHT_MARK.pattern})|{_TAG}".encode())
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_OPEN_EDGE = re.compile(rf"(?<!<)<+(?=<\|(?:{_THOUGHTS})\|>|\Z)")
 
 
 @frozen
@@ -166,7 +170,8 @@ class _TextWriter:
         words = [self._checked(message, role)]
         for key in (*order, "intent", "content_type"):
             value = said[key]
-            if value is not None and self._may_say(key):
+            keeps_hidden = key == "intent" and value in HIDING_INTENTS and self._target.names
+            if value is not None and (keeps_hidden or self._may_say(key)):
                 words.append(f"{key}={self._checked(message, value)}")
         return words
 
@@ -223,7 +228,7 @@ class _TextWriter:
 
     def _body(self, message: Writable) -> str:
         if self._target.escapes:
-            body = _escaped(message.body)
+            body = _as_written(message) or _escaped(message)
             self._needs_version |= body != message.body
             return body
         if self._target.tokens.search(message.body):
@@ -242,10 +247,52 @@ class _TextWriter:
         return _STOPS[ending]
 
 
-def _escaped(body: str) -> str:
-    """The body with its control tokens escaped. What would escape a thought mark or the stop stands in a block."""
-    text = _TOKEN.sub(lambda match: "<" + match[0], body)
-    return _OPEN_EDGE.sub(lambda match: f"<|literal|>{match[0]}<|endliteral|>", text)
+def _as_written(message: Writable) -> str | None:
+    """The body as its source has it, if it means the same and no token in it depends on what follows."""
+    text = message.source_text
+    if text is None or text.endswith("<"):
+        return None
+    body = read_source_text(text)
+    tokens = (found.span() for found in _MARK.finditer(body.data) if found["token"])
+    if body.text != message.body or any(body.is_live(*span) for span in tokens):
+        return None
+    is_closed = read_source_text(text + " ").runs[-1].live
+    return text if is_closed else None
+
+
+def _escaped(message: Writable) -> str:
+    """The body with its control tokens escaped, and thought marks unless they hide text of a shown answer."""
+    body = read_source_text(message.source_text) if message.source_text is not None else None
+    if body is None or body.text != message.body:
+        body = live_body(message.body)
+    hides = message.role == "assistant" and message.visible
+    parts: list[bytes] = []
+    at = 0
+    for found in _MARK.finditer(body.data):
+        text = body.data[at : found.start()]
+        at = found.end()
+        is_live = hides and body.is_live(*found.span())
+        if found["token"] or (found["thought"] and not is_live):
+            parts += [text, b"<", found[0]]
+        elif is_live and found["thought"]:
+            parts += [_closed_edge(text), found[0]]
+        elif hides and not is_live:
+            bare = text.rstrip(b"<")
+            parts += [bare, _literal(text[len(bare) :] + found[0])]
+        else:
+            parts += [text, found[0]]
+    parts.append(_closed_edge(body.data[at:]))
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+def _closed_edge(text: bytes) -> bytes:
+    """The text with a last `<` in a literal block, so that it does not escape the token that follows."""
+    bare = text.rstrip(b"<")
+    return text if bare == text else bare + _literal(text[len(bare) :])
+
+
+def _literal(text: bytes) -> bytes:
+    return b"<|literal|>" + text + b"<|endliteral|>"
 
 
 def _plural(number: int) -> str:

@@ -89,6 +89,15 @@ class Projection:
         rows = self.rows()
         return (self.item(rows, row) for row in range(len(rows)))
 
+    def writable(self) -> Iterator[ShownMessage]:
+        """The messages for a writer, with their text as it is written in the source."""
+        rows = self.rows()
+        for row in range(len(rows)):
+            if rows.kind(row) is RowKind.MESSAGE:
+                message = self._examiner.index[rows.value(row)]
+                shown = self._shown(message, rows.label(row), rows.turn(row))
+                yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
+
     def item(self, rows: Rows, row: int) -> Item:
         """What stands in a row, with its body."""
         kind, value = rows.kind(row), rows.value(row)

@@ -49,6 +49,8 @@ class ShownMessage:
     """What the message is: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
     is_value: bool = False
     """The body is the source text of JSON values that are not strings."""
+    source_text: str | None = None
+    """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
 @frozen

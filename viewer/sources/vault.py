@@ -10,7 +10,7 @@ from viewer.core.bodies import Body, read_body
 from viewer.core.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
-from viewer.core.messages import Message, Span, Transcript
+from viewer.core.messages import Coding, Message, Span, Transcript
 from viewer.core.thoughts import text_so_far
 from viewer.core.visibility import Audience, Reveal, is_user_safe
 from viewer.formats import DIALECTS, body_of_ids
@@ -49,6 +49,18 @@ class Vault:
             shown = shown_so_far if grows else shown_text
             return shown(body, message.header.role, kinds, in_json=self._is_json(message))
         return text_so_far(body) if grows else body.text
+
+    def source_text_for(self, audience: Audience, message: Message) -> str | None:
+        """The same text with its escapes and literal blocks, where the format has them."""
+        if not audience.sees(message):
+            raise HiddenError
+        is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
+        if not is_escaped or message.number in self._unsettled:
+            return None
+        if self.body_for(audience, message) != self._body(message).text:
+            return None  # part of the body is hidden, and what is left is escaped again
+        piece = message.pieces[0]
+        return self._source.read(piece.start, piece.end).decode("utf-8", "replace")
 
     def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
         """The same text in blocks of about a megabyte; see `body_blocks`."""

@@ -40,7 +40,7 @@ def codes(context: Context, parameter: Parameter, incomplete: str) -> Completion
     """The codes of diagnostics, in any case of letters."""
     from viewer.core.diagnostics import RULES
 
-    return beginning(incomplete.upper(), ((code, rule.title) for code, rule in RULES.items()))
+    return beginning(incomplete.upper(), ((code, rule.text(None)) for code, rule in RULES.items()))
 
 
 def parts_of(names: Iterable[str]) -> Complete:

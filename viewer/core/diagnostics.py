@@ -34,5 +34,5 @@ class Diagnostic:
 
     @property
     def sentence(self) -> str:
-        """What is wrong, in fixed words."""
-        return self.rule.reasons[self.reason] if self.reason else self.rule.title
+        """The text of the reason, or the title, without values of the transcript."""
+        return self.rule.text(self.reason)

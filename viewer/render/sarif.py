@@ -35,8 +35,8 @@ def _driver() -> dict[str, object]:
 def _rule(rule: Rule) -> dict[str, object]:
     return {
         "id": rule.code,
-        "shortDescription": {"text": rule.title},
-        "fullDescription": {"text": f"{rule.title} [{rule.section}]"},
+        "shortDescription": {"text": rule.text(None)},
+        "fullDescription": {"text": f"{rule.text(None)} [{rule.section}]"},
         "help": {"text": rule.advice},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }

@@ -86,7 +86,7 @@ class ShownDiagnostic:
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
-        return rule.reasons[self.reason] if self.reason else rule.title
+        return rule.text(self.reason)
 
 
 @frozen

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from viewer.cli.exits import FINE, USAGE, complain
 from viewer.core.dialect import Options
+from viewer.core.findings import MOST_PER_CODE
 from viewer.errors import ViewerError
 from viewer.sources.document import Document, open_document
 
@@ -13,11 +14,16 @@ from viewer.sources.document import Document, open_document
 class Inputs:
     """Iterate to get the documents; `code` then tells whether all could be read."""
 
-    def __init__(self, names: tuple[str, ...], dialect: str | None, options: Options) -> None:
+    def __init__(
+        self, names: tuple[str, ...], dialect: str | None, options: Options, most_per_code: int = MOST_PER_CODE
+    ) -> None:
         self.names = names
         self.code = FINE
+        self.failed: list[tuple[str, str]] = []
+        """The files that could not be read, and why."""
         self._dialect = dialect
         self._options = options
+        self._most_per_code = most_per_code
 
     @property
     def several(self) -> bool:
@@ -27,9 +33,12 @@ class Inputs:
     def __iter__(self) -> Iterator[Document]:
         for name in self.names:
             try:
-                document = open_document(name, dialect=self._dialect, options=self._options)
+                document = open_document(
+                    name, dialect=self._dialect, options=self._options, most_per_code=self._most_per_code
+                )
             except ViewerError as error:
                 complain(str(error))
+                self.failed.append((name, str(error)))
                 self.code = USAGE
             else:
                 yield document

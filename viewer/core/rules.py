@@ -42,15 +42,9 @@ class Rule:
         """Severity, from the first letter of the code."""
         return {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}[self.code[0]]
 
-    def text(self, reason: str | None, value: str | None = None) -> str:
-        """The text of a reason, or the title, with the offending value in backticks where the text has a place for it.
-
-        The caller sanitizes the value."""
-        return fill_in(self.reasons[reason] if reason else self.title, value)
-
-    def headline(self, reason: str | None, value: str | None = None) -> str:
-        """The first sentence of `text`, without its period."""
-        return first_sentence(self.reasons[reason] if reason else self.title, value)
+    def template(self, reason: str | None) -> str:
+        """The text of a reason, or the title, as it is in the table."""
+        return self.reasons[reason] if reason else self.title
 
 
 def has_value(text: str) -> bool:
@@ -59,7 +53,7 @@ def has_value(text: str) -> bool:
 
 
 def fill_in(text: str, value: str | None = None) -> str:
-    """Replace the mark in a text by the offending value, or drop it if there is none."""
+    """Replace the mark in a text by the offending value, which is sanitized, or drop it if there is none."""
     before, mark, after = text.partition(VALUE_MARK)
     if not mark:
         return text

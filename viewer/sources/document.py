@@ -9,8 +9,10 @@ from viewer.core.calls import CallLink
 from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Options
 from viewer.core.examiner import Examiner
+from viewer.core.findings import MOST_PER_CODE
 from viewer.core.index import MessageIndex
 from viewer.core.memory import forget, give_back
+from viewer.core.offending import offending_value
 from viewer.core.parser import Parser
 from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
@@ -54,6 +56,7 @@ class Document:
     def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
         self.name = source.name
         self._options = options
+        self._most_per_code = MOST_PER_CODE
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
@@ -63,6 +66,7 @@ class Document:
         self._places = Places(source.read)
         self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
         self._examiner.is_partial = True
+        self._examiner.findings.most_per_code = self._most_per_code
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
         self._is_prepared = False
@@ -186,6 +190,20 @@ class Document:
         """The document as this audience may see it."""
         return Projection(audience, self._examiner, self._places, Vault(self._source, self._examiner.unsettled))
 
+    def keep_per_code(self, most: int) -> Document:
+        """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
+        self._most_per_code = self._examiner.findings.most_per_code = most
+        return self
+
+    @property
+    def more_findings(self) -> dict[str, int]:
+        """How many diagnostics of each code are counted but not kept."""
+        return self._examiner.findings.more
+
+    def total(self, severity: str) -> int:
+        """How many diagnostics of a severity there are, those that are not kept included."""
+        return self._examiner.findings.total(severity)
+
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""
         return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
@@ -194,6 +212,10 @@ class Document:
         line, column = self._places.line_and_column(diagnostic.start)
         end_line, end_column = self._places.line_and_column(diagnostic.end)
         return Finding(diagnostic, line, column, end_line, end_column)
+
+    def value_of(self, finding: Finding) -> str | None:
+        """The offending value of a finding; for a command that reveals everything. Not yet safe for a terminal."""
+        return offending_value(finding.diagnostic, self._source.read)
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """The line of a finding cut around its place, and the columns of the place in it, counted from 0.
@@ -217,6 +239,8 @@ def _choose(source: Source, dialect: str | None) -> Detection:
     return Detection(dialect, "as asked for", 1.0)
 
 
-def open_document(path: str, *, dialect: str | None = None, options: Options | None = None) -> Document:
-    """Read the input that a person named."""
-    return Document(open_source(path), dialect, options).load()
+def open_document(
+    path: str, *, dialect: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
+) -> Document:
+    """Read the input at a path."""
+    return Document(open_source(path), dialect, options).keep_per_code(most_per_code).load()

@@ -260,7 +260,7 @@ class Projection:
 
     @property
     def _teller(self) -> Teller:
-        return Teller(self.audience, self._examiner, self._places)
+        return Teller(self.audience, self._examiner, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
         """Calls as they come and as their states change, for someone who follows."""

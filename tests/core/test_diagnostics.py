@@ -19,6 +19,7 @@ REASONS = {
     "E-TOOL-CANCELLED": "reported event",
     "E-STREAM-TRUNCATED": "header body literal event-stream",
     "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta",
+    "E-FORMAT-UNKNOWN": "json text binary",
     "W-ATTRIBUTE-UNKNOWN": "",
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",

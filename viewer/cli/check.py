@@ -102,7 +102,9 @@ def command(
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
         return _follow(followed, revealed, options.output_of(color, ascii_only), form, strict, exit_zero)
-    report = Report(Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), max_per_code))
+    report = Report(
+        Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), max_per_code, refuses=False)
+    )
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))

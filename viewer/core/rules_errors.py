@@ -183,4 +183,17 @@ version: 2.2
             "hidden-delta": "The delta is on a hidden channel.",
         },
     ),
+    Rule(
+        code="E-FORMAT-UNKNOWN",
+        title="The file is not a known transcript format.",
+        safe="This file is not a known transcript format.",
+        section="ocmlview: detection",
+        advice="Select a format with `--format`. `ocmlview formats` lists them.",
+        example="Take two eggs.\n",
+        reasons={
+            "json": "The file is JSON, but not a known transcript format.",
+            "text": "The file is text, but contains no transcript.",
+            "binary": "The file is binary.",
+        },
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
@@ -12,8 +13,10 @@ from viewer.core.examiner import Examiner
 from viewer.core.findings import MOST_PER_CODE
 from viewer.core.index import MessageIndex
 from viewer.core.memory import forget, give_back
+from viewer.core.message_checks import find_nul
 from viewer.core.offending import offending_value
 from viewer.core.parser import Parser
+from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS, Detection, body_of_ids, detect
@@ -34,6 +37,8 @@ WORTH_SCANNING = 16 * 1024
 """A piece that is smaller is left to the parser."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
+MOST_IN_BINARY = 20
+"""Findings in a binary input after which reading stops."""
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
 """How much of the work on a big input is checking."""
@@ -66,11 +71,13 @@ class Document:
         self._places = Places(source.read)
         self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
         self._examiner.is_partial = True
+        self._examiner.unknown = detection.unknown
         self._examiner.findings.most_per_code = self._most_per_code
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
         self._is_prepared = False
         self._read_to = 0
+        self._noise = 0
         self._is_read = False
         self._progress = 0.0
         self.is_complete = False
@@ -112,6 +119,9 @@ class Document:
             self._take(data)
             if not self._scanner:
                 self._examiner.check_all()
+            if self._is_noise(data):
+                self._examiner.findings.most_per_code = MOST_IN_BINARY
+                self._end()
         else:
             self._end()
         if self._is_read and self._examiner.is_checked:
@@ -121,6 +131,14 @@ class Document:
             self.is_complete = True
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
+
+    def _is_noise(self, data: bytes) -> bool:
+        """True if enough was found in binary input that reading it on is of no use."""
+        if self.unknown != "binary" or self._noise >= MOST_IN_BINARY:
+            return False
+        found = chain(ill_formed(data), find_nul(data, 0))
+        self._noise += sum(1 for _ in islice(found, MOST_IN_BINARY))
+        return self._noise >= MOST_IN_BINARY
 
     def _take(self, data: bytes) -> None:
         self._read_to += len(data)
@@ -148,8 +166,20 @@ class Document:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
         self._examiner.take(self._parser.close())
         self._examiner.close()
+        if self.unknown:
+            self._examiner.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
         self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
         self._is_read, self._examiner.is_partial = True, False
+
+    @property
+    def unknown(self) -> str | None:
+        """If no transcript was recognized in a nonempty input, what it is: `json`, `text`, or `binary`."""
+        return None if len(self._examiner.index) else self._examiner.unknown
+
+    @property
+    def size(self) -> int:
+        """Bytes that were read."""
+        return self._read_to
 
     @property
     def is_read(self) -> bool:
@@ -236,7 +266,8 @@ def _choose(source: Source, dialect: str | None) -> Detection:
         return detect(source.read(0, HEAD))
     if dialect not in DIALECTS:
         raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
-    return Detection(dialect, "as asked for", 1.0)
+    found = detect(source.read(0, HEAD))
+    return Detection(dialect, "as asked for", 1.0, found.unknown, found.keys)
 
 
 def open_document(

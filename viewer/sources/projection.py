@@ -60,6 +60,11 @@ class Projection:
         """Whether both look at one reading of one input; a file that changed is read anew."""
         return self._examiner is other._examiner
 
+    @property
+    def is_unknown(self) -> bool:
+        """True if no transcript was recognized so far."""
+        return self._examiner.unknown is not None and not len(self._examiner.index)
+
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user is told only harmless values of their headers."""
         return list(map(self._shown_transcript, self._examiner.transcripts))

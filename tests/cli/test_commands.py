@@ -95,7 +95,7 @@ class TestCheck:
         path = tmp_path / "broken.ocml"
         path.write_text(BROKEN)
         out = run("check", path).out
-        assert re.search(r"broken\.ocml:3:\d+: error E-PARSE-HEADER/channel-unknown .+ \[.+\]\n", out)
+        assert re.search(r"broken\.ocml:3:\d+: error: Unknown channel \[E-PARSE-HEADER/channel-unknown\]\n", out)
         assert "1 error" in out.splitlines()[-1]
         assert "anaylsis" not in out
         assert "plums" not in out

@@ -1,10 +1,12 @@
-"""The table of diagnostics: every code has all its words, and the reasons are those of the design."""
+"""The diagnostics table: every code has all its texts, and they are those of `tests/data/diagnostics.md`."""
 
 import re
 
 import pytest
 
+from tests.diagnostic_texts import reason_texts, texts
 from viewer.core.diagnostics import RULES, Diagnostic, Rule, Severity
+from viewer.core.rules import fill_in, first_sentence
 
 REASONS = {
     "E-PARSE-HEADER": "yaml-malformed yaml-too-large version-missing role-unknown role-missing channel-empty"
@@ -17,6 +19,7 @@ REASONS = {
     "E-TOOL-CANCELLED": "reported event",
     "E-STREAM-TRUNCATED": "header body literal event-stream",
     "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta tokens-in-content",
+    "E-FORMAT-UNKNOWN": "json text binary",
     "W-ATTRIBUTE-UNKNOWN": "",
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
@@ -61,27 +64,49 @@ def test_the_codes_and_reasons_are_those_of_the_design_in_their_order() -> None:
 
 
 @A_RULE
+def test_the_texts_are_those_of_the_page_word_for_word(rule: Rule) -> None:
+    assert (rule.title, rule.safe, rule.advice) == texts()[rule.code]
+    assert rule.reasons == {reason: reason_texts()[rule.code, reason] for reason in rule.reasons}
+
+
+@A_RULE
 def test_every_code_has_all_its_words(rule: Rule) -> None:
-    sentences = [rule.title, rule.safe, rule.advice, *rule.reasons.values()]
-    for sentence in sentences:
-        assert re.fullmatch(r"[A-Z`].*\.", sentence), sentence
+    for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
+        assert re.fullmatch(r"[A-Z`].*[.…]", sentence), sentence
         assert len(sentence) <= 120
     assert rule.section
     assert rule.example
     assert "TODO" not in repr(rule)
-    assert len(set(sentences)) == len(sentences)
+    assert len({rule.title, *rule.reasons.values()}) == 1 + len(rule.reasons)
 
 
 @A_RULE
 def test_no_word_is_filled_in_later(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert not re.search(r"[{}%]", sentence)
+    assert "…" not in rule.safe + rule.advice
+
+
+def test_the_mark_in_a_text_is_replaced_by_the_value_or_dropped() -> None:
+    text = RULES["E-PARSE-HEADER"].reasons["channel-unknown"]
+    assert text == "Unknown channel … Expected `analysis`, `commentary`, or `final`."
+    assert fill_in(text) == "Unknown channel. Expected `analysis`, `commentary`, or `final`."
+    assert fill_in(text, "a.b c") == "Unknown channel `a.b c`. Expected `analysis`, `commentary`, or `final`."
+    assert fill_in("Unknown argument …") == "Unknown argument."
+    assert fill_in("No value here.", "x") == "No value here."
+
+
+def test_the_first_sentence_has_no_period() -> None:
+    text = RULES["E-PARSE-HEADER"].reasons["channel-unknown"]
+    assert first_sentence(text) == "Unknown channel"
+    assert first_sentence(text, "a. b") == "Unknown channel `a. b`"
+    assert first_sentence("The limit is 64 KB. The rest was not read.") == "The limit is 64 KB"
 
 
 @A_RULE
 def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
     assert not re.search(
-        r"`|<\||tool|call|analysis|commentary|reasoning|JSON|YAML|channel|role|system|developer",
+        r"`|<\||tool|call|analysis|commentary|reasoning|JSON|YAML|role|system|developer",
         rule.safe,
         re.IGNORECASE,
     ), rule.safe
@@ -97,3 +122,4 @@ def test_the_sentence_of_a_diagnostic_is_that_of_its_reason() -> None:
     rule = RULES["W-ENCODING"]
     assert Diagnostic("W-ENCODING", "nul", 1, 0, 1).sentence == rule.reasons["nul"]
     assert Diagnostic("W-ENCODING", None, 1, 0, 1).sentence == rule.title
+    assert Diagnostic("E-PARSE-HEADER", "word-unknown", 1, 0, 1).sentence == "Unexpected word in the message header."

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from viewer.core import json_survey, json_text
 from viewer.core.json_text import JsonKind, JsonNode, check_json, duplicate_keys, read_json, string_body
 
 FAULTS = [
@@ -103,10 +104,37 @@ def test_of_duplicate_keys_the_last_is_got_and_all_are_kept() -> None:
     assert value.get("a") is None
 
 
-def test_later_equal_keys_are_found_in_each_object_also_when_one_is_written_with_escapes() -> None:
-    data = b'{"a": {"b": 1, "c": 2, "b": 3}, "\\u0061": 4, "b": "a"}'
-    assert [data[start - 9 : end - 9] for start, end in duplicate_keys(data, base=9)] == [b'"b"', b'"\\u0061"']
+def test_duplicate_keys_are_found_once_per_object_also_when_one_is_written_with_escapes() -> None:
+    data = b'{"a": {"b": 1, "c": 2, "b": 3, "b": 4}, "\\u0061": 4, "b": "a"}'
+    found = duplicate_keys(data, base=9)
+    assert [(data[one.start - 9 : one.end - 9], one.count) for one in found] == [(b'"b"', 2), (b'"\\u0061"', 1)]
     assert duplicate_keys(b'[{"a": 1}, {"a": 2}]') == []
+
+
+def test_a_run_of_members_may_hold_in_a_string_what_looks_like_a_key() -> None:
+    data = b'{"k": [1], "a": "x, \\"k\\":", "k": 2, "z": 3}'
+    assert [(one.start, one.count) for one in duplicate_keys(data)] == [(data.rindex(b'"k"'), 1)]
+
+
+def test_keys_beyond_the_limit_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_survey, "MOST_KEYS", 2)
+    assert [one.count for one in duplicate_keys(b'{"a":[], "b":[], "c":[], "c":[], "a":[]}')] == [1]
+
+
+SOME_JSON = b'{"a": [1, "x\\u00e9", {"b": null, "b": -0.5e3}, []], "c": {}, "d": [true, [false]]}'
+
+
+def test_long_text_has_the_same_faults_as_short_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [text.encode() for text, _, _ in FAULTS]
+    for at in range(len(SOME_JSON) + 1):
+        texts += [SOME_JSON[:at], SOME_JSON[:at] + SOME_JSON[at + 1 :]]
+        texts += [
+            SOME_JSON[:at] + byte + SOME_JSON[at:] for byte in (b",", b"}", b"]", b"{", b'"', b"\xff", b"x", b"\\")
+        ]
+    short = [check_json(text) for text in texts]
+    monkeypatch.setattr(json_text, "LONGEST_GLANCED", -1)
+    for text, fault in zip(texts, short, strict=True):
+        assert check_json(text) == fault, text
 
 
 def test_trailing_commas_and_raw_newlines_are_accepted_and_noted() -> None:

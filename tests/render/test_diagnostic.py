@@ -7,7 +7,7 @@ import json
 import pytest
 
 from viewer.core.diagnostics import RULES, Diagnostic
-from viewer.render.diagnostic import compiler_lines, counts_line, source_lines
+from viewer.render.diagnostic import compiler_line, counts_line, source_lines
 from viewer.render.explanation import explanation_lines
 from viewer.render.github import workflow_command
 from viewer.render.lines import cells
@@ -20,26 +20,33 @@ STYLE = Style()
 FINDING = Finding(Diagnostic("E-BODY-CONSTRAINT-VIOLATION", "json-malformed", 11, 2000, 2005), 41, 18, 41, 23)
 
 
-def printed(name: str, width: int = 80, style: Style = STYLE) -> list[str]:
-    return [style.paint(line) for line in compiler_lines(name, FINDING, width, style)]
+def printed(name: str, style: Style = STYLE, value: str | None = None, finding: Finding = FINDING) -> str:
+    return style.paint(compiler_line(name, finding, style, value))
 
 
-def test_the_sentence_goes_below_where_the_screen_is_narrow() -> None:
-    head, *sentence = printed("w.ocml", 60, Style(wrapped=True))
-    assert head == "w.ocml:41:18: error E-BODY-CONSTRAINT-VIOLATION/json-malformed"
-    assert sentence
-    assert all(row.startswith("  ") and cells(row) <= 60 for row in sentence)
+def test_a_line_has_place_severity_sentence_and_code() -> None:
+    line = "w.ocml:41:18: error: Invalid JSON [E-BODY-CONSTRAINT-VIOLATION/json-malformed]"
+    assert printed("w.ocml") == printed("w.ocml", Style(wrapped=True)) == line
 
 
-def test_a_line_has_place_code_sentence_and_section() -> None:
-    (line,) = printed("w.ocml")
-    rule = RULES["E-BODY-CONSTRAINT-VIOLATION"]
-    sentence = rule.reasons["json-malformed"]
-    assert line == f"w.ocml:41:18: error E-BODY-CONSTRAINT-VIOLATION/json-malformed {sentence} [{rule.section}]"
+def test_the_offending_value_is_sanitized_and_cut() -> None:
+    finding = Finding(Diagnostic("E-PARSE-HEADER", "channel-unknown", 2, 10, 20), 3, 30, 3, 38)
+    assert printed("f", finding=finding) == "f:3:30: error: Unknown channel [E-PARSE-HEADER/channel-unknown]"
+    shown = printed("f", value="a\n\x1b[31m" + "x" * 60, finding=finding)
+    assert shown == f"f:3:30: error: Unknown channel `a␊␛[31m{'x' * 32}…` [E-PARSE-HEADER/channel-unknown]"
+
+
+def test_a_count_is_shown() -> None:
+    finding = Finding(Diagnostic("W-ENCODING", "nul", None, 0, 1758, 1758), 1, 1, 1, 1759)
+    assert printed("f", finding=finding) == "f:1:1: warning: NUL bytes (×1,758) [W-ENCODING/nul]"
+
+
+def test_a_long_path_is_not_cut() -> None:
+    assert printed("d/" * 500).startswith("d/" * 500 + ":41:18: error: ")
 
 
 def test_file_names_are_made_safe() -> None:
-    assert "\x1b" not in "".join(printed("\x1b[31m"))
+    assert "\x1b" not in printed("\x1b[31m")
     assert "\x1b" not in workflow_command("\x1b[31m", FINDING)
 
 

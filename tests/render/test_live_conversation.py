@@ -97,7 +97,7 @@ class TestAsItComes:
 
     def test_a_message_that_breaks_off(self, written: Written) -> None:
         written.write(HEAD + QUESTION + ANSWER + "so far")
-        assert "\n▌ so far\n  ┄ unfinished ┄\n✖ #2 The transcript ends" in written.end()
+        assert "\n▌ so far\n  ┄ unfinished ┄\n✖ #2 The transcript is incomplete." in written.end()
 
     def test_a_message_that_is_cancelled(self, written: Written) -> None:
         written.write('{"type":"response.delta","message_id":"m1","delta":"so far "}\n')

@@ -207,10 +207,11 @@ def test_problems_come_with_section_and_advice() -> None:
         "",
         " ✖ 89:161",
         "   E-BODY-CONSTRAINT-VIOLATION/json-malformed",
-        "   The body is not JSON from here on.",
+        "   Invalid JSON.",
         "   OpenChatML 2.2 sections 14, 6",
-        "   Correct the body at the marked place, or drop",
-        "   the constraint if the body is no such data.",
+        "   Fix the body at the marked place, or remove",
+        "   the constraint if the body is not of this",
+        "   type.",
     ]
     assert tab_of(9, Tab.PROBLEMS) == [" no problems"]
 

@@ -30,15 +30,15 @@ def all_lines(lines: ProblemLines, width: int) -> list[str]:
 def test_the_tour_in_the_debug_view() -> None:
     assert all_lines(listed(DEBUG, Pending(33, 1400)), 120) == [
         " PROBLEMS  4 errors · 3 warnings · 1 pending".ljust(101) + "sorted by position",
-        " ✖ 86:134   #12  E-CALL-SCHEMA                An argument has a value that the tool does not allow.",
-        " ⚠ 87:121   #13  W-TOOL-FAILED                A tool's reply reports a failure.",
-        " ✖ 89:161   #15  E-BODY-CONSTRAINT-VIOLATION  The body is not JSON from here on.",
-        " ✖ 101:149  #22  E-TOOL-TIMEOUT               The reply reports that the tool took too long.",
+        " ✖ 86:134   #12  E-CALL-SCHEMA                The value is not allowed for the argument.",
+        " ⚠ 87:121   #13  W-TOOL-FAILED                The tool reported a failure.",
+        " ✖ 89:161   #15  E-BODY-CONSTRAINT-VIOLATION  Invalid JSON.",
+        " ✖ 101:149  #22  E-TOOL-TIMEOUT               The reply reports a timeout.",
         " ⚠ 132:43   #29  W-CALL-ID-MISSING            "
-        "The call has no `call_id`; its reply was found by tool and order.",
+        "The call has no `call_id`. Its reply was matched by tool and order.",
         " ⚠ 133:53   #30  W-CALL-ID-MISSING            "
-        "The reply has no `call_id`; its call was found by tool and order.",
-        " ✖ 141:144  #33  E-STREAM-TRUNCATED           The input ended inside a body.",
+        "The reply has no `call_id`. Its call was matched by tool and order.",
+        " ✖ 141:144  #33  E-STREAM-TRUNCATED           The input ended inside a message body.",
         " … EOF      #33  open message                 "
         "becomes E-STREAM-TRUNCATED if the stream ends here (last byte 1.4 s ago)",
     ]
@@ -46,16 +46,14 @@ def test_the_tour_in_the_debug_view() -> None:
 
 def test_the_end_user_is_told_code_number_and_a_safe_sentence() -> None:
     lines = all_lines(listed(SAFE, Pending(33, 1400)), 120)
-    assert lines[1] == (
-        " ✖ #12  E-CALL-SCHEMA                A step behind the answer was not asked for as it should be."
-    )
+    assert lines[1] == (" ✖ #12  E-CALL-SCHEMA                A background step was given invalid input.")
     assert lines[-1] == " …      open message                 the transcript is still being written"
     assert not any(":" in line or "1.4" in line for line in lines)
 
 
 def test_a_strict_end_user_is_told_of_shown_messages_alone() -> None:
     lines = all_lines(listed(STRICT), 80)
-    assert lines[1:] == [" ✖ #11 E-STREAM-TRUNCATED The transcript ends in the middle of a message."]
+    assert lines[1:] == [" ✖ #11 E-STREAM-TRUNCATED The transcript is incomplete."]
 
 
 def test_an_incomplete_check_never_says_none() -> None:
@@ -86,9 +84,7 @@ async def test_the_list_says_checking_until_everything_is_checked(tmp_path: Path
 
 def test_one_line() -> None:
     lines = listed(DEBUG)
-    assert text_of(lines.one_line(2, 80)) == (
-        " ✖ 3/7  89:161 #15 E-BODY-CONSTRAINT-VIOLATION The body is not JSON from here …"
-    )
+    assert text_of(lines.one_line(2, 80)) == (" ✖ 3/7  89:161 #15 E-BODY-CONSTRAINT-VIOLATION Invalid JSON.")
     assert cells(text_of(lines.one_line(2, 80))) <= 80
     assert text_of(ProblemLines(ShownDiagnostics(), STYLE, safe=True).one_line(0, 80)) == " no problems"
 

@@ -11,13 +11,16 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
+from viewer.core.findings import MOST_PER_CODE
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
-from viewer.render.diagnostic import compiler_lines, counts_line, source_lines, tally
-from viewer.render.github import workflow_command
-from viewer.render.machine import encode, finding_line, summary_line
+from viewer.formats import DIALECTS
+from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
+from viewer.render.github import workflow_command, workflow_notice
+from viewer.render.junit import Suite, junit
+from viewer.render.machine import encode, finding_line, more_line, summary_line
 from viewer.render.sarif import sarif
-from viewer.render.style import Line, Printable
+from viewer.render.style import Line, Part, Printable, own
 from viewer.sources.document import Document, Finding
 
 
@@ -26,19 +29,28 @@ class Report:
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
+        self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            findings = document.findings()
-            errors, warnings = tally([finding.diagnostic for finding in findings])
-            self.errors += errors
-            self.warnings += warnings
-            self.messages += document.message_count
-            self.transcripts += document.transcript_count
-            for finding in findings:
+            self.count(document)
+            for finding in document.findings():
                 yield document, finding
+            self.more += [(document.name, code, count) for code, count in document.more_findings.items()]
             mention_if_empty(document)
+
+    def count(self, document: Document) -> None:
+        """Add the totals of a file."""
+        self.errors += document.total("error")
+        self.warnings += document.total("warning")
+        self.messages += document.message_count
+        self.transcripts += document.transcript_count
+
+    def take_more(self) -> Iterator[tuple[str, str, int]]:
+        """File, code, and count of the diagnostics that are not listed, once each."""
+        more, self.more = self.more, []
+        return iter(more)
 
     def code(self, strict: bool) -> int:
         """Whether anything counts."""
@@ -58,6 +70,14 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
 @click.option("--json", "form", flag_value="json", help="One JSON object a line.")
 @click.option("--sarif", "form", flag_value="sarif", help="SARIF 2.1.0, for code scanning.")
 @click.option("--github", "form", flag_value="github", help="Annotations of a GitHub workflow.")
+@click.option("--junit", "form", flag_value="junit", help="JUnit XML, for test reports.")
+@click.option(
+    "--max-per-code",
+    type=click.IntRange(min=0),
+    default=MOST_PER_CODE,
+    metavar="N",
+    help=f"List at most N diagnostics per file and code, 0 for all; {MOST_PER_CODE:,} unless given.",
+)
 @click.option("--strict", is_flag=True, help="Warnings count as findings too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever was found.")
 def command(
@@ -69,6 +89,7 @@ def command(
     color: str,
     ascii_only: bool,
     form: str | None,
+    max_per_code: int,
     strict: bool,
     exit_zero: bool,
     follow: bool,
@@ -81,14 +102,21 @@ def command(
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
         return _follow(followed, revealed, options.output_of(color, ascii_only), form, strict, exit_zero)
-    report = Report(Inputs(options.inputs_of(files), dialect, options.reading_options(preambles)))
+    report = Report(
+        Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), max_per_code, refuses=False)
+    )
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
     elif form == "sarif":
-        output.write([encode(sarif((document.name, finding) for document, finding in report), indent=2)])
+        results = [(document.name, finding) for document, finding in report]
+        notes = [(name, more_words(code, count)) for name, code, count in report.take_more()]
+        output.write([encode(sarif(results, notes), indent=2)])
     elif form == "github":
         output.write(workflow_command(document.name, finding) for document, finding in report)
+        output.write(workflow_notice(name, more_words(code, count)) for name, code, count in report.take_more())
+    elif form == "junit":
+        output.write(junit(_suites(report)))
     else:
         _print_text(report, output, _shows_source(revealed))
     if report.inputs.code:
@@ -112,8 +140,8 @@ def _follow(
     from viewer.cli.check_live import LiveReport  # only who follows needs it
     from viewer.cli.following import follow
 
-    if form == "sarif":
-        raise ViewerError("SARIF is one document about a whole input: with -f take --json, --github or text")
+    if form in ("sarif", "junit"):
+        raise ViewerError(f"--{form} describes a whole input; with -f use --json, --github, or text")
     report = LiveReport(output, form, with_source=form is None and _shows_source(revealed))
     code = follow(followed, report)
     report.sum_up()
@@ -128,12 +156,28 @@ def _print_text(report: Report, output: Output, with_source: bool) -> None:
 
 def _text(report: Report, output: Output, with_source: bool) -> Iterator[Line]:
     for document, finding in report:
-        yield from compiler_lines(document.name, finding, output.width, output.style)
+        value = document.value_of(finding) if with_source else None
+        yield compiler_line(document.name, finding, output.style, value)
         if with_source:
             yield from source_lines(finding, document.line_text(finding), output.width, output.style)
+    for name, code, count in report.take_more():
+        lead = output.style.name(f"{name}: ") if report.inputs.several else own("")
+        yield Part(lead), Part(own(more_words(code, count)))
 
 
 def _json(report: Report) -> Iterator[Printable]:
     for document, finding in report:
         yield finding_line(finding, document.name if report.inputs.several else None)
+    for name, code, count in report.take_more():
+        yield more_line(code, count, name if report.inputs.several else None)
     yield summary_line(report.errors, report.warnings, report.messages, report.transcripts)
+
+
+def _suites(report: Report) -> Iterator[Suite]:
+    for document in report.inputs:
+        report.count(document)
+        more = [more_words(code, count) for code, count in document.more_findings.items()]
+        yield Suite(document.name, DIALECTS.title(document.detection.dialect), document.findings(), more)
+        mention_if_empty(document)
+    for name, why in report.inputs.failed:
+        yield Suite(name, "unread", [], [], why)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from viewer.cli.exits import complain
 from viewer.cli.output import Output
-from viewer.render.diagnostic import compiler_lines, counts_line, source_lines, tally
-from viewer.render.github import workflow_command
-from viewer.render.machine import finding_line, reset_line, stalled_line, summary_line
-from viewer.render.style import Printable
+from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
+from viewer.render.github import workflow_command, workflow_notice
+from viewer.render.machine import finding_line, more_line, reset_line, stalled_line, summary_line
+from viewer.render.style import Part, Printable, own
 from viewer.sources.changes import Reason
 from viewer.sources.document import Finding
 from viewer.sources.live import LiveDocument
@@ -65,9 +65,8 @@ class LiveReport:
         document = self._document
         assert document
         new = document.new_findings()
-        errors, warnings = tally([finding.diagnostic for finding in new])
-        now = self._now
-        self._now = now[0] + errors, now[1] + warnings, document.message_count, document.transcript_count
+        totals = document.total("error"), document.total("warning")
+        self._now = *totals, document.message_count, document.transcript_count
         self._output.write(line for finding in new for line in self._lines(document, finding))
         self.has_told = self.has_told or bool(new)
 
@@ -83,8 +82,16 @@ class LiveReport:
             complain(f"{document.name}: message {number} is stalled, nothing has come for {seconds:.0f} s")
 
     def end(self) -> None:
-        """What was found at the end."""
+        """What was found at the end, and how much of it was not listed."""
         self.grow()
+        assert self._document
+        for code, count in self._document.more_findings.items():
+            if self._form == "json":
+                self._output.write([more_line(code, count)])
+            elif self._form == "github":
+                self._output.write([workflow_notice(self._document.name, more_words(code, count))])
+            else:
+                self._output.write_styled([(Part(own(more_words(code, count))),)])
 
     def sum_up(self) -> None:
         """The last line."""
@@ -101,6 +108,7 @@ class LiveReport:
             yield workflow_command(document.name, finding)
         else:
             width, style = self._output.width, self._output.style
-            yield from map(style.paint, compiler_lines(document.name, finding, width, style))
+            value = document.value_of(finding) if self._with_source else None
+            yield style.paint(compiler_line(document.name, finding, style, value))
             if self._with_source:
                 yield from map(style.paint, source_lines(finding, document.line_text(finding), width, style))

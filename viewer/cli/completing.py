@@ -39,8 +39,9 @@ def themes(context: Context, parameter: Parameter, incomplete: str) -> Completio
 def codes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """The codes of diagnostics, in any case of letters."""
     from viewer.core.diagnostics import RULES
+    from viewer.core.rules import fill_in
 
-    return beginning(incomplete.upper(), ((code, rule.title) for code, rule in RULES.items()))
+    return beginning(incomplete.upper(), ((code, fill_in(rule.title)) for code, rule in RULES.items()))
 
 
 def parts_of(names: Iterable[str]) -> Complete:

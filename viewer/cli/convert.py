@@ -6,6 +6,7 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.inputs import refuse_if_unknown
 from viewer.cli.output import write_text
 from viewer.cli.withheld import say_what_is_withheld
 from viewer.core.visibility import Reveal
@@ -38,6 +39,7 @@ def command(
     if len(inputs) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())
     document = open_document(inputs[0], dialect=dialect, options=options.reading_options(preambles))
+    refuse_if_unknown(document, strict=strict_safe)
     return _convert(document, document.project(audience), target)
 
 

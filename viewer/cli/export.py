@@ -8,7 +8,7 @@ import click
 
 from viewer.cli import completing, options
 from viewer.cli.exits import FINE, say
-from viewer.cli.inputs import mention_if_empty
+from viewer.cli.inputs import mention_if_empty, refuse_if_unknown
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.cli.withheld import say_what_is_withheld
@@ -56,6 +56,7 @@ def command(
     if len(inputs) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())
     document = open_document(inputs[0], dialect=dialect, options=options.reading_options(preambles))
+    refuse_if_unknown(document, strict=strict_safe)
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
     target = output or default_name(document.name, audience, exporter)
     _export(document, audience, exporter, target, force=force)

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from viewer.cli.exits import FINE, USAGE, complain
 from viewer.core.dialect import Options
+from viewer.core.findings import MOST_PER_CODE
 from viewer.errors import ViewerError
+from viewer.render.figures import byte_size
 from viewer.sources.document import Document, open_document
+
+MOST_KEYS_NAMED = 12
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
+_HINT = "Try --format, or see `ocmlview formats`."
 
 
 class Inputs:
     """Iterate to get the documents; `code` then tells whether all could be read."""
 
-    def __init__(self, names: tuple[str, ...], dialect: str | None, options: Options) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        dialect: str | None,
+        options: Options,
+        most_per_code: int = MOST_PER_CODE,
+        *,
+        refuses: bool = True,
+        strict: bool = False,
+    ) -> None:
+        """With `refuses`, a file without a known format is not given; with `strict`, none of its keys is named."""
+        self._refuses = refuses
+        self._strict = strict
         self.names = names
         self.code = FINE
+        self.failed: list[tuple[str, str]] = []
+        """The files that could not be read, and why."""
         self._dialect = dialect
         self._options = options
+        self._most_per_code = most_per_code
 
     @property
     def several(self) -> bool:
@@ -27,15 +49,41 @@ class Inputs:
     def __iter__(self) -> Iterator[Document]:
         for name in self.names:
             try:
-                document = open_document(name, dialect=self._dialect, options=self._options)
+                document = open_document(
+                    name, dialect=self._dialect, options=self._options, most_per_code=self._most_per_code
+                )
             except ViewerError as error:
                 complain(str(error))
+                self.failed.append((name, str(error)))
                 self.code = USAGE
             else:
-                yield document
+                if self._refuses and document.unknown:
+                    complain(unknown_sentence(document, strict=self._strict))
+                    self.code = USAGE
+                else:
+                    yield document
 
 
 def mention_if_empty(document: Document) -> None:
-    """Say why nothing was printed. Not for a strict audience, which could tell from it whether something is hidden."""
-    if not document.message_count:
+    """Say why nothing was printed. Not for a strict audience: it would reveal whether something is hidden."""
+    if document.unknown:
+        complain(unknown_sentence(document))
+    elif not document.message_count:
         complain(f"{document.name}: no messages found; is it a transcript? `ocmlview formats` lists what can be read.")
+
+
+def refuse_if_unknown(document: Document, *, strict: bool) -> None:
+    """Raise an error if no transcript was recognized."""
+    if document.unknown:
+        raise ViewerError(unknown_sentence(document, strict=strict))
+
+
+def unknown_sentence(document: Document, *, strict: bool = False) -> str:
+    """Say what an input is in which no transcript was recognized."""
+    if document.unknown == "json":
+        keys = [key for key in document.detection.keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
+        named = ", ".join(f'"{key}"' for key in keys)
+        with_keys = f" with the keys {named}" if keys and not strict else ""
+        return f"{document.name}: JSON{with_keys} is not a known transcript format. {_HINT}"
+    data = "binary data" if document.unknown == "binary" else "text"
+    return f"{document.name}: no transcript was recognized in {byte_size(document.size)} of {data}. {_HINT}"

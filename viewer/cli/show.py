@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import say
+from viewer.cli.exits import USAGE, complain, say
 from viewer.cli.followed import Followed
-from viewer.cli.inputs import Inputs, mention_if_empty
+from viewer.cli.inputs import Inputs, mention_if_empty, unknown_sentence
 from viewer.cli.output import Output
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.conversation import conversation_lines
@@ -42,7 +42,7 @@ def command(
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
-    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
+    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
         return print_json(inputs, audience, output)
@@ -69,7 +69,12 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
 
     if not audience.is_safe and not as_json:
         say(_DEBUG)
-    return follow(followed, LiveJson(audience, output) if as_json else LiveText(audience, output))
+    printer = LiveJson(audience, output) if as_json else LiveText(audience, output)
+    code = follow(followed, printer)
+    if printer.document and printer.document.unknown:
+        complain(unknown_sentence(printer.document, strict=audience.strict))
+        return code or USAGE
+    return code
 
 
 def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:

@@ -34,9 +34,12 @@ class LiveText:
         """An open message may have grown since it was looked at."""
         self._next_look = 0.0
         self.has_told = False
+        self.document: LiveDocument | None = None
+        """What is being read."""
 
     def begin(self, document: LiveDocument) -> None:
         """A reading begins, on the same page."""
+        self.document = document
         if self._page:
             self._write("".join(self._page.break_off()))
         projection = document.project(self._audience)
@@ -87,9 +90,12 @@ class LiveJson:
         self._output = output
         self._lines: LiveLines | None = None
         self.has_told = False
+        self.document: LiveDocument | None = None
+        """What is being read."""
 
     def begin(self, document: LiveDocument) -> None:
         """A reading begins; numbers begin at 1."""
+        self.document = document
         self._lines = LiveLines(document.project(self._audience))
         self.has_told = False
 

@@ -40,7 +40,7 @@ def command(
 ) -> int:
     """Count messages, bytes and calls by role, channel and tool. Hidden messages are one number, without bytes."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles))
+    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
         output.write(_json(inputs, audience))

@@ -131,7 +131,9 @@ def _print(
     """Where there is no screen for the viewer."""
     if len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
-    return print_text(Inputs(paths, dialect, options.reading_options(preambles)), audience, output)
+    return print_text(
+        Inputs(paths, dialect, options.reading_options(preambles), strict=audience.strict), audience, output
+    )
 
 
 def _list(folder: str, output: Output) -> int:

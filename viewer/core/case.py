@@ -6,7 +6,7 @@ import re
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 from viewer.core.bodies import Body
 from viewer.core.dialect import Dialect
@@ -16,6 +16,16 @@ from viewer.core.yaml_header import HarmonyProfile
 from viewer.values import mutable
 
 Read = Callable[[int, int], bytes]
+
+
+class Report(Protocol):
+    """Records a diagnostic."""
+
+    def __call__(
+        self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1
+    ) -> None: ...
+
+
 LONGEST_HEADER = 64 * 1024
 NEAR = 1024
 """How far from its body the words of a message are looked for where they stand among those of others."""
@@ -67,19 +77,19 @@ class Case:
     body: Body
     read: Read
     transcript: Transcribed
-    add: Callable[[str, str | None, int, int, int | None], None]
+    add: Report
     cut: array[int]
     """Receives the number of the message if parts of its body are hidden."""
     checked_to: int = 0
     """Bytes before this offset have been looked at for their encoding."""
 
-    def report(self, code: str, reason: str | None, span: Span) -> None:
+    def report(self, code: str, reason: str | None, span: Span, count: int = 1) -> None:
         """A diagnostic of this message at these bytes of the input."""
-        self.add(code, reason, span[0], span[1], self.message.number)
+        self.add(code, reason, span[0], span[1], self.message.number, count)
 
-    def report_in_body(self, code: str, reason: str | None, start: int, end: int) -> None:
+    def report_in_body(self, code: str, reason: str | None, start: int, end: int, count: int = 1) -> None:
         """A diagnostic at these bytes of what was meant."""
-        self.report(code, reason, self.body.source_span(start, end))
+        self.report(code, reason, self.body.source_span(start, end), count)
 
     @once
     def words(self) -> bytes:
@@ -150,7 +160,7 @@ class Case:
     @once
     def json_fault(self) -> JsonFault | None:
         """What is wrong with the body as JSON."""
-        return None if self.glance.valid else check_json(self.json, self.json_start)
+        return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
 
     @once
     def node(self) -> JsonNode | None:

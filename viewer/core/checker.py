@@ -20,7 +20,7 @@ from viewer.core.message_checks import MESSAGE_CHECKS, check_json, find_nul
 from viewer.core.messages import Message, Stray, Transcript
 from viewer.core.needs import Need, Needs, is_odd, plain_body
 from viewer.core.tool_checks import ToolChecks
-from viewer.core.utf8 import ill_formed
+from viewer.core.utf8 import ill_formed, whole_characters
 from viewer.core.yaml_header import profile
 from viewer.values import frozen
 
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 EVENT_BYTES = 256
 """What an event counts for, beside the bytes of its message."""
+
+
+STRAY_BLOCK = 1024 * 1024
+"""Bytes of text outside messages that are looked at together."""
 
 
 @frozen
@@ -59,7 +63,7 @@ class Checker:
     def __init__(
         self, index: MessageIndex, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None
     ) -> None:
-        self.findings = Findings()
+        self.findings = Findings(read)
         self.calls = CallLedger(self.report, index)
         self.tools = ToolChecks(self.calls)
         self.waiting: deque[Work] = deque()
@@ -115,9 +119,9 @@ class Checker:
             size -= done
             self.waiting_bytes -= done
 
-    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None) -> None:
+    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """A diagnostic."""
-        self.findings.add(code, reason, start, end, message)
+        self.findings.add(code, reason, start, end, message, count)
 
     def _started(self, transcript: Transcript) -> None:
         if self._has_begun:
@@ -149,7 +153,7 @@ class Checker:
         """What is wrong with a message whose turn has not come, as far as it says so itself: not its calls."""
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
-        found = Findings()
+        found = Findings(self.read)
         case = replace(self.case_of(message, None), add=found.add, cut=array("I"))
         for check in MESSAGE_CHECKS:
             check(case)
@@ -178,11 +182,13 @@ class Checker:
 
     def _strayed(self, stray: Stray) -> None:
         start, end = stray.span
-        data = self.read(start, end)
-        for span in ill_formed(data, start):
-            self.report("W-ENCODING", "invalid-utf8", *span, None)
-        for span in find_nul(data, start):
-            self.report("W-ENCODING", "nul", *span, None)
+        while start < end:
+            data = whole_characters(self.read(start, min(end, start + STRAY_BLOCK)), start + STRAY_BLOCK < end)
+            for span in ill_formed(data, start):
+                self.report("W-ENCODING", "invalid-utf8", *span, None)
+            for first, last in find_nul(data, start):
+                self.report("W-ENCODING", "nul", first, last, None, last - first)
+            start += len(data)
 
     def _messages(self, work: Messages, size: int) -> int:
         """Check the first of these messages, about so many bytes; the others wait on. Returns how many bytes it was."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.core.rules import Rule, Severity
+from viewer.core.rules import Rule, Severity, fill_in
 from viewer.core.rules_calls import CALLS
 from viewer.core.rules_errors import ERRORS
 from viewer.core.rules_notes import NOTES
@@ -34,5 +34,10 @@ class Diagnostic:
 
     @property
     def sentence(self) -> str:
-        """What is wrong, in fixed words."""
-        return self.rule.reasons[self.reason] if self.reason else self.rule.title
+        """The text of the reason, or the title, without values of the transcript."""
+        return fill_in(self.template)
+
+    @property
+    def template(self) -> str:
+        """The text of the reason, or the title, as it is in the table."""
+        return self.rule.template(self.reason)

@@ -33,6 +33,8 @@ class Examiner:
         """The numbers of the messages that are still open."""
         self.is_partial = False
         """More of the input is there, and has not been read: what is open now is not known before it is closed."""
+        self.unknown: str | None = None
+        """What the input is if its format was not recognized; it may hold messages all the same."""
         self._checker = Checker(self.index, read, dialects, ids)
         self.findings = self._checker.findings
         self.calls = self._checker.calls

@@ -1,21 +1,31 @@
-"""All diagnostics of an input, kept as columns until they are looked at; equal ones that touch are one."""
+"""All diagnostics of an input, kept as columns until they are looked at; equal neighbors are one with a count."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from viewer.core.diagnostics import RULES, Diagnostic
+
+MOST_PER_CODE = 1_000
+"""Diagnostics of one code that are kept; the others are only counted."""
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
 _SEVERITIES = [RULES[code].severity.value for code, _ in _KINDS]
+_BLANK_BLOCK = 4096
 
 
 class Findings:
-    """A growing list of diagnostics, about 30 bytes each."""
+    """A growing list of diagnostics, about 30 bytes each; `read` gives bytes of the input."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[int, int], bytes], most_per_code: int = MOST_PER_CODE) -> None:
+        self.most_per_code = most_per_code
+        """How many of one code are kept; 0 for all."""
+        self.more: dict[str, int] = {}
+        """How many of each code are not kept."""
+        self._read = read
+        self._kept: dict[str, int] = {}
         self._kinds = array("H")
         self._messages = array("I")
         self._starts = array("Q")
@@ -23,6 +33,7 @@ class Findings:
         self._counts = array("I")
         self._newest: dict[int, int] = {}
         """The newest row of each kind, which the next one may join."""
+        self._totals = {"error": 0, "warning": 0, "info": 0}
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -36,24 +47,47 @@ class Findings:
     def __iter__(self) -> Iterator[Diagnostic]:
         return (self[row] for row in range(len(self)))
 
-    def add(self, code: str, reason: str | None, start: int, end: int, message: int | None) -> None:
-        """One more; it joins an equal one that ends where it begins."""
+    def add(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
+        """Add a diagnostic; it joins an equal one if there is only white space between the two."""
         kind = _KIND_OF[code, reason]
         number = message or 0
+        self._totals[_SEVERITIES[kind]] += count
         row = self._newest.get(kind)
-        if row is not None and self._messages[row] == number and self._touches(row, start, end):
+        if row is not None and self._messages[row] == number and self._joins(row, start, end):
             self._ends[row] = end
-            self._counts[row] += 1
+            self._counts[row] += count
             return
+        kept = self._kept.get(code, 0)
+        if kept >= self.most_per_code > 0:
+            self._newest.pop(kind, None)
+            self.more[code] = self.more.get(code, 0) + count
+            return
+        self._kept[code] = kept + 1
         self._newest[kind] = len(self)
         self._kinds.append(kind)
         self._messages.append(number)
         self._starts.append(start)
         self._ends.append(end)
-        self._counts.append(1)
+        self._counts.append(count)
 
-    def _touches(self, row: int, start: int, end: int) -> bool:
-        return self._ends[row] == start and (end > start or self._starts[row] == start)
+    def _joins(self, row: int, start: int, end: int) -> bool:
+        first, last = self._starts[row], self._ends[row]
+        if end == start or first == last:
+            return start == last and (end > start or first == last)
+        return start >= last and self._is_blank(last, start)
+
+    def _is_blank(self, start: int, end: int) -> bool:
+        """True if there is nothing but white space between these offsets."""
+        size = 1  # mostly the first byte decides
+        while start < end:
+            if not self._read(start, min(end, start + size)).isspace():
+                return False
+            start, size = start + size, _BLANK_BLOCK
+        return True
+
+    def total(self, severity: str) -> int:
+        """How many diagnostics of a severity there are, with their counts and those that are not kept."""
+        return self._totals[severity]
 
     def number(self, row: int) -> int:
         """The message that this one belongs to; 0 for none."""
@@ -64,7 +98,7 @@ class Findings:
         return _SEVERITIES[self._kinds[row]]
 
     def place(self, row: int) -> tuple[int, int, int]:
-        """What this one is sorted by where places are told."""
+        """The sort key of this one, by position."""
         return self._starts[row], self._ends[row], self._kinds[row]
 
     def code(self, row: int) -> str:

@@ -54,9 +54,21 @@ class Scanner:
         self._faults: list[JsonFault] = []
         self._lenient: list[Span] = []
 
+    def resume(self, open_kinds: list[JsonKind], state: str) -> JsonReading:
+        """Go on inside these containers, of which an earlier pass read the beginning."""
+        self._containers = [JsonNode(kind, 0, 0, items=[], members=[]) for kind in open_kinds]
+        self._root = self._containers[0]
+        if state == "value" and open_kinds[-1] is JsonKind.OBJECT:
+            self._keys = [self._node(JsonKind.STRING, self._at, self._at)]
+        steps = {"value": self._value, "next_key": self._next_key, "item": self._item, "after": self._after}
+        return self._read(steps[state])
+
     def read(self) -> JsonReading:
         """The value, or as much of it as there is."""
-        step: Step | None = self._value
+        return self._read(self._value)
+
+    def _read(self, first_step: Step) -> JsonReading:
+        step: Step | None = first_step
         data = self._data
         while step is not None:
             self._at = SPACE.match(data, self._at).end()  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from typing import NoReturn
 from viewer.core.json_node import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
 from viewer.core.json_scan import MAX_DEPTH, SPACE, Scanner
 from viewer.core.json_string import string_body
-from viewer.core.messages import Span
+from viewer.core.json_survey import RepeatedKeys, Survey
 from viewer.core.patterns import rarely
 from viewer.values import frozen
 
@@ -27,39 +27,37 @@ __all__ = [
     "string_body",
 ]
 
+LONGEST_GLANCED = 1024 * 1024
+"""Longer text is surveyed: the decoder of the standard library takes about 15 bytes of memory for each byte."""
+
 _STRINGS_AND_BRACKETS = rarely(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
-def check_json(data: bytes, base: int = 0) -> JsonFault | None:
+def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:
     """The first fault of what should be exactly one JSON value (RFC 8259); None where it is one."""
     content = SPACE.match(data).end()  # type: ignore[union-attr]
     if content == len(data):
         return JsonFault("empty", base, base)
-    if glance(data).valid:
+    if len(data) > LONGEST_GLANCED:
+        survey = survey or Survey(data, content)
+        if survey.is_complete:
+            return None
+        if survey.stack:
+            return Scanner(data, base, survey.at, strict=True).resume(survey.stack, survey.state).fault
+    elif glance(data).valid:
         return None
     reading = Scanner(data, base, content, strict=True).read()
     return reading.fault or _trailing(data, base, reading.end - base)
 
 
-def duplicate_keys(data: bytes, base: int = 0) -> list[Span]:
-    """The spans of the later ones of equal keys in one object; of text that is valid JSON."""
-    quick = glance(data)
-    if quick.valid and not quick.repeats:
-        return []
-    spans: list[Span] = []
-    waiting = [read_json(data, base).node]
-    while waiting:
-        node = waiting.pop()
-        if node is None:
-            continue
-        seen: set[str] = set()
-        for member in node.members:
-            if member.key in seen:
-                spans.append((member.key_start, member.key_end))
-            seen.add(member.key)
-            waiting.append(member.value)
-        waiting += node.items
-    return sorted(spans)
+def duplicate_keys(data: bytes, base: int = 0, survey: Survey | None = None) -> list[RepeatedKeys]:
+    """The duplicate keys of each object that has any; of text that is valid JSON."""
+    found = (survey or Survey(data)).repeated
+    return sorted((RepeatedKeys(base + one.start, base + one.end, one.count) for one in found), key=_by_start)
+
+
+def _by_start(repeated: RepeatedKeys) -> int:
+    return repeated.start
 
 
 def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
@@ -76,6 +74,8 @@ class JsonGlance:
     repeats: bool = False
     """An object in it has a key twice."""
     value: object = None
+    survey: Survey | None = None
+    """Of long text: what was found in it."""
 
 
 _INVALID = JsonGlance(False)
@@ -110,6 +110,9 @@ _QUICK = _Quick()
 
 def glance(data: bytes) -> JsonGlance:
     """One quick pass; of text that nests too deep it says that it is not valid."""
+    if len(data) > LONGEST_GLANCED:
+        survey = Survey(data)
+        return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
     if _too_deep(data) is not None:
         return _INVALID
     text = data.decode("utf-8", "replace")

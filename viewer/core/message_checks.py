@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from viewer.core.calls import is_function
@@ -16,6 +17,8 @@ from viewer.core.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
 from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import is_user_safe
 
+_NULS = re.compile(rb"\0++")
+
 
 def check_encoding(case: Case) -> None:
     """W-ENCODING: bytes that are no UTF-8, and NUL."""
@@ -24,7 +27,7 @@ def check_encoding(case: Case) -> None:
         for code_span in ill_formed(data, start):
             case.report("W-ENCODING", "invalid-utf8", code_span)
         for nul in find_nul(data, start):
-            case.report("W-ENCODING", "nul", nul)
+            case.report("W-ENCODING", "nul", nul, nul[1] - nul[0])
 
 
 def _spans_of_bytes(case: Case) -> list[Span]:
@@ -38,10 +41,8 @@ def _spans_of_bytes(case: Case) -> list[Span]:
 
 def find_nul(data: bytes, base: int) -> Iterator[Span]:
     """Runs of NUL bytes."""
-    at = data.find(b"\0")
-    while at >= 0:
-        yield base + at, base + at + 1
-        at = data.find(b"\0", at + 1)
+    for run in _NULS.finditer(data):
+        yield base + run.start(), base + run.end()
 
 
 def check_hidden_characters(case: Case) -> None:
@@ -166,8 +167,8 @@ def check_json(case: Case) -> None:
         fault = case.json_fault
         case.report_in_body("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
     if _may_be_json(case) and b'"' in case.json and _may_repeat_a_key(case):
-        for start, end in duplicate_keys(case.json, case.json_start):
-            case.report_in_body("W-JSON-DUPLICATE-KEY", None, start, end)
+        for one in duplicate_keys(case.json, case.json_start, case.glance.survey):
+            case.report_in_body("W-JSON-DUPLICATE-KEY", None, one.start, one.end, one.count)
 
 
 def _may_repeat_a_key(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""What a row of the table of diagnostics is."""
+"""Rows of the diagnostics table, and the texts with or without the offending value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import field
 from enum import Enum
 
 from viewer.values import frozen
+
+VALUE_MARK = " …"
+"""The place of the offending value in a title or reason text."""
 
 
 class Severity(Enum):
@@ -18,23 +21,48 @@ class Severity(Enum):
 
 @frozen
 class Rule:
-    """One row: what a code means, in words that never quote the transcript."""
+    """One row: the texts of a code. They never quote the transcript; `…` marks the place of the offending value."""
 
     code: str
     title: str
     """One sentence for a developer."""
     safe: str
-    """One sentence for an end user; tells nothing of hidden content."""
+    """One sentence for an end user. It says nothing about hidden content."""
     section: str
-    """Where it comes from."""
+    """The section of the specification."""
     advice: str
-    """What to do about it."""
+    """How to fix it."""
     example: str
-    """A short transcript that has it."""
+    """A short transcript that reports this code."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """Each reason and its sentence."""
+    """The text of each reason."""
 
     @property
     def severity(self) -> Severity:
-        """Told by the first letter of the code."""
+        """Severity, from the first letter of the code."""
         return {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}[self.code[0]]
+
+    def template(self, reason: str | None) -> str:
+        """The text of a reason, or the title, as it is in the table."""
+        return self.reasons[reason] if reason else self.title
+
+
+def has_value(text: str) -> bool:
+    """True if the text has a place for the offending value."""
+    return VALUE_MARK in text
+
+
+def fill_in(text: str, value: str | None = None) -> str:
+    """Replace the mark in a text by the offending value, which is sanitized, or drop it if there is none."""
+    before, mark, after = text.partition(VALUE_MARK)
+    if not mark:
+        return text
+    return f"{before} `{value}`.{after}" if value else f"{before}.{after}"
+
+
+def first_sentence(text: str, value: str | None = None) -> str:
+    """The first sentence of a text, without its period."""
+    before, mark, _ = text.partition(VALUE_MARK)
+    if mark:
+        return f"{before} `{value}`" if value else before
+    return text.partition(". ")[0].removesuffix(".")

@@ -7,10 +7,10 @@ from viewer.core.rules import Rule
 CALLS = (
     Rule(
         code="W-CALL-ID-MISSING",
-        title="A call or a reply has no `call_id`.",
-        safe="A step behind the answer is not marked as its format demands.",
+        title="Call or reply without `call_id`.",
+        safe="A background step has no ID.",
         section="OpenChatML 2.2 sections 6, 8.2",
-        advice="Write the same `call_id=` into the `<|start|>` header of the call and of its reply.",
+        advice="Write the same `call_id=` into the header of the call and of its reply.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>
@@ -19,16 +19,16 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>Noon.<|return|>
 """,
         reasons={
-            "call": "The call has no `call_id`; its reply was found by tool and order.",
-            "reply": "The reply has no `call_id`; its call was found by tool and order.",
+            "call": "The call has no `call_id`. Its reply was matched by tool and order.",
+            "reply": "The reply has no `call_id`. Its call was matched by tool and order.",
         },
     ),
     Rule(
         code="W-CALL-ID-DUPLICATE",
-        title="A `call_id` is used twice.",
-        safe="Two steps behind the answer are marked alike.",
+        title="Duplicate `call_id` …",
+        safe="Two background steps share the same ID.",
         section="OpenChatML 2.2 section 8.2",
-        advice="Give each call an id of its own, and each call one reply.",
+        advice="Give each call its own id, and each call one reply.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>
@@ -38,16 +38,16 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>Noon.<|return|>
 """,
         reasons={
-            "call": "An earlier call has the same `call_id`.",
-            "reply": "An earlier reply has the same `call_id`.",
+            "call": "An earlier call has the same `call_id` …",
+            "reply": "An earlier reply has the same `call_id` …",
         },
     ),
     Rule(
         code="W-CALL-ID-UNKNOWN",
-        title="A reply names a `call_id` that no call has.",
-        safe="A step behind the answer belongs to nothing before it.",
+        title="The reply's `call_id` matches no call …",
+        safe="A background result belongs to no known step.",
         section="OpenChatML 2.2 section 8.2",
-        advice="Echo the `call_id` of the call in its reply, and keep the call in the transcript.",
+        advice="Copy the `call_id` of the call into its reply, and keep the call in the transcript.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>
@@ -57,10 +57,10 @@ version: 2.2
     ),
     Rule(
         code="W-CALL-UNANSWERED",
-        title="A call has no reply.",
-        safe="A step behind the answer was never finished.",
+        title="Call without a reply.",
+        safe="A background step never got a result.",
         section="OpenChatML 2.2 section 8",
-        advice="Add the tool's reply with the same `call_id`, or drop the call.",
+        advice="Add the reply with the same `call_id`, or remove the call.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>
@@ -70,8 +70,8 @@ version: 2.2
     ),
     Rule(
         code="W-CALL-CHANNEL",
-        title="A call stands on a channel that is not for calls of its kind.",
-        safe="A step behind the answer stands in an unusual place.",
+        title="The call is on the wrong channel.",
+        safe="A background step is on an unusual channel.",
         section="OpenChatML 2.2 sections 8.3, 12",
         advice="Write calls to `functions.*` on `commentary`, or set `tool_calls_in` in the profile.",
         example="""\
@@ -84,8 +84,8 @@ version: 2.2
     ),
     Rule(
         code="W-CALL-MIXED",
-        title="Two ways of calling tools are mixed.",
-        safe="The steps behind the answer are written in two different ways.",
+        title="Two tool-call notations are mixed.",
+        safe="Background steps use two different notations.",
         section="OpenChatML 2.2 section 6; OpenChatML 2.0 section 10",
         advice="Use `<|call|>` messages or a JSON `tool_calls` field, not both.",
         example="""\
@@ -104,10 +104,10 @@ version: 2.2
     ),
     Rule(
         code="W-TOOL-NAME-MISSING",
-        title="A tool's reply does not name its tool.",
-        safe="A step behind the answer does not say where it comes from.",
+        title="Reply without a tool name.",
+        safe="A background result does not name its source.",
         section="OpenChatML 2.2 sections 4, 6",
-        advice="Write `name=` and the tool into the `<|start|>` header.",
+        advice="Add `name=` with the tool to the header.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>
@@ -118,10 +118,10 @@ version: 2.2
     ),
     Rule(
         code="W-TOOL-UNDECLARED",
-        title="A call goes to a tool that the transcript does not declare.",
-        safe="A step behind the answer asks for something that was not offered.",
+        title="Call to an undeclared tool …",
+        safe="A background step used something that was not offered.",
         section="OpenChatML 2.2 section 8.3; Harmony guide: defining tools",
-        advice="Declare the tool in a system or developer message, or correct its name in the call.",
+        advice="Declare the tool in a system or developer message, or fix its name in the call.",
         example="""\
 version: 2.2
 <|start|>developer<|message|># Tools
@@ -142,10 +142,10 @@ type get_time = () => any;
     ),
     Rule(
         code="W-TOOL-FAILED",
-        title="A tool's reply reports a failure.",
-        safe="A step behind the answer did not succeed.",
+        title="The tool reported a failure.",
+        safe="A background step failed.",
         section="OpenChatML 2.2 section 8.2",
-        advice="See the `error` of the reply.",
+        advice="Check the `error` of the reply.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>
@@ -157,10 +157,10 @@ version: 2.2
     ),
     Rule(
         code="W-REPLY-ENVELOPE",
-        title="A tool's reply is JSON, but not the recommended envelope.",
-        safe="A step behind the answer came back in an unusual form.",
+        title="The reply does not use the recommended envelope.",
+        safe="A background step returned data in an unusual form.",
         section="OpenChatML 2.2 section 8.2",
-        advice="Reply with an object that has `ok`, `content`, `error` and `provenance`.",
+        advice="Reply with an object that has `ok`, `content`, `error`, and `provenance`.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What time is it?<|end|>

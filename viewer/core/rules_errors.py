@@ -7,10 +7,10 @@ from viewer.core.rules import Rule
 ERRORS = (
     Rule(
         code="E-PARSE-HEADER",
-        title="The document header or a message header is malformed.",
-        safe="A part of this transcript is not written as its format demands; what is unclear stays hidden.",
+        title="Invalid document or message header.",
+        safe="Part of this transcript is malformed and stays hidden.",
         section="OpenChatML 2.2 sections 14, 2, 6",
-        advice="Correct the header at the marked place; a message with a malformed header is hidden from end users.",
+        advice="Fix the header at the marked place. A message with a malformed header is hidden from end users.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
@@ -18,28 +18,28 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>4.<|return|>
 """,
         reasons={
-            "yaml-malformed": "The YAML header breaks off here: no YAML, or more of it than a header may use.",
-            "yaml-too-large": "The YAML header is larger than 64 KB; what lies beyond is not read.",
+            "yaml-malformed": "The YAML header is invalid or uses a feature that headers do not allow.",
+            "yaml-too-large": "The YAML header is larger than 64 KB. The rest was not read.",
             "version-missing": "The YAML header has no `version`.",
-            "role-unknown": "The role is none that the dialect knows.",
+            "role-unknown": "Unknown role … Expected a role of this format or a tool name.",
             "role-missing": "The message header has no role.",
-            "channel-empty": "`<|channel|>` is followed by no channel.",
-            "channel-unknown": "The channel is none of `analysis`, `commentary` and `final`.",
+            "channel-empty": "`<|channel|>` has no channel.",
+            "channel-unknown": "Unknown channel … Expected `analysis`, `commentary`, or `final`.",
             "channel-repeated": "The message header has more than one channel.",
-            "attribute-repeated": "An attribute is given twice with different values.",
-            "attribute-empty": "An attribute has no value.",
-            "word-unknown": "A word in the message header is neither role, attribute nor type.",
-            "message-missing": "The message header is not ended by `<|message|>`.",
-            "marker-unknown": "A control token stands where a message header cannot have it.",
-            "not-a-message": "This is neither a message nor anything else that the dialect knows.",
+            "attribute-repeated": "The attribute has two different values …",
+            "attribute-empty": "The attribute has no value …",
+            "word-unknown": "Unexpected word in the message header …",
+            "message-missing": "The message header has no `<|message|>`.",
+            "marker-unknown": "Unexpected control token in the message header …",
+            "not-a-message": "This is not a message or record of this format.",
         },
     ),
     Rule(
         code="E-PARSE-CHANNEL-MISSING",
-        title="The message names no channel, and its profile demands one.",
-        safe="A message does not say whom it is meant for, although this transcript promises that it does.",
+        title="Missing channel; the profile requires one.",
+        safe="A message does not declare its audience.",
         section="OpenChatML 2.2 sections 14, 5, 12",
-        advice="Write `<|channel|>` and one of `analysis`, `commentary` and `final` before `<|message|>`.",
+        advice="Add `<|channel|>` with `analysis`, `commentary`, or `final` before `<|message|>`.",
         example="""\
 version: 2.2
 profiles:
@@ -51,10 +51,10 @@ profiles:
     ),
     Rule(
         code="E-BODY-CONSTRAINT-VIOLATION",
-        title="The body does not parse as the type that `<|constrain|>` declares.",
-        safe="A step of this transcript is not in the form that it announces.",
+        title="The body does not match its declared type.",
+        safe="A message contains invalid data.",
         section="OpenChatML 2.2 sections 14, 6",
-        advice="Correct the body at the marked place, or drop the constraint if the body is no such data.",
+        advice="Fix the body at the marked place, or remove the constraint if the body is not of this type.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
@@ -65,19 +65,19 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>It is sunny.<|return|>
 """,
         reasons={
-            "json-malformed": "The body is not JSON from here on.",
-            "json-truncated": "The body ends before its JSON is complete.",
-            "json-trailing": "Something follows the JSON value of the body.",
-            "json-too-deep": "The JSON of the body is nested more than 200 levels deep.",
-            "empty": "The body is empty where JSON was declared.",
+            "json-malformed": "Invalid JSON.",
+            "json-truncated": "The JSON is incomplete.",
+            "json-trailing": "Unexpected text after the JSON value.",
+            "json-too-deep": "The JSON is nested more than 200 levels deep.",
+            "empty": "The body is empty; JSON was expected.",
         },
     ),
     Rule(
         code="E-CALL-SCHEMA",
-        title="The arguments of a call do not fit the declaration of its tool.",
-        safe="A step behind the answer was not asked for as it should be.",
+        title="The arguments do not match the tool's declaration.",
+        safe="A background step was given invalid input.",
         section="OpenChatML 2.2 sections 14, 8",
-        advice="Compare the arguments with the tool's declaration in the system or developer message.",
+        advice="Compare the arguments with the declaration of the tool in the system or developer message.",
         example="""\
 version: 2.2
 <|start|>developer<|message|># Tools
@@ -100,18 +100,18 @@ type get_weather = (_: {
 """,
         reasons={
             "not-an-object": "The arguments are not a JSON object.",
-            "missing-argument": "An argument that the tool demands is missing.",
-            "wrong-type": "An argument has another type than the tool declares.",
-            "unknown-argument": "The tool declares no such argument.",
-            "not-in-enum": "An argument has a value that the tool does not allow.",
+            "missing-argument": "Missing required argument …",
+            "wrong-type": "Wrong type for the argument …",
+            "unknown-argument": "Unknown argument …",
+            "not-in-enum": "The value is not allowed for the argument …",
         },
     ),
     Rule(
         code="E-TOOL-TIMEOUT",
-        title="A tool took longer than its call allowed.",
-        safe="A step behind the answer took too long.",
+        title="The tool exceeded its deadline.",
+        safe="A background step took too long.",
         section="OpenChatML 2.2 sections 14, 8.2",
-        advice="Raise `deadline_ms`, make the tool faster, or let the model go on without its reply.",
+        advice="Raise `deadline_ms`, make the tool faster, or let the model continue without the reply.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
@@ -122,17 +122,17 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>I could not find out.<|return|>
 """,
         reasons={
-            "reported": "The reply reports that the tool took too long.",
-            "late": "The reply came after the deadline of its call.",
-            "overdue": "The deadline of the call has passed, and no reply has come.",
+            "reported": "The reply reports a timeout.",
+            "late": "The reply arrived after the deadline.",
+            "overdue": "The deadline has passed, and no reply has arrived.",
         },
     ),
     Rule(
         code="E-TOOL-CANCELLED",
-        title="The runtime cancelled a call.",
-        safe="A step behind the answer was cancelled.",
+        title="The call was cancelled.",
+        safe="A background step was cancelled.",
         section="OpenChatML 2.2 sections 14, 8.2, 9",
-        advice="See the reason that the reply or the `tool.cancel` event gives; call again if the reply is needed.",
+        advice="Check the reason in the reply or the `tool.cancel` event. Repeat the call if the reply is needed.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
@@ -143,44 +143,58 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>I stopped looking.<|return|>
 """,
         reasons={
-            "reported": "The reply reports that the call was cancelled.",
+            "reported": "The reply reports a cancellation.",
             "event": "A `tool.cancel` event cancelled the call.",
         },
     ),
     Rule(
         code="E-STREAM-TRUNCATED",
-        title="The input ended inside a message, before a stop token.",
-        safe="The transcript ends in the middle of a message.",
+        title="The input is incomplete.",
+        safe="The transcript is incomplete.",
         section="OpenChatML 2.2 sections 14, 9",
-        advice="Look for the rest of the stream; if there is none, the message is incomplete and should not be reused.",
+        advice="Look for the rest of the input. Do not reuse an incomplete message.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>final<|message|>Two and two make""",
         reasons={
             "header": "The input ended inside a message header.",
-            "body": "The input ended inside a body.",
-            "literal": "The input ended inside a literal block: `<|endliteral|>` is missing.",
-            "event-stream": "The event stream ended before its `done` event.",
+            "body": "The input ended inside a message body.",
+            "literal": "The input ended inside a literal block; `<|endliteral|>` is missing.",
+            "event-stream": "The event stream ended without a `done` event.",
         },
     ),
     Rule(
         code="E-PERM-VISIBILITY",
-        title="Something that must stay hidden is written so that it would be shown.",
-        safe="Something that is not meant to be shown was kept back.",
+        title="Private content would be shown to the user.",
+        safe="Private content was kept out of this view.",
         section="OpenChatML 2.2 sections 14, 5, 7, 11",
-        advice="Move private reasoning into an `analysis` message, and flag as preamble only commentary for the user.",
+        advice="Move private reasoning into an `analysis` message. "
+        "Set `intent=preamble` only on commentary for the user.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>final<|message|><think>Simple arithmetic.</think>4.<|return|>
 """,
         reasons={
-            "cot-in-final": "Private reasoning stands in a message that is shown; it is cut out of the safe view.",
-            "preamble-on-analysis": "`intent=preamble` on another channel than commentary makes nothing visible.",
-            "preamble-on-call": "`intent=preamble` on a message that is a call makes nothing visible.",
-            "hidden-delta": "A `response.delta` carries a channel that must stay hidden.",
+            "cot-in-final": "Private reasoning inside a shown message; the safe view hides it.",
+            "preamble-on-analysis": "`intent=preamble` has no effect outside `commentary`.",
+            "preamble-on-call": "`intent=preamble` has no effect on a call.",
+            "hidden-delta": "The delta is on a hidden channel.",
             "tokens-in-content": "Control tokens inside JSON content; the hidden parts were removed.",
+        },
+    ),
+    Rule(
+        code="E-FORMAT-UNKNOWN",
+        title="The file is not a known transcript format.",
+        safe="This file is not a known transcript format.",
+        section="ocmlview: detection",
+        advice="Select a format with `--format`. `ocmlview formats` lists them.",
+        example="Take two eggs.\n",
+        reasons={
+            "json": "The file is JSON, but not a known transcript format.",
+            "text": "The file is text, but contains no transcript.",
+            "binary": "The file is binary.",
         },
     ),
 )

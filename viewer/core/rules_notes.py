@@ -7,18 +7,18 @@ from viewer.core.rules import Rule
 NOTES = (
     Rule(
         code="I-OPEN-PROMPT",
-        title="The input ends with an open prompt: the model's turn has not begun.",
-        safe="The transcript ends where the next answer would begin.",
+        title="Open prompt at the end.",
+        safe="The next answer has not started.",
         section="Harmony guide: simple chat",
-        advice="Nothing to do; a prompt usually ends so.",
+        advice="No action needed. Prompts usually end like this.",
         example="version: 2.2\n<|start|>user<|message|>What is 2 + 2?<|end|>\n<|start|>assistant",
     ),
     Rule(
         code="I-CALL-INFERRED",
-        title="A call and its reply were paired by tool and order.",
-        safe="Two steps behind the answer were put together by their order.",
+        title="Call and reply matched by order.",
+        safe="Two background steps were matched by order, not by ID.",
         section="Harmony guide: providing tool results",
-        advice="Nothing to do; Harmony has no call ids.",
+        advice="No action needed. This format has no call ids.",
         example="""\
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{}<|call|>\
@@ -28,8 +28,8 @@ NOTES = (
     ),
     Rule(
         code="I-TYPE-BARE",
-        title="A type stands in the message header without `<|constrain|>`.",
-        safe="A message names its form in a short way.",
+        title="Type without `<|constrain|>`.",
+        safe="A message states its type in short form.",
         section="OpenChatML 2.2 section 6",
         advice="Write `<|constrain|>` before the type if the body must be checked.",
         example="""\
@@ -39,10 +39,10 @@ NOTES = (
     ),
     Rule(
         code="I-TYPE-UNKNOWN",
-        title="The declared type is not checked.",
-        safe="A message names a form that is not checked here.",
+        title="Unknown type; not checked …",
+        safe="A message has a type that is not checked.",
         section="OpenChatML 2.2 section 6",
-        advice="Nothing to do; `json`, `text`, `markdown` and `code` are known.",
+        advice="No action needed. Checked types are `json`, `text`, `markdown`, and `code`.",
         example="""\
 version: 2.2
 <|start|>user<|message|>Draw a line.<|end|>
@@ -51,28 +51,28 @@ version: 2.2
     ),
     Rule(
         code="I-HARMONY-STRICT",
-        title="The reference Harmony library rejects or misreads this.",
-        safe="A message is written in a way that some other programs do not read.",
+        title="Rejected or misread by the reference Harmony library.",
+        safe="Some programs may not read a message.",
         section="Harmony guide; its reference library",
-        advice="Write it as the reference library does, if that library will read it.",
+        advice="Use the spelling of the reference library if it must read this transcript.",
         example="""\
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant<|channel|>commentary to=functions.get_time <|constrain|> json<|message|>{}<|call|>
 """,
         reasons={
-            "reply-unaddressed": "The tool's reply has no `to=assistant`.",
-            "constrain-unaddressed": "`<|constrain|>` stands in a message without a recipient.",
-            "constrain-space": "A space follows `<|constrain|>`.",
+            "reply-unaddressed": "The tool reply has no `to=assistant`.",
+            "constrain-unaddressed": "`<|constrain|>` on a message without a recipient.",
+            "constrain-space": "Space after `<|constrain|>`.",
             "channel-space": "Space after `<|channel|>`.",
-            "attribute": "Harmony knows no attribute but `to=`.",
+            "attribute": "Harmony has no attribute other than `to=`.",
         },
     ),
     Rule(
         code="I-JSON-LENIENT",
-        title="The JSON has trailing commas or raw newlines in strings, and was read all the same.",
-        safe="The transcript is written a little more freely than its format allows.",
+        title="Trailing commas or raw newlines in JSON.",
+        safe="The transcript deviates slightly from its format.",
         section="ChatML: the examples of the document",
-        advice="Drop trailing commas and write newlines in strings as `\\n`, for other readers.",
+        advice="Remove trailing commas, and write newlines in strings as `\\n`.",
         example="""\
 [
  {"token": "<|start|>"}, "user", {"token": "<|message|>"},

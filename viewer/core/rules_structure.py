@@ -7,10 +7,10 @@ from viewer.core.rules import Rule
 FRAMES = (
     Rule(
         code="W-ATTRIBUTE-UNKNOWN",
-        title="The message header has an attribute that no dialect defines.",
-        safe="A message carries a detail that is not part of its format.",
+        title="Unknown header attribute …",
+        safe="A message has an unknown attribute.",
         section="OpenChatML 2.2 section 6",
-        advice="Check its spelling; the attribute is kept, and the message is read as if it were not there.",
+        advice="Check the spelling. The attribute is kept and has no effect.",
         example="""\
 version: 2.2
 <|start|>user mood=curious<|message|>What is 2 + 2?<|end|>
@@ -19,10 +19,10 @@ version: 2.2
     ),
     Rule(
         code="W-HEADER-MISSING",
-        title="The transcript has no YAML header.",
-        safe="The transcript does not say which version of its format it follows.",
+        title="Missing YAML header.",
+        safe="The transcript does not state its format version.",
         section="OpenChatML 2.2 section 2",
-        advice="Begin the transcript with a line `version: 2.2`.",
+        advice="Start the transcript with a line `version: 2.2`.",
         example="""\
 <|start|>user<|message|>How do I bake bread?<|end|>
 <|start|>assistant intent=preamble<|channel|>commentary<|message|>I will look for a recipe.<|end|>
@@ -31,10 +31,10 @@ version: 2.2
     ),
     Rule(
         code="W-VERSION-UNKNOWN",
-        title="The header names a version that this program does not know.",
-        safe="The transcript follows a version of its format that is not known here.",
+        title="Unknown version in the header …",
+        safe="The transcript uses an unknown format version.",
         section="OpenChatML 2.2 section 2",
-        advice="It is read as the nearest known version; name one with `--format` if that is not right.",
+        advice="The nearest known version was used. Select another one with `--format`.",
         example="""\
 version: 2.9
 <|start|>user<|message|>What is 2 + 2?<|end|>
@@ -43,10 +43,10 @@ version: 2.9
     ),
     Rule(
         code="W-TEXT-BETWEEN",
-        title="Text stands outside any message.",
-        safe="Something stands outside the messages of this transcript.",
+        title="Text outside any message.",
+        safe="There is text outside the messages.",
         section="OpenChatML 2.2 section 6",
-        advice="Look whether a `<|start|>` or a stop token was lost near it; the debug view keeps the text.",
+        advice="Look for a lost `<|start|>` or stop token nearby. The debug view shows the text.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
@@ -86,10 +86,10 @@ one moment
     ),
     Rule(
         code="W-START-IMPLICIT",
-        title="A message begins without `<|start|>`.",
-        safe="The beginning of a message is not marked.",
+        title="Message without `<|start|>`.",
+        safe="A message has no start token.",
         section="OpenChatML 2.2 section 6",
-        advice="Write `<|start|>` and the role; the message is read as the assistant's.",
+        advice="Add `<|start|>` and the role. The message was read as the assistant's.",
         example="""\
 <|channel|>analysis<|message|>Simple arithmetic.<|end|>\
 <|channel|>final<|message|>4.<|return|>
@@ -97,18 +97,18 @@ one moment
     ),
     Rule(
         code="W-START-REPEATED",
-        title="`<|start|>` stands twice before one message.",
-        safe="The beginning of a message is marked twice.",
+        title="Repeated `<|start|>`.",
+        safe="A message has two start tokens.",
         section="OpenChatML 2.2 section 6",
-        advice="Drop the first `<|start|>`.",
+        advice="Remove the first `<|start|>`.",
         example="<|start|><|start|>assistant<|channel|>final<|message|>4.<|return|>\n",
     ),
     Rule(
         code="W-END-MISSING",
-        title="A message begins before the last one is closed.",
-        safe="The end of a message is not marked.",
+        title="A message starts before the previous one ends.",
+        safe="A message has no end token.",
         section="OpenChatML 2.2 section 6",
-        advice="Close each message with `<|end|>`, `<|return|>` or `<|call|>`.",
+        advice="Close each message with `<|end|>`, `<|return|>`, or `<|call|>`.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?
@@ -117,10 +117,10 @@ version: 2.2
     ),
     Rule(
         code="W-STOP-REDUNDANT",
-        title="A stop token stands between messages.",
-        safe="The end of a message is marked twice.",
+        title="Stop token between messages.",
+        safe="There is an extra end token.",
         section="OpenChatML 2.2 section 6",
-        advice="Drop it: one stop token closes a message.",
+        advice="Remove it. One stop token closes a message.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
@@ -129,10 +129,10 @@ version: 2.2
     ),
     Rule(
         code="W-STOP-UNEXPECTED",
-        title="The stop token does not suit the message that it closes.",
-        safe="The end of a message is marked in an unusual way.",
+        title="Unexpected stop token.",
+        safe="A message ends with an unusual token.",
         section="OpenChatML 2.2 sections 3, 6",
-        advice="Close calls with `<|call|>`, the last final message with `<|return|>`, all others with `<|end|>`.",
+        advice="Close calls with `<|call|>`, the last final message with `<|return|>`, and all others with `<|end|>`.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
@@ -141,8 +141,8 @@ version: 2.2
     ),
     Rule(
         code="W-MARKER-IN-BODY",
-        title="A control token stands in a body, neither escaped nor in a literal block.",
-        safe="A message holds a mark that has a meaning in its format.",
+        title="Control token in a message body …",
+        safe="A message contains a reserved control token.",
         section="OpenChatML 2.2 section 3",
         advice="Double its `<`, or put it between `<|literal|>` and `<|endliteral|>`, if it is meant as text.",
         example="""\
@@ -151,19 +151,19 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>It begins a message.<|return|>
 """,
         reasons={
-            "constrain": "`<|constrain|>` stands in the body instead of the header.",
-            "nested": "A control token stands in the body and is read as text.",
-            "unbalanced-literal": "`<|endliteral|>` has no `<|literal|>` before it.",
+            "constrain": "`<|constrain|>` is in the body instead of the header.",
+            "nested": "A control token in the body was read as text.",
+            "unbalanced-literal": "`<|endliteral|>` without `<|literal|>`.",
             "template": "Tokens of a chat template in the body; the rest of the body is hidden.",
             "thought": "A think tag in the middle of a line was read as text.",
         },
     ),
     Rule(
         code="W-TOKENS-STRIPPED",
-        title="The control tokens are gone: a decoder dropped them.",
-        safe="The marks between the messages were lost, so nothing of them can be shown.",
+        title="The control tokens are missing.",
+        safe="The structure of this text was lost, so private parts stay hidden.",
         section="Harmony guide: special tokens",
-        advice="Decode again and keep special tokens; where the messages begin can now only be guessed.",
+        advice="Decode again with special tokens kept. Message boundaries are guesses.",
         example="analysisSimple arithmetic.assistantfinal4.\n",
     ),
 )
@@ -171,10 +171,10 @@ version: 2.2
 TEXT = (
     Rule(
         code="W-JSON-DUPLICATE-KEY",
-        title="An object in a JSON body has the same key twice.",
-        safe="A step of this transcript says the same thing twice.",
+        title="Duplicate key in a JSON object …",
+        safe="A message contains ambiguous data.",
         section="RFC 8259 section 4",
-        advice="Keep one of them: readers differ in which one counts.",
+        advice="Keep one of the keys. Programs differ in which one they use.",
         example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
@@ -187,8 +187,8 @@ version: 2.2
     ),
     Rule(
         code="W-STREAM-INTERLEAVED",
-        title="The deltas of two messages interleave without `message_id`.",
-        safe="The pieces of two messages arrived mixed.",
+        title="Interleaved deltas without `message_id`.",
+        safe="Parts of two messages arrived mixed.",
         section="OpenChatML 2.2 section 9",
         advice="Give each event the `message_id` of its message.",
         example="""\
@@ -200,26 +200,26 @@ version: 2.2
     ),
     Rule(
         code="W-TEXT-HIDDEN-CHARACTERS",
-        title="The body has characters that are not seen, or that move what is seen.",
-        safe="A message has characters that are not seen; they are shown as marks.",
+        title="Invisible or bidirectional control characters.",
+        safe="A message contains invisible characters; they are shown as marks.",
         section="ocmlview: text made safe",
-        advice="Look at the raw view before you trust or copy this text.",
+        advice="Check the raw view before you trust or copy this text.",
         example="""\
 version: 2.2
 <|start|>user<|message|>Pay\u200bpal or not?<|end|>
 <|start|>assistant<|channel|>final<|message|>Look closely.<|return|>
 """,
         reasons={
-            "bidi": "Characters that change the direction of text.",
-            "zero-width": "Characters without width, or blank ones.",
-            "tags": "Tag characters, which can carry text that is not seen.",
+            "bidi": "Characters that change the text direction.",
+            "zero-width": "Zero-width or blank characters.",
+            "tags": "Tag characters, which can carry invisible text.",
             "control": "Control characters.",
         },
     ),
     Rule(
         code="W-ENCODING",
         title="The input is not clean UTF-8.",
-        safe="Some characters of the transcript could not be read.",
+        safe="Some characters could not be decoded.",
         section="OpenChatML 2.2 section 6",
         advice="Write the transcript as UTF-8 without NUL bytes.",
         example="""\
@@ -228,9 +228,9 @@ version: 2.2
 <|start|>assistant<|channel|>final<|message|>4.<|return|>
 """,
         reasons={
-            "invalid-utf8": "Bytes that are not UTF-8; each ill-formed part is shown as U+FFFD.",
-            "nul": "A NUL byte.",
-            "utf-16": "The input is UTF-16; it was read as such.",
+            "invalid-utf8": "Invalid UTF-8; each invalid part is shown as U+FFFD.",
+            "nul": "NUL bytes.",
+            "utf-16": "The input is UTF-16 and was converted.",
         },
     ),
 )

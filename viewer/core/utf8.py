@@ -30,3 +30,16 @@ def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
     for match in _NOT_ASCII.finditer(data, first):
         if match.group(1) is not None:
             yield base + match.start(), base + match.end()
+
+
+def whole_characters(data: bytes, goes_on: bool) -> bytes:
+    """The data without the beginning of a character at its end, if more bytes follow."""
+    if not goes_on:
+        return data
+    for length in range(1, min(4, len(data))):
+        byte = data[-length]
+        if byte >= 0xC0:
+            return data[:-length]
+        if byte < 0x80:
+            break
+    return data

@@ -30,6 +30,7 @@ _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the beginning of one that the end of the head cuts."""
+_CONTROLS = rarely(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _EVENT_TYPE = rarely(r"response\..*|tool\.cancel")
 
 
@@ -40,6 +41,10 @@ class Detection:
     dialect: str
     reason: str
     confidence: float
+    unknown: str | None = None
+    """If nothing was recognized, what the input is: `json`, `text`, or `binary`."""
+    keys: tuple[str, ...] = ()
+    """The top-level keys of unknown JSON."""
 
 
 def detect(head: bytes) -> Detection:
@@ -164,4 +169,24 @@ def _unmarked(text: bytes) -> Detection:
 
     if STRIPPED.match(text):
         return Detection("harmony", "channel words without their tokens: a decoder dropped them", 0.6)
-    return Detection("openchatml-2.2", "nothing recognised: plain text", 0.0)
+    kind, keys = _unknown_kind(text)
+    return Detection("openchatml-2.2", f"no transcript was recognized: {kind}", 0.0, kind, keys)
+
+
+def _unknown_kind(text: bytes) -> tuple[str, tuple[str, ...]]:
+    """What an input is in which nothing was recognized, and the top-level keys of JSON."""
+    bare = text.strip(b" \t\r\n")
+    odd = sum(map(len, _CONTROLS.findall(text))) + text.decode("utf-8", "replace").count("\ufffd")
+    if b"\0" in text or odd * 10 > len(text):
+        return "binary", ()
+    if bare.startswith((b"{", b"[")):
+        reading = read_json(bare)
+        is_whole = reading.fault is None or (reading.fault.reason == "json-truncated" and len(text) >= HEAD)
+        if (
+            is_whole
+            and reading.node is not None
+            and (reading.end == len(bare) or b"\n" in bare or not reading.node.closed)
+        ):
+            node = reading.node.items[0] if reading.node.items else reading.node
+            return "json", tuple(dict.fromkeys(member.key for member in node.members))
+    return "text", ()

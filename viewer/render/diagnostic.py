@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.core.diagnostics import Diagnostic, Severity
+from viewer.core.diagnostics import Diagnostic
+from viewer.core.offending import LONGEST_VALUE
+from viewer.core.rules import fill_in, first_sentence
 from viewer.render.lines import cells, cluster_cells, clusters_at, cut, wrap
-from viewer.render.safe_text import SafeText, safe
+from viewer.render.safe_text import SafeText, safe, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.document import Finding
 from viewer.sources.shown import ShownDiagnostic
 
 _LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+LONGEST_PATH = 4096
+"""Characters of a file name in `check`: a problem matcher needs the whole path."""
 _CONTEXT = 40
 """Cells that are kept before the place when a source line is cut."""
 _NEAR = 4
@@ -22,7 +26,7 @@ def note(diagnostic: ShownDiagnostic, width: int, style: Style) -> Iterator[Line
     """Under a message in `show`: the sentence that the audience may read, the code, and the place if it may be told."""
     look = _LOOKS[diagnostic.severity]
     number = f"#{diagnostic.message} " if diagnostic.message else ""
-    sentence = style.words(f"{number}{diagnostic.sentence}")
+    sentence = style.spell(style.words(f"{number}{described(diagnostic)}"))
     tail = _tail(diagnostic, style)
     rows = list(wrap(sentence, width - 2)) if style.wrapped else [sentence]
     sign = style.signs.severity(diagnostic.severity)
@@ -41,24 +45,42 @@ def _tail(diagnostic: ShownDiagnostic, style: Style) -> str:
     return f"({full_code(diagnostic.code, diagnostic.reason)}{place}{count})"
 
 
-def compiler_lines(name: str, finding: Finding, width: int, style: Style) -> Iterator[Line]:
-    """One finding of `check`: the place, what is wrong in fixed words, and where the rule stands.
+def described(found: ShownDiagnostic) -> SafeText:
+    """The text of a diagnostic, with its offending value where the audience sees it."""
+    return SafeText(fill_in(found.template, _shown_value(found.value)))
 
-    One line; on a screen that is too narrow for it the sentence goes below."""
+
+def compiler_line(name: str, finding: Finding, style: Style, value: str | None = None) -> Line:
+    """One finding of `check` on one line: place, severity, the first sentence of its text, and code.
+
+    Problem matchers read it (docs/ci.md)."""
     diagnostic = finding.diagnostic
     severity = diagnostic.rule.severity.value
-    count = f" {style.signs.times}{diagnostic.count}" if diagnostic.count > 1 else ""
-    sentence = style.words(f"{diagnostic.sentence} [{diagnostic.rule.section}]{count}")
-    head = (
-        Part(style.name(f"{name}:{finding.line}:{finding.column}: "), Look.STRONG),
-        Part(own(f"{severity} {full_code(diagnostic.code, diagnostic.reason)}"), _LOOKS[severity]),
+    return (
+        Part(style.spell(safe_line(name, LONGEST_PATH)), Look.STRONG),
+        Part(own(f":{finding.line}:{finding.column}: "), Look.STRONG),
+        Part(own(severity), _LOOKS[severity]),
+        Part(style.spell(style.words(f": {headline(diagnostic, value)}{_times(diagnostic.count, style)} "))),
+        Part(own(f"[{full_code(diagnostic.code, diagnostic.reason)}]"), Look.QUIET),
     )
-    if not style.wrapped or sum(cells(part.text) for part in head) + 1 + cells(sentence) <= width:
-        yield *head, Part(SafeText(f" {sentence}"))
-        return
-    yield head
-    for row in wrap(sentence, width - 2):
-        yield (Part(SafeText(f"  {row}")),)
+
+
+def more_words(code: str, count: int) -> str:
+    """The sentence about diagnostics of a code that are counted but not listed."""
+    return f"and {count:,} more {code}"
+
+
+def headline(diagnostic: Diagnostic, value: str | None = None) -> SafeText:
+    """The first sentence of a diagnostic without its period."""
+    return SafeText(first_sentence(diagnostic.template, _shown_value(value)))
+
+
+def _shown_value(value: str | None) -> str | None:
+    return safe_line(value, LONGEST_VALUE) if value else None
+
+
+def _times(count: int, style: Style) -> str:
+    return f" ({style.signs.times}{count:,})" if count > 1 else ""
 
 
 def source_lines(finding: Finding, source: tuple[str, int, int], width: int, style: Style) -> Iterator[Line]:
@@ -95,12 +117,6 @@ def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line
 def full_code(code: str, reason: str | None) -> str:
     """How a diagnostic is named everywhere: its code, and its reason where it has one."""
     return f"{code}/{reason}" if reason else code
-
-
-def tally(diagnostics: list[Diagnostic]) -> tuple[int, int]:
-    """How many errors and how many warnings."""
-    severities = [diagnostic.rule.severity for diagnostic in diagnostics]
-    return severities.count(Severity.ERROR), severities.count(Severity.WARNING)
 
 
 def _tabbed(style: Style, text: str) -> SafeText:

@@ -30,8 +30,8 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
         for reason, sentence in rule.reasons.items():
             yield from _entry(reason.ljust(longest), sentence, width, style)
     yield ()
-    yield from _entry("What to do  ", rule.advice, width, style)
-    yield from _entry("User is told", rule.safe, width, style)
+    yield from _entry("What to do", rule.advice, width, style)
+    yield from _entry("Safe view ", rule.safe, width, style)
     if rule.example:
         yield (Part(own("  Example"), Look.STRONG),)
         for line in lines_of(rule.example.rstrip("\n")):

@@ -19,7 +19,17 @@ def workflow_command(name: str, finding: Finding) -> Printable:
         properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
     properties["title"] = full_code(diagnostic.code, diagnostic.reason)
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return Printable(f"::{_COMMANDS[diagnostic.rule.severity]} {listed}::{_data(diagnostic.sentence)}")
+    sentence = _data(diagnostic.sentence + _times(diagnostic.count))
+    return Printable(f"::{_COMMANDS[diagnostic.rule.severity]} {listed}::{sentence}")
+
+
+def workflow_notice(name: str, words: str) -> Printable:
+    """A notice about a whole file."""
+    return Printable(f"::notice file={_property(str(safe_line(name)))}::{_data(words)}")
+
+
+def _times(count: int) -> str:
+    return f" (×{count:,})" if count > 1 else ""
 
 
 def _property(value: str) -> str:

@@ -90,6 +90,11 @@ def finding_line(finding: Finding, file: str | None = None) -> Printable:
     )
 
 
+def more_line(code: str, count: int, file: str | None = None) -> Printable:
+    """A line of `check --json` about diagnostics that are counted but not listed."""
+    return encode({"kind": "more", "code": code, "count": count}, file)
+
+
 def summary_line(errors: int, warnings: int, messages: int, transcripts: int) -> Printable:
     """The last line of `check --json`."""
     counts = {"errors": errors, "warnings": warnings, "messages": messages, "transcripts": transcripts}

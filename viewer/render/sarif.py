@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from viewer import __version__
 from viewer.core.diagnostics import RULES, Rule, Severity
+from viewer.core.rules import fill_in
 from viewer.render.diagnostic import full_code
 from viewer.sources.document import Finding
 
@@ -13,8 +14,9 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 _INDEX = {code: index for index, code in enumerate(RULES)}
 
 
-def sarif(findings: Iterable[tuple[str, Finding]]) -> dict[str, object]:
-    """The whole log: one run over all files, each finding with the URI of its file."""
+def sarif(findings: Iterable[tuple[str, Finding]], more: Iterable[tuple[str, str]] = ()) -> dict[str, object]:
+    """The whole log: one run over all files, each finding with the URI of its file; `more` are notes on files."""
+    results = [_result(uri, finding) for uri, finding in findings]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -22,7 +24,10 @@ def sarif(findings: Iterable[tuple[str, Finding]]) -> dict[str, object]:
             {
                 "tool": {"driver": _driver()},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(uri, finding) for uri, finding in findings],
+                "results": results,
+                "invocations": [
+                    {"executionSuccessful": True, "toolExecutionNotifications": [_note(*one) for one in more]}
+                ],
             }
         ],
     }
@@ -35,8 +40,8 @@ def _driver() -> dict[str, object]:
 def _rule(rule: Rule) -> dict[str, object]:
     return {
         "id": rule.code,
-        "shortDescription": {"text": rule.title},
-        "fullDescription": {"text": f"{rule.title} [{rule.section}]"},
+        "shortDescription": {"text": fill_in(rule.title)},
+        "fullDescription": {"text": f"{fill_in(rule.title)} [{rule.section}]"},
         "help": {"text": rule.advice},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
@@ -55,6 +60,14 @@ def _result(uri: str, finding: Finding) -> dict[str, object]:
             "message": diagnostic.message,
             "count": diagnostic.count,
         },
+    }
+
+
+def _note(uri: str, words: str) -> dict[str, object]:
+    return {
+        "level": "note",
+        "message": {"text": words},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}}}],
     }
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
 from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Options
 from viewer.core.examiner import Examiner
+from viewer.core.findings import MOST_PER_CODE
 from viewer.core.index import MessageIndex
 from viewer.core.memory import forget, give_back
+from viewer.core.message_checks import find_nul
+from viewer.core.offending import offending_value
 from viewer.core.parser import Parser
+from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import Audience
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS, Detection, body_of_ids, detect
@@ -32,6 +37,8 @@ WORTH_SCANNING = 16 * 1024
 """A piece that is smaller is left to the parser."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
+MOST_IN_BINARY = 20
+"""Findings in a binary input after which reading stops."""
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
 """How much of the work on a big input is checking."""
@@ -54,6 +61,7 @@ class Document:
     def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
         self.name = source.name
         self._options = options
+        self._most_per_code = MOST_PER_CODE
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
@@ -63,10 +71,13 @@ class Document:
         self._places = Places(source.read)
         self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
         self._examiner.is_partial = True
+        self._examiner.unknown = detection.unknown
+        self._examiner.findings.most_per_code = self._most_per_code
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
         self._is_prepared = False
         self._read_to = 0
+        self._noise = 0
         self._is_read = False
         self._progress = 0.0
         self.is_complete = False
@@ -108,6 +119,9 @@ class Document:
             self._take(data)
             if not self._scanner:
                 self._examiner.check_all()
+            if self._is_noise(data):
+                self._examiner.findings.most_per_code = MOST_IN_BINARY
+                self._end()
         else:
             self._end()
         if self._is_read and self._examiner.is_checked:
@@ -117,6 +131,14 @@ class Document:
             self.is_complete = True
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
+
+    def _is_noise(self, data: bytes) -> bool:
+        """True if enough was found in binary input that reading it on is of no use."""
+        if self.unknown != "binary" or self._noise >= MOST_IN_BINARY:
+            return False
+        found = chain(ill_formed(data), find_nul(data, 0))
+        self._noise += sum(1 for _ in islice(found, MOST_IN_BINARY))
+        return self._noise >= MOST_IN_BINARY
 
     def _take(self, data: bytes) -> None:
         self._read_to += len(data)
@@ -144,8 +166,20 @@ class Document:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
         self._examiner.take(self._parser.close())
         self._examiner.close()
+        if self.unknown:
+            self._examiner.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
         self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
         self._is_read, self._examiner.is_partial = True, False
+
+    @property
+    def unknown(self) -> str | None:
+        """If no transcript was recognized in a nonempty input, what it is: `json`, `text`, or `binary`."""
+        return None if len(self._examiner.index) else self._examiner.unknown
+
+    @property
+    def size(self) -> int:
+        """Bytes that were read."""
+        return self._read_to
 
     @property
     def is_read(self) -> bool:
@@ -196,6 +230,20 @@ class Document:
             Vault(self._source, self._examiner.unsettled, self._examiner.transcripts),
         )
 
+    def keep_per_code(self, most: int) -> Document:
+        """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
+        self._most_per_code = self._examiner.findings.most_per_code = most
+        return self
+
+    @property
+    def more_findings(self) -> dict[str, int]:
+        """How many diagnostics of each code are counted but not kept."""
+        return self._examiner.findings.more
+
+    def total(self, severity: str) -> int:
+        """How many diagnostics of a severity there are, those that are not kept included."""
+        return self._examiner.findings.total(severity)
+
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""
         return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
@@ -208,6 +256,10 @@ class Document:
         line, column = self._places.line_and_column(diagnostic.start)
         end_line, end_column = self._places.line_and_column(diagnostic.end)
         return Finding(diagnostic, line, column, end_line, end_column)
+
+    def value_of(self, finding: Finding) -> str | None:
+        """The offending value of a finding; for a command that reveals everything. Not yet safe for a terminal."""
+        return offending_value(finding.diagnostic, self._source.read)
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """The line of a finding cut around its place, and the columns of the place in it, counted from 0.
@@ -228,9 +280,12 @@ def _choose(source: Source, dialect: str | None) -> Detection:
         return detect(source.read(0, HEAD))
     if dialect not in DIALECTS:
         raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
-    return Detection(dialect, "as asked for", 1.0)
+    found = detect(source.read(0, HEAD))
+    return Detection(dialect, "as asked for", 1.0, found.unknown, found.keys)
 
 
-def open_document(path: str, *, dialect: str | None = None, options: Options | None = None) -> Document:
-    """Read the input that a person named."""
-    return Document(open_source(path), dialect, options).load()
+def open_document(
+    path: str, *, dialect: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
+) -> Document:
+    """Read the input at a path."""
+    return Document(open_source(path), dialect, options).keep_per_code(most_per_code).load()

@@ -61,6 +61,11 @@ class Projection:
         """Whether both look at one reading of one input; a file that changed is read anew."""
         return self._examiner is other._examiner
 
+    @property
+    def is_unknown(self) -> bool:
+        """True if no transcript was recognized so far."""
+        return self._examiner.unknown is not None and not len(self._examiner.index)
+
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user is told only harmless values of their headers."""
         return list(map(self._shown_transcript, self._examiner.transcripts))
@@ -289,7 +294,7 @@ class Projection:
 
     @property
     def _teller(self) -> Teller:
-        return Teller(self.audience, self._examiner, self._places)
+        return Teller(self.audience, self._examiner, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
         """Calls as they come and as their states change, for someone who follows."""

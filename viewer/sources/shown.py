@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from viewer.core.diagnostics import RULES
 from viewer.core.messages import Span
+from viewer.core.rules import fill_in
 from viewer.values import frozen
 
 
@@ -85,14 +86,21 @@ class ShownDiagnostic:
     line: int | None
     column: int | None
     count: int | None
+    value: str | None = None
+    """The offending value; only where all is revealed. Not yet safe for a terminal."""
 
     @property
     def sentence(self) -> str:
-        """In fixed words: for an end user those of `safe`."""
+        """The text without the offending value; for an end user the safe sentence."""
+        return fill_in(self.template)
+
+    @property
+    def template(self) -> str:
+        """The text as it is in the table."""
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
-        return rule.reasons[self.reason] if self.reason else rule.title
+        return rule.template(self.reason)
 
 
 @frozen

@@ -11,6 +11,7 @@ from viewer.sources.rows import Rows
 from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.sight import Sight
 from viewer.sources.told import placed, told_safely
+from viewer.sources.vault import Vault
 from viewer.values import frozen
 
 
@@ -21,6 +22,7 @@ class Teller:
     audience: Audience
     _examiner: Examiner
     _places: Places
+    _vault: Vault
 
     @property
     def tells_places(self) -> bool:
@@ -32,7 +34,7 @@ class Teller:
         sight = Sight(self._examiner.index, self.audience.sees)
         if self.tells_places:
             found = self._examiner.findings.by_position()
-            return [placed(diagnostic, sight, self.audience, self._places) for diagnostic in found]
+            return [placed(diagnostic, sight, self.audience, self._places, self._vault) for diagnostic in found]
         label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
         shown = [told_safely(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
         kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
@@ -45,7 +47,7 @@ class Teller:
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if self.tells_places:
-                return placed(diagnostic, sight, self.audience, self._places)
+                return placed(diagnostic, sight, self.audience, self._places, self._vault)
             shown = told_safely(diagnostic, sight, label_of)
             return None if self.audience.strict and shown.hidden else shown
 

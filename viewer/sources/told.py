@@ -9,6 +9,7 @@ from viewer.core.visibility import Audience
 from viewer.sources.places import Places
 from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.sight import Sight
+from viewer.sources.vault import Vault
 
 
 def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], int]) -> ShownDiagnostic:
@@ -20,11 +21,14 @@ def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], 
     return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
 
 
-def placed(diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places) -> ShownDiagnostic:
+def placed(diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places, vault: Vault) -> ShownDiagnostic:
     """For a developer, with its place where the audience sees what it belongs to."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if not (audience.sees_stray if message is None else sight.sees(message)):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
     line, column = places.line_and_column(diagnostic.start)
     span = diagnostic.start, diagnostic.end
-    return ShownDiagnostic(code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count)
+    value = vault.value_for(audience, diagnostic)
+    return ShownDiagnostic(
+        code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count, value
+    )

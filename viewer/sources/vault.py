@@ -7,10 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from viewer.core.bodies import Body, read_body
+from viewer.core.diagnostics import Diagnostic
 from viewer.core.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
 from viewer.core.messages import Coding, Message, Span, Transcript
+from viewer.core.offending import offending_value
 from viewer.core.thoughts import text_so_far
 from viewer.core.visibility import Audience, Reveal, is_user_safe
 from viewer.formats import DIALECTS, body_of_ids
@@ -98,6 +100,10 @@ class Vault:
         if not audience.sees_stray:
             raise HiddenError
         return self._source.read(start, end).decode("utf-8", "replace")
+
+    def value_for(self, audience: Audience, diagnostic: Diagnostic) -> str | None:
+        """The offending value of a diagnostic, for an audience that sees everything."""
+        return offending_value(diagnostic, self._source.read) if audience.reveals(Reveal.ALL) else None
 
     def _body(self, message: Message) -> Body:
         return read_body(message.pieces, self._source.read, body_of_ids)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
 from viewer.formats import DIALECTS
+from viewer.render.diagnostic import described
 from viewer.render.drawn_text import drawn_text
 from viewer.render.layout import lay_out
 from viewer.render.letters import is_call, look_of
@@ -112,7 +113,7 @@ class BlockMaker:
             return between([mark, Part(own(said), look)], [], self.width, self.signs)
         place = f"{note.line}:{note.column}" if note.line is not None else ""
         reason = f"/{note.reason}" if note.reason else ""
-        head = [mark, Part(own(f"{note.code}{reason}  "), look), Part(own(note.sentence), Look.QUIET)]
+        head = [mark, Part(own(f"{note.code}{reason}  "), look), Part(own(described(note)), Look.QUIET)]
         return between(head, [Part(own(place), Look.QUIET)], self.width, self.signs)
 
     def _stray(self, row: int, stray: ShownStray) -> Block:

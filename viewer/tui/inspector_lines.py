@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from enum import Enum
 
 from viewer.core.diagnostics import RULES
-from viewer.render.diagnostic import full_code
+from viewer.render.diagnostic import described, full_code
 from viewer.render.figures import counted, duration
 from viewer.render.lines import wrap
 from viewer.render.safe_text import SafeText
@@ -244,7 +244,7 @@ def _problem(problem: ShownDiagnostic, width: int, style: Style) -> Iterator[Ent
     if len(code) > width - 4:
         code = code.replace("/", " /")
     yield from _paragraph(style.words(f"{sign} {place}{code}{count}"), width, look)
-    yield from _paragraph(style.words(problem.sentence), width, Look.PLAIN)
+    yield from _paragraph(style.spell(style.words(described(problem))), width, Look.PLAIN)
     yield from _paragraph(style.words(rule.section), width, Look.QUIET)
     yield from _paragraph(style.words(rule.advice), width, Look.EMPHASIS)
 

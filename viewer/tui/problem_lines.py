@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from viewer.render.diagnostic import described
 from viewer.render.figures import counted, duration
 from viewer.render.lines import cut
+from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.shown_diagnostics import ShownDiagnostics
@@ -107,7 +109,7 @@ class ProblemLines:
             Part(own(f" {sign} {row + 1}/{len(self.problems)}  "), _LOOKS[found.severity]),
             Part(own(f"{place} " if place else ""), Look.QUIET),
             Part(own(f"{found.code} "), Look.STRONG),
-            Part(cut(self._style.words(found.sentence), room, own(self._style.signs.ellipsis))),
+            Part(cut(self._style.spell(self._style.words(described(found))), room, own(self._style.signs.ellipsis))),
         )
 
     def _none(self) -> Line:
@@ -135,7 +137,7 @@ class ProblemLines:
         if found is None:
             return self._pending_words()
         count = f" {self._style.signs.times}{found.count}" if not self._safe and (found.count or 0) > 1 else ""
-        return found.sentence + count
+        return self._style.spell(SafeText(described(found) + count))
 
     def _pending_line(self, width: int) -> Line:
         sign = Part(own(self._style.signs.ellipsis[:1]), Look.PENDING)

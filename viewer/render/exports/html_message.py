@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from viewer.render.diagnostic import full_code
+from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.steps import Told
@@ -60,7 +60,7 @@ def note_html(found: ShownDiagnostic, place: Places) -> Html:
         "p",
         element("span", words(SIGNS[found.severity]), class_="sign"),
         number,
-        words(f" {found.sentence} "),
+        words(f" {described(found)} "),
         link(place(found), words(said)),
         count,
         class_=f"note {found.severity}",

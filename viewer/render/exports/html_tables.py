@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from viewer.core.diagnostics import RULES
-from viewer.render.diagnostic import full_code
+from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS, anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, name, opening, words
 from viewer.render.figures import counted, duration
@@ -35,7 +35,7 @@ def problems_html(found: Sequence[ShownDiagnostic], safe: bool) -> Iterator[Html
 def _problem(position: int, found: ShownDiagnostic, safe: bool) -> Html:
     rule = RULES[found.code]
     count = f" ×{found.count:,}" if found.count and found.count > 1 else ""
-    said = [words(found.sentence + count)]
+    said = [words(described(found) + count)]
     if not safe and not found.hidden:
         said.append(element("p", words(f"{rule.advice} ({rule.section})"), class_="advice"))
     cells = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from viewer.render.diagnostic import full_code
+from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS, clock
 from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of
 from viewer.render.exports.view_words import (
@@ -155,5 +155,5 @@ def _note(found: ShownDiagnostic) -> str:
     place = f" at {found.line}:{found.column}" if found.line is not None else ""
     number = f"message {found.message}: " if found.message else ""
     count = f" ×{found.count:,}" if found.count and found.count > 1 else ""
-    said = f"{number}{escaped(found.sentence)}"
+    said = f"{number}{escaped(described(found))}"
     return f"- {SIGNS[found.severity]} {said} (`{full_code(found.code, found.reason)}`{place}{count})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.core.diagnostics import RULES
 from viewer.core.visibility import Reveal
 from viewer.formats import DIALECTS
 from viewer.render.safe_text import SafeText
@@ -12,6 +13,8 @@ from viewer.tui.strip_cells import letters_around, strip_line
 from viewer.tui.widgets.problem_line import ProblemLine
 from viewer.tui.widgets.title_bar import TitleFacts
 from viewer.tui.widgets.toggles import ToggleFacts
+
+UNKNOWN_FORMAT = "unknown format"
 
 
 class Titling(Parts):
@@ -24,6 +27,7 @@ class Titling(Parts):
         if not self.document.message_count:
             empty = not self.document.transcript_count
             said = "This file is empty." if empty else "There is no message here, only a document header or other text."
+            said = RULES["E-FORMAT-UNKNOWN"].safe if self.document.unknown else said
             hint = "" if empty else "ocmlview formats lists what can be read; --format NAME chooses."
             behind = "" if empty or self.state.debug else "d opens the debug view, which shows text outside messages."
             return [own(f"  {line}") for line in (said, hint, behind) if line]
@@ -42,6 +46,8 @@ class Titling(Parts):
         severities = self.view.diagnostics.severities
         row = rows.row_of(number) if number else 0
         dialect = DIALECTS.title(first.dialect) if first else ""
+        if self.view.projection.is_unknown:
+            dialect = UNKNOWN_FORMAT
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
         self.title_bar.show(
             TitleFacts(

@@ -1,0 +1,121 @@
+"""Input in which nothing was recognized: an error of `check`, and a refusal of all that would print a transcript."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import BROKEN, CHAT, run
+
+HINT = "Try --format, or see `ocmlview formats`."
+NOISE = random.Random(1).randbytes(30_000)
+UNKNOWN = {
+    "text": (b"Take two eggs.\nStir.\n", "no transcript was recognized in 21 B of text."),
+    "json": (
+        b'{"results": [1], "config": {"role": 1}, "we ird": 1}',
+        'JSON with the keys "results", "config" is not a known transcript format.',
+    ),
+    "binary": (NOISE, "no transcript was recognized in 30.0 kB of binary data."),
+}
+COMMANDS = [
+    ("show",),
+    ("show", "--json"),
+    ("stats",),
+    ("stats", "--json"),
+    ("convert", "--to", "json"),
+    ("export", "-o", "-"),
+]
+
+
+@pytest.fixture(params=UNKNOWN)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def written(folder: Path, data: bytes, name: str = "input.txt") -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def test_check_reports_it_for_the_whole_file_and_exits_with_1(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, UNKNOWN[kind][0])
+    result = run("check", "--json", path)
+    assert result.code == 1
+    first = json.loads(result.out.splitlines()[0])
+    assert (first["code"], first["reason"], first["message"]) == ("E-FORMAT-UNKNOWN", kind, None)
+    assert (first["span"], first["line"], first["column"]) == ([0, 0], 1, 1)
+    assert "OpenChatML" not in result.err
+
+
+def test_commands_that_print_a_transcript_refuse_it(kind: str, tmp_path: Path) -> None:
+    data, sentence = UNKNOWN[kind]
+    path = written(tmp_path, data)
+    for command in COMMANDS:
+        result = run(*command, path)
+        assert (result.code, result.out) == (2, ""), command
+        assert result.err == f"ocmlview: {path}: {sentence} {HINT}\n", command
+        assert run(*command, "-", stdin=data).code == 2
+
+
+def test_a_strict_audience_hears_of_no_keys(tmp_path: Path) -> None:
+    path = written(tmp_path, UNKNOWN["json"][0])
+    result = run("show", "--strict-safe", path)
+    assert (result.code, result.err) == (2, f"ocmlview: {path}: JSON is not a known transcript format. {HINT}\n")
+
+
+def test_keys_are_named_only_if_they_are_plain_and_not_too_many(tmp_path: Path) -> None:
+    keys = {**{f"k{number}": 1 for number in range(20)}, "\x1b[31m": 1}
+    result = run("show", written(tmp_path, json.dumps(keys).encode()))
+    assert result.err.count('"') == 24
+    assert "31m" not in result.err
+
+
+def test_the_other_files_are_printed(tmp_path: Path) -> None:
+    chat, notes = written(tmp_path, CHAT.encode(), "chat.ocml"), written(tmp_path, UNKNOWN["text"][0])
+    result = run("show", notes, chat)
+    assert result.code == 2
+    assert "Is it warm in Tokyo?" in result.out
+    assert run("check", notes, written(tmp_path, BROKEN.encode(), "b.ocml")).code == 1
+
+
+def test_input_that_is_followed(kind: str) -> None:
+    data, sentence = UNKNOWN[kind]
+    result = run("show", "-f", "-", stdin=data, LANG="C.UTF-8")
+    assert result.code == 2
+    assert sentence in result.err
+    assert run("check", "-f", "-", stdin=data, LANG="C.UTF-8").code == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"version: 2.2\n"])
+def test_an_empty_file_and_one_with_only_a_header_are_no_error(data: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, data)
+    assert run("check", path).code == 0
+    assert run("show", path).code == 0
+
+
+def test_a_format_that_was_asked_for_makes_no_transcript_of_notes(tmp_path: Path) -> None:
+    path = written(tmp_path, UNKNOWN["text"][0])
+    assert run("check", "--format", "harmony", path).code == 1
+    assert run("show", "--format", "harmony", path).code == 2
+
+
+def test_messages_after_a_long_unknown_beginning_are_shown(tmp_path: Path) -> None:
+    path = written(tmp_path, b"a note\n" * 20_000 + b"<|start|>user<|message|>Hello there<|end|>\n")
+    assert "Hello there" in run("show", path).out
+    assert "E-FORMAT-UNKNOWN" not in run("check", path).out
+
+
+def test_noise_stops_after_a_few_findings(tmp_path: Path) -> None:
+    lines = run("check", written(tmp_path, NOISE * 30)).out.splitlines()
+    assert len(lines) <= 100
+    assert any(line.startswith("and ") and line.endswith(" more W-ENCODING") for line in lines)
+
+
+def test_nul_bytes_are_one_finding(tmp_path: Path) -> None:
+    out = run("check", written(tmp_path, b"\0" * 3_000_000)).out
+    assert out.count("W-ENCODING/nul") == 1
+    assert "NUL bytes (×3,000,000) [W-ENCODING/nul]" in out

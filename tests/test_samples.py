@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.reading import read
 from tests.render.exports.exported import own_words
 from tests.samples import ROOT, Sample, samples
 from viewer.cli import run

@@ -53,6 +53,9 @@ CAPS = {
     "blocks at hand": ("viewer.tui.widgets.transcript_lines", "KEPT_BLOCKS", 300),
     "raw bytes of a message": ("viewer.tui.raw_lines", "LONGEST_RAW", 64 * KB),
     "name or id": ("viewer.render.safe_text", "LONGEST_LINE", 200),
+    "file name in a label": ("viewer.core.attachments", "LONGEST_FILE_NAME", 60),
+    "name in safe output": ("viewer.core.safe_fields", "LONGEST_NAME", 64),
+    "objects in a request": ("viewer.formats.json_wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.safe_text", "MOST_MARKS", 4),
 }
 """What is bounded, by what, and how large it may be."""

@@ -13,8 +13,9 @@ from viewer.formats.json_unread import unread_messages
 LIST_KEYS = ("messages", "choices")
 _EXCHANGE_KEYS = ("request", "body", "response")
 """Objects that hold a message list; the messages of a response follow those of its request."""
+DEEPEST_EXCHANGE = 3
+"""Objects in objects of a request or a response that are looked into."""
 _ANSWER_KEYS = ("chosen", "rejected")
-_READ_KEYS = frozenset({*LIST_KEYS, *_EXCHANGE_KEYS, *_ANSWER_KEYS})
 
 
 class Use(Enum):
@@ -92,21 +93,21 @@ def _has_list(node: JsonNode) -> bool:
     return any((value := node.get(key)) is not None and value.kind is JsonKind.ARRAY for key in LIST_KEYS)
 
 
-def _exchange(node: JsonNode) -> Iterator[tuple[str, JsonNode]]:
+def _exchange(node: JsonNode, deepest: int = DEEPEST_EXCHANGE) -> Iterator[tuple[str, JsonNode]]:
     """The request and the response in an object that is no message itself."""
-    if not any(member.key in _EXCHANGE_KEYS for member in node.members) or _is_spoken(node):
+    if not deepest or not any(member.key in _EXCHANGE_KEYS for member in node.members) or _is_spoken(node):
         return
     for key in _EXCHANGE_KEYS:
         value = node.get(key)
-        if value is not None and _holds_messages(value):
+        if value is not None and _holds_messages(value, deepest - 1):
             yield key, value
 
 
-def _holds_messages(value: JsonNode) -> bool:
+def _holds_messages(value: JsonNode, deepest: int = DEEPEST_EXCHANGE - 1) -> bool:
     """True for an object with a message list, at any of its levels, or with the answer itself."""
     if value.kind is not JsonKind.OBJECT:
         return False
-    return _has_list(value) or _is_spoken(value) or any(True for _ in _exchange(value))
+    return _has_list(value) or _is_spoken(value) or any(True for _ in _exchange(value, deepest))
 
 
 def _is_spoken(node: JsonNode) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from viewer.core.events import Closed, Event, Grew, Opened
-from viewer.core.messages import Message
+from viewer.core.messages import Channel, Message
 from viewer.core.parser import Parser
 from viewer.core.visibility import is_user_safe
 from viewer.formats.openchatml_0_1 import OPENCHATML_0_1
@@ -66,12 +66,14 @@ def check_growth(events: list[Event]) -> None:
     for event in events:
         if isinstance(event, Opened):
             known[event.message.number] = event.message
-            assert is_user_safe(event.message) <= is_user_safe(final[event.message.number])
+            last = final[event.message.number]
+            withdrawn = last.header.channel is Channel.ANALYSIS and event.message.header.channel is Channel.FINAL
+            assert withdrawn or is_user_safe(event.message) <= is_user_safe(last)
         pieces = event.message.pieces if isinstance(event, Opened) else event.pieces if isinstance(event, Grew) else ()
         number = event.message.number if isinstance(event, Opened) else event.number if isinstance(event, Grew) else 0
-        for piece, last in zip(pieces, final[number].pieces if number else (), strict=False):
-            assert piece.start == last.start or piece.start == piece.end
-            assert piece.end <= last.end
+        for piece, whole in zip(pieces, final[number].pieces if number else (), strict=False):
+            assert piece.start == whole.start or piece.start == piece.end
+            assert piece.end <= whole.end
     assert known.keys() == final.keys()
 
 

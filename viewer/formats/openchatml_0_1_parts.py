@@ -5,6 +5,7 @@ Bodies are kept as spans; only the JSON of the current call or output is kept, f
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from viewer.core.memory import remembering
@@ -75,6 +76,9 @@ class Frame:
     _parts: list[Part] = field(default_factory=list)
     _unclosed: list[str] = field(default_factory=list)
     """Thought blocks that something else began in before they were closed: what follows may still be part of them."""
+    _has_text: bool = False
+    """A part of it is text."""
+    _unclosed_kinds: Counter[str] = field(default_factory=Counter)
     _flags: dict[str, str] = field(default_factory=dict)
     _list_at: int | None = None
     """Where the current list of tools begins."""
@@ -243,14 +247,31 @@ class Frame:
             self._end_part()
             self._begin_text(token.end)
             return
-        if kind not in self._unclosed:
+        if self._unclosed_kinds[kind]:
+            self._leave_part(token.start)
+            self._close_blocks(kind)
+            self._begin_text(token.end)
+        elif self._is_thought or self._is_json or self._unclosed:
             self.nested(text, token)
-            return
-        self._unclosed.remove(kind)
-        if self._is_thought:
-            self.nested(text, token)
-            return
-        self._leave_part(token.start)
+        else:
+            self._withdraw_text(kind, token)
+
+    def _close_blocks(self, kind: str) -> None:
+        """Close the nearest open block of this kind and every block inside it."""
+        closed = ""
+        while closed != kind:
+            closed = self._unclosed.pop()
+            self._unclosed_kinds[closed] -= 1
+
+    def _withdraw_text(self, kind: str, token: Token) -> None:
+        """A mark that closes nothing: the text before it was a thought."""
+        part = self._part
+        part.header = _thought_header(self._header, kind)
+        part.certain = True
+        if self._has_text and part.first is not None:
+            self._announce()
+            self.record.report("E-PERM-VISIBILITY", "cot-in-final", part.first, token.end, part.number)
+        self._end_part()
         self._begin_text(token.end)
 
     def _leave_part(self, at: int) -> None:
@@ -259,6 +280,7 @@ class Frame:
             self._miss_end(at)
             self._part.ending = Ending.IMPLIED
             self._unclosed.append(self._part.header.intent or "")
+            self._unclosed_kinds[self._unclosed[-1]] += 1
         self._part.certain = self._part.certain or self._is_json
         self._end_part()
 
@@ -271,6 +293,7 @@ class Frame:
             self._complete_header()
             self._announce()
             self._parts.append(self._part)
+            self._has_text |= self._part.header.channel is Channel.FINAL
 
     def _complete_header(self) -> None:
         """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name."""

@@ -21,11 +21,13 @@ SELDOM = 256
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _LEAD = 0xC2
 _LOWER = np.uint32(0x2020_2020)
-_STRIPPED = (b"assistantfinal", b"<|message|>analysis", b"<|message|>commentary")
+_STRIPPED = (b"assistantfinal", b"e|>analysis", b"e|>commentary")
+"""In bodies whose tokens were stripped. Their head is searched with the end of `<|message|>`."""
 _MARK_WORDS = np.unique(
     np.array([int.from_bytes(sign[:4], "little") for sign in MARK_SIGNS if len(sign) > 3], np.uint32) | _LOWER
 )
 """The first four bytes of marks, but for those with `<|`, which no plain body has, in lower case."""
+_LESS, _BRACKET, _BAR = b"<[|"
 _BEYOND_ASCII = tuple(sign for sign in MARK_SIGNS if not sign.isascii() and len(sign) < 4)
 
 
@@ -46,7 +48,8 @@ def _marks(data: bytes) -> Iterator[int]:
     """Places where a mark of a template may be, upper case or lower."""
     block = np.frombuffer(data, np.uint8)
     edge = max(0, len(data) - 8)
-    at = np.flatnonzero((block[:edge] == ord("<")) | (block[:edge] == ord("[")))
+    less = np.flatnonzero(block[:edge] == _LESS)
+    at = np.concatenate((less[block[less + 1] != _BAR], np.flatnonzero(block[:edge] == _BRACKET)))
     words = words_view(data)[at].astype(np.uint32) | _LOWER
     yield from at[np.isin(words, _MARK_WORDS)].tolist()
     yield from (found.start() for found in MAY_BE_MARK.finditer(data, edge))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from viewer.core.bodies import Body, read_body
+from viewer.core.bodies import THOUGHT_KINDS, Body, read_body
 from viewer.core.embedded_turn import Piece as TurnPiece
 from viewer.core.embedded_turn import find_turn, first_token, first_word, read_turn
 from viewer.core.hidden_spans import Block, BlockKind, Source, hidden_blocks
@@ -19,6 +19,7 @@ from viewer.formats.json_header import full_tool_name
 from viewer.values import frozen, mutable
 
 _SPACE = b" \t\r\n"
+_OWN_THOUGHT = re.compile(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
 _TAG_END = re.compile(rb"[^<>]{0,200}>")
 
 
@@ -60,6 +61,8 @@ def _blocks(body: Body, role: str) -> list[Block]:
     blocks = hidden_blocks(body, role, in_json=True)
     if role != "assistant":
         return blocks
+    if _OWN_THOUGHT.search(body.data):
+        return blocks  # OpenChatML keeps its own thought blocks inside a message
     taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thought_spans(body)]
     if any(block.source is not Source.MARKS for block in blocks):
         return blocks

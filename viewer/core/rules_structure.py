@@ -167,6 +167,19 @@ version: 2.2
 """,
     ),
     Rule(
+        code="W-STREAM-LATE",
+        title="Text arrived after its message was closed.",
+        safe="Text arrived too late and stays hidden.",
+        section="OpenChatML 2.2 section 9",
+        advice="Send the `done` event after the last delta.",
+        example="""\
+{"type": "response.delta", "message_id": "m1", "delta": "Two and two make 4."}
+{"type": "response.delta.done", "message_id": "m1"}
+{"type": "response.delta", "message_id": "m1", "delta": "Or 5."}
+{"type": "response.done"}
+""",
+    ),
+    Rule(
         code="W-TEXT-HIDDEN-CHARACTERS",
         title="The body has characters that are not seen, or that move what is seen.",
         safe="A message has characters that are not seen; they are shown as marks.",

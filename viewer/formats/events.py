@@ -8,6 +8,7 @@ from viewer.core.dialect import Dialect, Options, Reader
 from viewer.core.json_text import JsonNode, read_json
 from viewer.core.messages import Span
 from viewer.core.record import Record
+from viewer.formats.event_fields import DataLine, data_line, is_complete, is_field, read_joined
 from viewer.formats.event_taker import EventTaker
 from viewer.formats.log_lines import may_be_event
 
@@ -15,6 +16,8 @@ LONGEST_LINE = 8 * 1024 * 1024
 """A line that is longer is not read."""
 
 _SPACE = b" \t\r\n"
+_HEAD = 80
+"""The bytes at the beginning of a line that decide whether it is a field of a server-sent event."""
 
 
 class EventLines:
@@ -62,7 +65,7 @@ class EventLines:
 
 
 class EventReader:
-    """Reads lines; whatever is no event is stray text, one item for a run of such lines."""
+    """Reads lines. What is no event is stray text, one item for a run of such lines."""
 
     def __init__(self, record: Record, options: Options) -> None:
         self._record = record
@@ -70,26 +73,62 @@ class EventReader:
         self._line = bytearray()
         """What is known of the line that is not complete."""
         self._start = 0
+        self._after_return = False
+        """The last line ended with CR; a line feed right after it belongs to that."""
         self._skipping: Span | None = None
         """The text of a line that is too long, as far as it has come."""
         self._stray: Span | None = None
         self._name: str | None = None
-        """The type that an `event:` line gives to the data after it."""
+        """The type that an `event:` line gives to the data of its event."""
+        self._data: list[DataLine] = []
+        """The `data:` lines of the event that is not complete."""
+        self._size = 0
+        """The bytes in them."""
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the input."""
         at = 0
-        while (end := data.find(b"\n", at)) >= 0:
-            self._append(data[at:end])
-            self._end_line()
-            self._start += 1
-            at = end + 1
-        self._append(data[at:])
+        while at < len(data):
+            if self._after_return:
+                self._after_return = False
+                if data.startswith(b"\n", at):
+                    self._start += 1
+                    at += 1
+                    continue
+            at = self._feed_line(data, at)
         self._events.grow()
+
+    def _feed_line(self, data: bytes, at: int) -> int:
+        """Read to the end of a line, or of these bytes; returns where the next line begins."""
+        end = data.find(b"\n", at)
+        stop = len(data) if end < 0 else end
+        found = data.find(b"\r", at, stop)
+        while found >= 0:
+            if self._ends_with_return(data[at:found]):
+                self._append(data[at:found])
+                self._end_line()
+                self._start += 1
+                self._after_return = True
+                return found + 1
+            found = data.find(b"\r", found + 1, stop)
+        self._append(data[at:stop])
+        if end < 0:
+            return stop
+        self._end_line()
+        self._start += 1
+        return end + 1
+
+    def _ends_with_return(self, rest: bytes) -> bool:
+        """True if a CR ends the line that is known up to here: a lone one does so for server-sent events."""
+        if self._skipping is not None:
+            return False
+        head = (bytes(self._line[:_HEAD]) + rest[:_HEAD])[:_HEAD]
+        return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + len(rest) <= _HEAD)
 
     def close(self) -> None:
         """The input has ended."""
         self._end_line()
+        self._dispatch()
         self._flush_stray()
         self._events.close(self._start)
 
@@ -112,6 +151,7 @@ class EventReader:
         if self._skipping is not None:
             start, end = self._skipping
             self._skipping = None
+            self._dispatch()
             if end > start:
                 self._reject(start, end)
             return
@@ -123,18 +163,48 @@ class EventReader:
     def _read_line(self, line: bytes, offset: int) -> None:
         text = line.strip(_SPACE)
         if not text:
+            self._dispatch()
             self._name = None
-            return
-        start = offset + len(line) - len(line.lstrip(_SPACE))
-        if text.startswith(b"{"):
-            self._read_objects(text, start, None)
-        elif text.startswith(b"data:"):
-            bare = text[5:].lstrip(_SPACE)
-            self._read_data(bare, start + len(text) - len(bare))
+        elif text.startswith(b"data:") or text == b"data":
+            self._add_data(line, offset)
         elif text.startswith(b"event:"):
-            self._name = text[6:].strip(_SPACE).decode("utf-8", "replace")
-        elif not text.startswith((b":", b"id:", b"retry:")):
-            self._add_stray(start, start + len(text))
+            self._take_name(text[6:].strip(_SPACE).decode("utf-8", "replace"))
+        elif not text.startswith((b":", b"id:", b"retry:")) and text not in (b"id", b"retry", b"event"):
+            self._dispatch()
+            start = offset + len(line) - len(line.lstrip(_SPACE))
+            if text.startswith(b"{"):
+                self._read_objects(text, start, None)
+            else:
+                self._add_stray(start, start + len(text))
+
+    def _take_name(self, name: str) -> None:
+        """An `event:` line may follow the data that it names, but not where the data has a name already."""
+        if self._data and self._name is not None:
+            self._dispatch()
+        self._name = name
+
+    def _add_data(self, line: bytes, offset: int) -> None:
+        """Lines of one event are joined; data that is complete needs no blank line after it."""
+        found = data_line(line, offset)
+        if found is None:
+            return
+        if len(self._data) == 1 and is_complete(self._data[0]):
+            self._dispatch()
+        if self._size + len(found.value) > LONGEST_LINE:
+            self._dispatch()
+        self._data.append(found)
+        self._size += len(found.value)
+
+    def _dispatch(self) -> None:
+        """The data of an event is complete."""
+        lines, self._data, self._size = self._data, [], 0
+        reading = read_joined(lines) if len(lines) > 1 else None
+        if reading and reading.node:
+            self._take(reading.node, self._name, reading.lenient)
+            return
+        for line in lines:
+            text = line.value.strip(_SPACE)
+            self._read_data(text, line.start + len(line.value) - len(line.value.lstrip(_SPACE)))
 
     def _read_data(self, text: bytes, start: int) -> None:
         if text == b"[DONE]":

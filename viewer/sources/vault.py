@@ -39,6 +39,8 @@ class Vault:
             raise HiddenError
         body = self._body(message)
         grows = message.number in self._unsettled
+        if grows and body.pending:
+            body.data = body.data[: -body.pending]
         if _cuts_thoughts(audience, message):
             return without_thoughts_so_far(body) if grows else without_thoughts(body)
         return text_so_far(body) if grows else body.text

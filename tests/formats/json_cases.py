@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from viewer.core.bodies import read_body
 from viewer.core.dialect import Dialect
 from viewer.core.events import Closed, Event, Found, Strayed
-from viewer.core.json_text import string_body
-from viewer.core.messages import Coding, Message
+from viewer.core.messages import Message
 from viewer.core.parser import Parser
 
 
@@ -38,10 +38,7 @@ def messages(events: list[Event]) -> list[Message]:
 def body(message: Message, text: str | bytes) -> str:
     """What the author meant."""
     data = text.encode() if isinstance(text, str) else text
-    return "".join(
-        data[start:end].decode("utf-8", "replace") if coding is Coding.PLAIN else string_body(data[start:end])
-        for start, end, coding in message.pieces
-    )
+    return read_body(message.pieces, lambda start, end: data[start:end]).text
 
 
 def rows(events: list[Event], text: str | bytes) -> list[tuple[str, str | None, str]]:

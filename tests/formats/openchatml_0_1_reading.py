@@ -40,6 +40,8 @@ class Text:
     ending: str = "end"
     body: str = ""
     extra: dict[str, str] = field(default_factory=dict)
+    message_kind: str = "said"
+    is_value: bool = False
 
 
 def read(data: bytes, cuts: Iterable[int] = ()) -> list[Event]:

@@ -107,13 +107,16 @@ def test_parts_that_are_thoughts_calls_or_replies_are_never_text_to_show() -> No
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"u","content":"result"},{"type":"image","url":"u"}]}]"""
     events = read_in_every_cutting(JSON, text)
     assert rows(events, text) == [
-        ("assistant", "analysis", 'secret{"type":"odd","x":"secret"}'),
+        ("assistant", "analysis", "secret"),
+        ("assistant", None, '{"type":"odd","x":"secret"}'),
         ("assistant", None, "hi"),
         ("assistant", "commentary", '{"a":1}'),
         ("tool", None, "result"),
-        ("user", None, '{"type":"image","url":"u"}'),
+        ("user", None, "[image]"),
     ]
-    assert messages(events)[3].header.name == "functions.f"
+    assert messages(events)[4].header.name == "functions.f"
+    assert [is_user_safe(message) for message in messages(events)] == [False, False, True, False, False, True]
+    assert problems(events) == ["W-PART-UNKNOWN@2"]
 
 
 @pytest.mark.parametrize(
@@ -292,6 +295,8 @@ class Shown:
     constrained: bool = False
     ending: str = "end"
     extra: Mapping[str, str] = field(default_factory=dict)
+    message_kind: str = "said"
+    is_value: bool = False
 
 
 WRITTEN = [

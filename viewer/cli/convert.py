@@ -7,6 +7,7 @@ import click
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.output import write_text
+from viewer.cli.withheld import say_what_is_withheld
 from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
 from viewer.formats import WRITERS
@@ -50,6 +51,7 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
     hidden = projection.hidden_count
     if hidden:
         say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")
+    say_what_is_withheld(projection)
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)

@@ -11,6 +11,7 @@ from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import mention_if_empty
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
+from viewer.cli.withheld import say_what_is_withheld
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
@@ -64,14 +65,17 @@ def command(
 
 
 def _export(document: Document, audience: Audience, exporter: Exporter, target: str, *, force: bool) -> None:
-    pieces = exporter.pieces(document.project(audience), PurePath(document.name).name)
+    projection = document.project(audience)
+    pieces = exporter.pieces(projection, PurePath(document.name).name)
     if target == options.STDIN:
         for piece in pieces:
             write_text(piece)
+        say_what_is_withheld(projection)
         return
     private = not audience.is_safe
     whole = WholeFile(Path(target), overwrite=force, private=private, never=Path(document.name))
     with ended_tidily(), whole as file:
         for piece in pieces:
             file.write(piece)
+    say_what_is_withheld(projection)
     say(f"wrote {target}: {badge(audience)} view. {view_sentence(audience)}")

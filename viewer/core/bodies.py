@@ -183,6 +183,17 @@ def _add_break(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
     joined.add(b"\n\n", piece.start, piece.end - piece.start)
 
 
+def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    from viewer.core.attachments import attachment_label  # few inputs have one
+
+    label = attachment_label(read(piece.start, piece.end))
+    joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False)
+
+
+def _add_line(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    joined.add(b"\n", piece.start, 0)
+
+
 def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
     at = 0
@@ -216,4 +227,7 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.SPLIT_STRING: _add_split_string,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
+    Coding.JSON_VALUE: _add_plain,
+    Coding.LABEL: _add_label,
+    Coding.LINE: _add_line,
 }

@@ -61,6 +61,16 @@ class Coding(Fixed):
     """Numbers of an o200k_harmony vocabulary."""
     BREAK = "break"
     """An empty line that stands for a segment boundary; the span is where the boundary was announced."""
+    JSON_VALUE = "json-value"
+    """The source text of JSON values that are not strings."""
+    LABEL = "label"
+    """A content part with an image or another attachment, shown as `[image/png, 40 KB]`; the span is the part."""
+    LINE = "line"
+    """A line break between two pieces; the span is empty."""
+
+
+VERBATIM = (Coding.PLAIN, Coding.JSON_VALUE)
+"""Codings whose bytes are the text."""
 
 
 class Piece(NamedTuple):
@@ -135,7 +145,7 @@ class Message:
     @property
     def body_span(self) -> Span | None:
         """The body as one run of bytes, where it is one."""
-        if len(self.pieces) != 1 or self.pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
+        if len(self.pieces) != 1 or self.pieces[0].coding not in (*VERBATIM, Coding.ESCAPED):
             return None
         return self.pieces[0].start, self.pieces[0].end
 

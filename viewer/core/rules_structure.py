@@ -55,6 +55,36 @@ one moment
 """,
     ),
     Rule(
+        code="W-PART-UNKNOWN",
+        title="Unknown content part.",
+        safe="Part of a message is of an unknown kind and stays hidden.",
+        section="JSON messages",
+        advice="Check `--format`, or update ocmlview. The debug view shows the part.",
+        example="""\
+[{"role":"user","content":[{"type":"text","text":"Is it sunny?"},{"type":"weather_map","zoom":3}]}]
+""",
+    ),
+    Rule(
+        code="W-CONTENT-MISSING",
+        title="The message has no readable content.",
+        safe="The content of a message could not be read.",
+        section="JSON messages",
+        advice="Check `--format`. The marked member holds text that was not read.",
+        example="""\
+[{"role":"user","content":"Is it sunny?"},{"role":"assistant","answer":"Yes, all day."}]
+""",
+    ),
+    Rule(
+        code="W-SIBLING-UNREAD",
+        title="A message next to the message list was not read.",
+        safe="Part of this transcript was not read.",
+        section="JSON messages",
+        advice="Check `--format`. Move the message into the list if it belongs to the conversation.",
+        example="""\
+{"messages":[{"role":"user","content":"Is it sunny?"}],"draft":{"role":"assistant","content":"Yes."}}
+""",
+    ),
+    Rule(
         code="W-START-IMPLICIT",
         title="A message begins without `<|start|>`.",
         safe="The beginning of a message is not marked.",

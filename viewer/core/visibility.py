@@ -105,6 +105,24 @@ def kind_of(message: Message) -> Reveal:
     return _BY_CHANNEL.get(header.channel, Reveal.UNCLEAR)
 
 
+def message_kind(message: Message) -> str:
+    """What a message is, for machine output; `said` for every shown one."""
+    header = message.header
+    if is_user_safe(message):
+        return Kind.SAID.value
+    if header.kind is not Kind.SAID or header.malformed or header.channel is None:
+        return Kind.UNKNOWN.value
+    if header.role in ("system", "developer") or header.role.startswith(("system:", "assistant:example_")):
+        return "instruction"
+    if header.role == "tool":
+        return "reply"
+    if header.role not in ("user", "assistant"):
+        return Kind.UNKNOWN.value
+    if message.ending is Ending.CALL or header.recipient not in (None, "user", "assistant"):
+        return "call"
+    return "thought" if header.channel is Channel.ANALYSIS else Kind.SAID.value
+
+
 def reason_of(message: Message) -> str:
     """Why the end user sees a message or does not: the first of these fixed texts that applies."""
     if is_user_safe(message):

@@ -98,7 +98,7 @@ def _by_value(value: JsonNode) -> Detection | None:
     choices = value.get("choices")
     if choices and choices.items and choices.items[0].get("delta"):
         return Detection("events", "chunks of a chat completion", 0.9)
-    if choices or value.get("messages") or value.get("role") or _carries_message(value):
+    if choices or value.get("messages") or value.get("role") or _carries_message(value) or _is_exchange(value):
         return Detection("json", "objects with `role` or `messages`", 0.9)
     return None
 
@@ -108,12 +108,21 @@ def _carries_message(value: JsonNode) -> bool:
     return author is not None and author.get("role") is not None
 
 
+def _is_exchange(value: JsonNode) -> bool:
+    """True for a request with its response."""
+    if not any(value.get(key) for key in ("request", "response")):
+        return False
+    from viewer.formats.json_wrappers import is_wrapper
+
+    return is_wrapper(value)
+
+
 def _by_items(items: list[JsonNode]) -> Detection | None:
     if any(item.get("token") for item in items):
         return Detection("chatml-json", "an array of strings and `token` objects", 0.95)
     for item in items:
-        found = _by_value(item) if item.kind is JsonKind.OBJECT else None
-        if found:
+        found = _by_value(item)
+        if found and (item.kind is JsonKind.OBJECT or found.dialect == "json"):
             return found
     return None
 

@@ -23,6 +23,7 @@ from viewer.values import mutable
 _CHANNELS = {channel.value: channel for channel in Channel}
 _ENDINGS = {ending.value: ending for ending in Ending}
 _CONSTRAIN = "<|constrain|>"
+_SAME_KEY = {key: keys[0] for keys in (ROLE_KEYS, RECIPIENT_KEYS, CALL_ID_KEYS) for key in keys}
 _BUILT_IN = frozenset({"python", "browser"})
 
 
@@ -134,11 +135,18 @@ def _content_type(node: JsonNode, source: Source, problems: list[Problem]) -> tu
 
 
 def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> None:
-    """A key that stands twice with different values: the last counts, and nobody can tell which was meant."""
+    """Report a key that occurs twice with different values, also under another of its names."""
     values: dict[str, str] = {}
     for member in node.members:
-        text = source.text(member.value)
-        if values.setdefault(member.key, text) != text:
+        value = member.value
+        if member.key == "author":
+            value = value.get("role") or value
+            if value.kind is not JsonKind.STRING or member.value is value:
+                continue
+        elif value.kind is JsonKind.NULL and member.key in _SAME_KEY:
+            continue
+        text = source.text(value)
+        if values.setdefault(_SAME_KEY.get(member.key, member.key), text) != text:
             problems.append(Problem("E-PARSE-HEADER", "attribute-repeated", member.key_start, member.key_end))
 
 
@@ -150,7 +158,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
             is_known_key(member.key) and not _is_unused(member.key, member.value)
         ):
             continue
-        extra[member.key] = source.text(member.value)
+        extra[member.key] = source.value(member.value)
     return tuple(extra.items())
 
 

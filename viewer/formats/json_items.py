@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from viewer.core.headers import CHECKED_TYPES
 from viewer.core.json_text import JsonKind, JsonNode
-from viewer.core.messages import Channel, Ending, Header, Piece
+from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.core.record import Record
 from viewer.formats.json_fields import (
     CALL_KEYS,
@@ -16,10 +16,11 @@ from viewer.formats.json_fields import (
     first_of,
     is_thought_key,
     pieces_of,
-    read_content,
     thought_pieces,
 )
 from viewer.formats.json_header import ObjectHeader, Problem, default_ending, full_tool_name, read_object_header
+from viewer.formats.json_parts import read_content
+from viewer.formats.json_unread import first_text_member, with_inner_message
 
 
 class Part(NamedTuple):
@@ -41,9 +42,11 @@ class MessageObjects:
         """A transcript begins: call ids do not link across two of them."""
         self._tools = {}
 
-    def add(self, node: JsonNode, source: Source, problems: list[Problem]) -> None:
+    def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
         """The messages of one object; `problems` were found in its text before."""
+        node = with_inner_message(node)
         said = read_object_header(node, source)
+        said.header = replace(said.header, kind=kind)
         said.problems += problems
         if any(problem.code == "E-PARSE-HEADER" for problem in problems):
             said.header = replace(said.header, malformed=True)
@@ -74,6 +77,9 @@ class MessageObjects:
         if thoughts:
             parts.append(Part(_thought_header(header), Ending.END, thoughts))
         parts += [self._reply(reply, source, header) for reply in content.replies]
+        for run in content.unknown:
+            problems[len(parts)] = [_unknown_part(part.start, part.end) for part in run if part.closed]
+            parts.append(_unknown(run, header))
         chosen: int | None = None
         if content.pieces or not (parts or calls):
             chosen = len(parts)
@@ -81,6 +87,8 @@ class MessageObjects:
             spoken = replace(header, call_id=None) if calls else self._named(node, header, found)
             if calls and _mixes(node):
                 found.append(_mixed(node))
+            found += [_unknown_part(*fault) for fault in content.faults]
+            found += _missing(node) if not content.pieces else []
             parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
         for call in calls:
             part, problems[len(parts)] = self._call(call, source, header)
@@ -99,23 +107,25 @@ class MessageObjects:
 
     def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
         """A tool's reply that stands as a part in the content of another message."""
-        call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id")
-        name = source.field(reply, "name") or self._tools.get(call_id or "")
-        body = first_of(reply, ("content", "output"))
+        call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
+        name = source.field(reply, "name", "toolName") or self._tools.get(call_id or "")
+        body = first_of(reply, ("content", "output", "result", "response"))
+        if body is None and first_of(reply, ("content", "output", "result", "response", "is_error")) is None:
+            body = reply
         pieces = thought_pieces(body) if body is not None and body.kind is JsonKind.ARRAY else pieces_of(body)
         return Part(Header("tool", name, None, header.channel, header.channel_given, None, call_id), Ending.END, pieces)
 
     def _call(self, call: JsonNode, source: Source, header: Header) -> tuple[Part, list[Problem]]:
         inner = first_of(call, ("function", "custom"))
         inner = inner if inner is not None and inner.kind is JsonKind.OBJECT else call
-        tool = full_tool_name(source.field(inner, "recipient", "name") or "")
-        call_id = source.field(call, "id", "call_id") or header.call_id
+        tool = full_tool_name(source.field(inner, "recipient", "name", "toolName") or "")
+        call_id = source.field(call, "id", "call_id", "toolUseId", "toolCallId") or header.call_id
         content_type, constrained, problems = _call_type(call, source)
         if not tool and call.closed:
             problems.append(Problem("E-PARSE-HEADER", "attribute-empty", call.start, call.start))
         if tool and call_id:
             self._tools[call_id] = tool
-        arguments = first_of(inner, ("arguments", "input", "parameters"))
+        arguments = first_of(inner, ("arguments", "input", "parameters", "args", "code"))
         channel, given = header.channel, header.channel_given
         if channel in (Channel.FINAL, Channel.COMMENTARY):
             channel, given = Channel.COMMENTARY, "commentary"
@@ -144,6 +154,22 @@ def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
             pieces += thought_pieces(member.value)
         seen.add(text)
     return pieces
+
+
+def _unknown(run: list[JsonNode], header: Header) -> Part:
+    """A hidden message of neighboring parts that no rule maps."""
+    piece = Piece(run[0].start, run[-1].end, Coding.JSON_VALUE)
+    return Part(replace(header, kind=Kind.UNKNOWN), Ending.END, [piece])
+
+
+def _unknown_part(start: int, end: int) -> Problem:
+    return Problem("W-PART-UNKNOWN", None, start, end)
+
+
+def _missing(node: JsonNode) -> list[Problem]:
+    """A message without content whose other members hold text."""
+    member = first_text_member(node) if node.closed else None
+    return [Problem("W-CONTENT-MISSING", None, member.key_start, member.value.end)] if member else []
 
 
 def _thought_header(header: Header) -> Header:

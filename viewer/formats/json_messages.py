@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 
 from viewer.core.dialect import Dialect, Options
 from viewer.core.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_json
-from viewer.core.messages import Span
+from viewer.core.messages import Kind, Span
 from viewer.core.record import Record
 from viewer.formats.json_documents import SPACE, JsonDocuments
-from viewer.formats.json_fields import WRAPPER_KEYS, Source, first_of, is_message
+from viewer.formats.json_fields import Source, is_message
 from viewer.formats.json_header import Problem
 from viewer.formats.json_items import MessageObjects
 from viewer.formats.json_lines import Layout, LayoutJudge
+from viewer.formats.json_wrappers import Found, Use, find_messages, header_members, is_wrapper
 
 
 class JsonMessagesReader(JsonDocuments):
@@ -24,6 +24,8 @@ class JsonMessagesReader(JsonDocuments):
         self._objects = MessageObjects(record)
         self._layout: Layout | None = None
         self._judge = LayoutJudge()
+        self._is_empty = False
+        """The transcript has no message yet."""
 
     def advance(self) -> None:
         if self._layout is None:
@@ -45,7 +47,7 @@ class JsonMessagesReader(JsonDocuments):
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         """Every document is a transcript of its own."""
         if reading.node is not None:
-            self._start(reading.node, Source(data, base))
+            self._begin_document(reading.node, Source(data, base))
             self._read_items(reading, Source(data, base), at_end=True)
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
@@ -54,8 +56,8 @@ class JsonMessagesReader(JsonDocuments):
         if fault.reason == "json-truncated":
             return
         start = fault.offset
-        for item in _items(reading.node):
-            if not item.closed and not _is_wrapper(item):
+        for item, use in find_messages(reading.node):
+            if not item.closed and use is not Use.WRAPPER:
                 start = min(start, item.start)
         self.record.report("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end)
         self.text_between(data[start - self.base :], start)
@@ -82,16 +84,19 @@ class JsonMessagesReader(JsonDocuments):
         if node is None or node.kind is not JsonKind.OBJECT or rest or (reading.faults and not unfinished):
             self._not_a_message((start, start + len(content)))
             return
-        if first_of(node, ("messages",)) is not None or not self.record.transcript:
+        if is_wrapper(node) or not self.record.transcript:
             self._start(node, source)
         self._read_items(reading, source, at_end=ended)
 
+    def _begin_document(self, node: JsonNode, source: Source) -> None:
+        """A document begins a transcript, unless it is an array of transcripts."""
+        self._is_empty = False
+        if not (node.kind is JsonKind.ARRAY and node.items and is_wrapper(node.items[0])):
+            self._start(node, source)
+
     def _start(self, node: JsonNode, source: Source) -> None:
-        """A transcript begins; what its wrapper says beside the messages is its header."""
-        members = node.members if _is_wrapper(node) else ()
-        header = {
-            member.key: _header_value(member.value, source) for member in members if member.key not in WRAPPER_KEYS
-        }
+        """A transcript begins; what its wrapper holds besides messages is its header."""
+        header = {member.key: _header_value(member.value, source) for member in header_members(node)}
         version, model = header.get("version"), header.get("model")
         self.record.start(
             node.start,
@@ -100,18 +105,20 @@ class JsonMessagesReader(JsonDocuments):
             header,
         )
         self._objects.start()
+        self._is_empty = True
 
     def _read_items(self, reading: JsonReading, source: Source, *, at_end: bool) -> None:
         notes = _Notes(reading)
         truncated = at_end and bool(reading.faults) and _is_truncated(reading.faults[-1])
         unfinished = False
-        for item in _items(reading.node):
-            if _is_wrapper(item):
-                if item is not reading.node:
-                    self._start(item, source)
-                continue
-            if item.closed or (truncated and is_message(item)):
-                self._item(item, source, notes)
+        for found in find_messages(reading.node):
+            item, use = found
+            if use is Use.WRAPPER:
+                self._begin_inner(item, reading.node, source)
+            elif use is Use.UNREAD:
+                self.record.report("W-SIBLING-UNREAD", None, item.start, item.end)
+            elif item.closed or (truncated and is_message(item)):
+                self._item(found, source, notes)
                 unfinished = not item.closed
             elif truncated:
                 self.text_between(source.data[item.start - source.base :], item.start)
@@ -120,9 +127,17 @@ class JsonMessagesReader(JsonDocuments):
         if truncated and not unfinished:
             self.record.report("E-STREAM-TRUNCATED", "header", reading.end, reading.end)
 
-    def _item(self, item: JsonNode, source: Source, notes: _Notes) -> None:
+    def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
+        """A wrapper in another one begins a transcript; an array at the head of one belongs to it."""
+        if wrapper is not root and not (wrapper.kind is JsonKind.ARRAY and self._is_empty):
+            self._start(wrapper, source)
+
+    def _item(self, found: Found, source: Source, notes: _Notes) -> None:
+        item, use = found
+        self._is_empty = False
         if item.kind is JsonKind.OBJECT and is_message(item):
-            self._objects.add(item, source, notes.inside(item))
+            kind = Kind.UNKNOWN if use is Use.REJECTED else Kind.SAID
+            self._objects.add(item, source, notes.inside(item), kind)
         else:
             self._not_a_message((item.start, item.end))
 
@@ -160,36 +175,13 @@ def _is_truncated(fault: JsonFault | None) -> bool:
     return fault is not None and fault.reason == "json-truncated"
 
 
-def _is_wrapper(node: JsonNode) -> bool:
-    """Whether a value holds messages rather than being one."""
-    return node.kind is JsonKind.ARRAY or any(
-        (value := node.get(key)) is not None and value.kind is JsonKind.ARRAY for key in WRAPPER_KEYS
-    )
-
-
-def _items(node: JsonNode | None) -> Iterator[JsonNode]:
-    """The message objects of a document, in order; a wrapper stands before its own."""
-    if node is None:
-        return
-    yield node
-    if not _is_wrapper(node):
-        return
-    for item in node.items:
-        yield from _items(item)
-    for key in WRAPPER_KEYS:
-        value = node.get(key)
-        for item in value.items if value is not None else ():
-            message = item.get("message") if key == "choices" else None
-            yield from _items(message or item)
-
-
 def _header_value(node: JsonNode, source: Source) -> object:
     """A value of a transcript's header: mappings, lists and text."""
     if node.kind is JsonKind.OBJECT:
         return {member.key: _header_value(member.value, source) for member in node.members}
     if node.kind is JsonKind.ARRAY:
         return [_header_value(item, source) for item in node.items]
-    return source.text(node)
+    return source.value(node)
 
 
 JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True)

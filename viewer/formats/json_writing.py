@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from viewer.core.headers import is_tool
-from viewer.formats.json_fields import WRAPPER_KEYS, is_known_key
+from viewer.core.json_text import check_json
+from viewer.core.json_values import JsonText
+from viewer.formats.json_fields import is_known_key
 from viewer.formats.json_header import full_tool_name
+from viewer.formats.json_wrappers import LIST_KEYS
 from viewer.formats.writable import Writable, WritableTranscript, Writer
 
 
@@ -19,7 +22,7 @@ def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTrans
     losses: list[str] = []
     documents: list[str] = []
     for number, group in groupby(messages, lambda message: message.transcript):
-        lines = [json.dumps(_as_object(message, losses), ensure_ascii=False) for message in group]
+        lines = [_encoded(_as_object(message, losses)) for message in group]
         array = "[\n" + ",\n".join(lines) + "\n]"
         header = _header(number, transcripts)
         documents.append(_with_header(header, array) if header else array)
@@ -33,12 +36,24 @@ def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str,
             continue
         told = {"version": transcript.version, "model": transcript.model}
         header = transcript.header if transcript.header is not None else told
-        return {key: value for key, value in header.items() if value is not None and key not in WRAPPER_KEYS}
+        return {key: value for key, value in header.items() if value is not None and key not in LIST_KEYS}
     return {}
 
 
 def _with_header(header: dict[str, object], array: str) -> str:
-    return json.dumps(header, ensure_ascii=False)[:-1] + f', "messages": {array}' + "}"
+    return _encoded(header)[:-1] + f', "messages": {array}' + "}"
+
+
+def _encoded(value: object) -> str:
+    """The value as JSON; `JsonText` as it is."""
+    if isinstance(value, JsonText):
+        return str(value)
+    if isinstance(value, dict):
+        members = (f"{json.dumps(key, ensure_ascii=False)}: {_encoded(member)}" for key, member in value.items())
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_encoded, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
@@ -55,7 +70,7 @@ def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
         is_call = message.role == "assistant" and is_tool(message.recipient) and not _is_thought(message)
         ending = "call" if is_call else "end"
         fields |= _routing(message)
-        fields["thinking" if _is_thought(message) else "content"] = message.body
+        fields["thinking" if _is_thought(message) else "content"] = _content(message)
     if message.intent is not None:
         fields["intent"] = message.intent
     if message.ending != ending:
@@ -79,8 +94,24 @@ def _tool_call(message: Writable) -> dict[str, object]:
     call |= {"recipient": message.recipient, "content_type": message.content_type}
     if message.content_type is not None and not message.constrained:
         call["constrained"] = False
-    call["arguments"] = message.body
+    call["arguments"] = _value(message)
     return call
+
+
+def _content(message: Writable) -> str:
+    """The body; parts that no rule maps stay parts, so that they stay hidden."""
+    if message.message_kind == "unknown":
+        value = _value(message)
+        listed = f"[{message.body}]"
+        if message.is_value and not message.body.startswith("{") and _is_json(listed):
+            return JsonText(listed)
+        return value if value.startswith("{") else message.body
+    return _value(message) if message.role == "tool" else message.body
+
+
+def _value(message: Writable) -> str:
+    """The body as the JSON value that it was."""
+    return JsonText(message.body) if message.is_value and _is_json(message.body) else message.body
 
 
 def _is_thought(message: Writable) -> bool:
@@ -99,9 +130,17 @@ def _extra(message: Writable, losses: list[str]) -> dict[str, object]:
     for key, value in message.extra.items():
         if is_known_key(key):
             losses.append(f"Message {message.number}: JSON messages cannot keep one of its attributes.")
+        elif isinstance(value, JsonText) and not _is_json(value):
+            losses.append(f"Message {message.number}: an attribute that is not valid JSON is written as a string.")
+            kept[key] = str(value)
         else:
             kept[key] = value
     return kept
+
+
+def _is_json(text: str) -> bool:
+    """True if the text is one JSON value."""
+    return check_json(text.encode("utf-8", "replace")) is None
 
 
 WRITE_JSON: Writer = lambda transcripts, messages: write_json(messages, transcripts)  # noqa: E731

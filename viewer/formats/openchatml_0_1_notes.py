@@ -25,6 +25,7 @@ class Loss(Enum):
     INTENT = "the intent cannot be said and was left out"
     RECIPIENT = "the recipient cannot be said and was left out"
     ATTRIBUTE = "recipient or intent was written as an attribute that OpenChatML 0.1 does not define"
+    FIELD = "a field with white space, `<`, or control characters was left out"
     TYPE = "the content type cannot be said and was left out"
     ARGUMENTS = "arguments that are not JSON leave a call that cannot be read"
     ENDING = "how it ended (returned, unfinished or cut off) cannot be said"

@@ -187,7 +187,7 @@ def _line(message: Writable, kind: Kind, losses: Losses) -> str:
     if name:
         words.append(f"name={name}")
     words += [f"{key}={value}" for key, value in _attributes(message, losses)]
-    if any(_is_unsayable(word) for word in words) or any("=" in key for key in message.extra):
+    if any(_is_unsayable(word) for word in words):
         raise RefusedError(f"Message {message.number} has a header value that OpenChatML 0.1 cannot hold.")
     return " ".join(words)
 
@@ -201,7 +201,10 @@ def _name(message: Writable, kind: Kind) -> str | None:
 def _attributes(message: Writable, losses: Losses) -> list[tuple[str, str]]:
     """Attributes as given, and those that keep a hidden message of a user hidden."""
     said_otherwise = {"name", *(THOUGHTS if message.role == "system" else ())}
-    attributes = [(key, value) for key, value in message.extra.items() if key not in said_otherwise]
+    extra = [(key, value) for key, value in message.extra.items() if key not in said_otherwise]
+    attributes = [(key, value) for key, value in extra if not ("=" in key or _is_unsayable(f"{key}={value}"))]
+    if len(attributes) < len(extra):
+        losses.add(Loss.FIELD)
     if message.role == "user" and message.recipient is not None:
         attributes.append(("to", message.recipient))
     if message.role == "user" and (intent := _intent_of_user(message)):

@@ -62,6 +62,14 @@ class Writable(Protocol):
         """What the author meant."""
 
     @property
+    def message_kind(self) -> str:
+        """`said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
+
+    @property
+    def is_value(self) -> bool:
+        """True if the body is the source text of JSON values that are not strings."""
+
+    @property
     def extra(self) -> Mapping[str, str]:
         """Attributes that no dialect defines."""
 

@@ -26,6 +26,8 @@ _VALUE = re.compile(r"[^\s<\x00-\x1f\x7f]+")
 _NINE = "start|channel|message|call|constrain|return|end|literal|endliteral"
 _TOKEN = re.compile(rf"<\|(?:{_NINE})\|>")
 _THOUGHTS = "|".join(f"{edge}_{kind}" for edge in ("start", "end") for kind in THOUGHT_KINDS)
+_UNWRITABLE = "a field with white space, `<`, or control characters was left out"
+_FILE_NAME = re.compile(r"file ([1-9][0-9]*)")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _OPEN_EDGE = re.compile(rf"(?<!<)<+(?=<\|(?:{_THOUGHTS})\|>|\Z)")
 
@@ -155,13 +157,20 @@ class _TextWriter:
         role, name = message.role, message.name
         if role == "tool" and self._target.named_roles and name:
             role, name = (name if name == "tool" else full_tool_name(name)), None
+        if name is not None and _FILE_NAME.fullmatch(name) and self._target.names:
+            self._lost["a name was written with `_` in place of its space"] += 1
+            name = name.replace(" ", "_")
         said = {"to": message.recipient, "name": name, "call_id": message.call_id, "intent": message.intent}
         said["content_type"] = None if self._says_type(message) else message.content_type
         order = ("name", "call_id", "to") if message.role == "tool" else ("to", "call_id", "name")
         words = [self._checked(message, role)]
         for key in (*order, "intent", "content_type"):
             value = said[key]
-            if value is not None and self._may_say(key):
+            if value is None or not self._may_say(key):
+                continue
+            if key in ("intent", "content_type") and not _VALUE.fullmatch(value):
+                self._lost[_UNWRITABLE] += 1
+            else:
                 words.append(f"{key}={self._checked(message, value)}")
         return words
 
@@ -182,8 +191,11 @@ class _TextWriter:
             if key in ("to", "name", *self._target.attributes):  # it had no force where it comes from
                 self._lost["an attribute that would mean something else cannot be said"] += 1
             else:
+                if not _KEY.fullmatch(key) or (value and not _VALUE.fullmatch(value)):
+                    self._lost[_UNWRITABLE] += 1
+                    continue
                 self._needs_version |= key in ALL_ATTRIBUTES
-                words.append(f"{self._checked_key(message, key)}={self._checked(message, value) if value else ''}")
+                words.append(f"{key}={value}")
         return words
 
     def _channel(self, message: Writable) -> str:
@@ -212,11 +224,6 @@ class _TextWriter:
                 "(empty, or with white space, `<` or a control character)"
             )
         return value
-
-    def _checked_key(self, message: Writable, key: str) -> str:
-        if not _KEY.fullmatch(key):
-            raise RefusedError(f"message {message.number} has an attribute whose name {self._target.title} cannot hold")
-        return key
 
     def _body(self, message: Writable) -> str:
         if self._target.escapes:

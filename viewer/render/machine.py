@@ -116,6 +116,7 @@ def _message(message: ShownMessage) -> dict[str, object]:
         "kind": "message",
         "transcript": message.transcript,
         "number": message.number,
+        "message_kind": message.message_kind,
         "role": message.role,
         "name": message.name,
         "recipient": message.recipient,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from viewer.core.bodies import read_body
-from viewer.core.messages import Coding, Message, Piece
+from viewer.core.messages import VERBATIM, Coding, Message, Piece
 from viewer.formats import body_of_ids
 
 BLOCK = 1024 * 1024
@@ -62,7 +62,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
 
 def _data(piece: Piece, read: Read) -> Iterator[bytes]:
     """The meant bytes of a piece; one with escapes in it, or that is JSON, comes at once."""
-    plain = piece.coding is Coding.PLAIN
+    plain = piece.coding in VERBATIM
     if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
         plain = True
         for data in _stretches(piece, read, overlap=1):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
 from viewer.core.examiner import Examiner
-from viewer.core.messages import Message, Span, Stray, Transcript
+from viewer.core.messages import Coding, Message, Span, Stray, Transcript
+from viewer.core.safe_fields import safe_header, withheld_count
 from viewer.core.times import format_time
-from viewer.core.visibility import Audience, Reveal, is_user_safe, reason_of
+from viewer.core.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
 from viewer.sources.call_watch import CallWatch
 from viewer.sources.chosen import Chosen
 from viewer.sources.finds import Finds
@@ -106,9 +107,25 @@ class Projection:
         count = len(self._examiner.index)
         return count - sight.count(1, count)
 
+    @property
+    def withheld_count(self) -> int:
+        """How many fields of shown messages the end user does not see; 0 for every other audience."""
+        if not self.audience.is_safe:
+            return 0
+        index, sight = self._examiner.index, Sight(self._examiner.index, self.audience.sees)
+        counts: dict[int, int] = {}
+        total = 0
+        for number, key in index.look_keys(1, len(index)):
+            if not sight.sees_key(number, key):
+                continue
+            if key not in counts:
+                counts[key] = withheld_count(index[number].header.with_call_id(None))
+            total += counts[key] + (index.call_id(number) is not None)
+        return total
+
     def _shown(self, message: Message, label: int, turn: int) -> ShownMessage:
-        header = message.header
         placed = not self.audience.is_safe
+        header = message.header if placed else safe_header(message.header)
         return ShownMessage(
             transcript=message.transcript,
             number=label,
@@ -131,6 +148,8 @@ class Projection:
             visible=is_user_safe(message),
             cancelled=message.cancelled,
             extra=dict(header.extra),
+            message_kind=message_kind(message),
+            is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
 
     def _shown_stray(self, stray: Stray) -> ShownStray:
@@ -161,7 +180,8 @@ class Projection:
     def headline(self, number: int) -> Headline:
         """What a list of messages tells of one. Only a developer is told anything of what is hidden."""
         message = self._examiner.index[number]
-        header, turn = message.header, self._examiner.index.turn(number)
+        header = safe_header(message.header) if self.audience.is_safe else message.header
+        turn = self._examiner.index.turn(number)
         if not self.audience.sees(message):
             return Headline(number, turn, False, "" if self.audience.is_safe else header.role)
         return Headline(

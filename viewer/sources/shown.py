@@ -45,6 +45,10 @@ class ShownMessage:
     """What the safe view would do."""
     cancelled: bool
     extra: dict[str, str]
+    message_kind: str = "said"
+    """What the message is: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
+    is_value: bool = False
+    """The body is the source text of JSON values that are not strings."""
 
 
 @frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +11,7 @@ from threading import Thread
 from textual.app import App
 
 from viewer.core.hidden_characters import TAGS, ZERO_WIDTH
-from viewer.render.machine import encode
+from viewer.render.machine import item_line
 from viewer.render.safe_text import copied
 from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownMessage
@@ -23,8 +22,6 @@ MOST_BYTES = 8 * 1024 * 1024
 """Of a body that is copied: terminals take less, but a clipboard may take it."""
 
 _VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
-_NOT_PRINTED = ("turn", "cancelled")
-"""What the machine output does not say of a message."""
 
 
 class What(Enum):
@@ -97,8 +94,7 @@ def _text(what: What, projection: Projection, number: int) -> str:
 
 def _json(message: ShownMessage) -> str:
     """The line of `show --json`."""
-    values = {key: value for key, value in asdict(message).items() if key not in _NOT_PRINTED}
-    return encode({"kind": "message", **values})
+    return item_line(message)
 
 
 def _header(message: ShownMessage) -> str:

@@ -114,6 +114,8 @@ class _Joined:
     def add_string(self, raw: bytes, source: int) -> None:
         """A JSON string. A surrogate pair may begin in one string and end in the next."""
         text = string_units(raw)
+        if self.half and not text:
+            return
         if self.half and "\udc00" <= text[:1] <= "\udfff":
             (high, start), self.half = self.half, None
             low_end = opening_length(raw) + _ESCAPE_LENGTH
@@ -141,7 +143,7 @@ class _Joined:
         return len(_HALF)
 
     def add(self, data: bytes, source: int, source_length: int, live: bool = True, raw: bytes | None = None) -> None:
-        if self.half:
+        if self.half and data:
             self.flush()
         if data or not self.runs:
             self.runs.append(Run(self.length, len(data), source, source_length, live, raw))

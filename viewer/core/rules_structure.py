@@ -55,6 +55,18 @@ one moment
 """,
     ),
     Rule(
+        code="W-RECORD-UNKNOWN",
+        title="Unknown record type.",
+        safe="The transcript contains an unknown entry, which stays hidden.",
+        section="Event streams",
+        advice="Check `--format`, or update ocmlview. The debug view shows the record.",
+        example="""\
+{"type": "response.delta", "delta": "It is sunny."}
+{"type": "response.weather_report.delta", "delta": "clear sky"}
+{"type": "response.done"}
+""",
+    ),
+    Rule(
         code="W-PART-UNKNOWN",
         title="Unknown content part.",
         safe="Part of a message is of an unknown kind and stays hidden.",

@@ -15,6 +15,9 @@ from viewer.formats.event_objects import EventObject, Said, tool_name, word_of
 
 _CHANNELS = {channel.value: channel for channel in Channel}
 
+ANSWER = Header("assistant", channel=Channel.FINAL)
+"""The header of a text about which nothing is stated."""
+
 
 class CallNames(NamedTuple):
     """What an item of a response states about its call."""
@@ -71,6 +74,15 @@ def with_said(header: Header, said: Said) -> Header:
     )
 
 
+def hiding_statement(header: Header, said: Said) -> JsonNode | None:
+    """The statement of a later event that hides a shown message; None if it stays shown."""
+    if is_shown(with_said(header, said)):
+        return None
+    nodes = [(name, node) for name, node in zip(Said._fields, said, strict=True) if node is not None]
+    hiding = [node for name, node in nodes if not is_shown(with_said(header, Said(**{name: node})))]
+    return min(hiding, key=lambda node: node.start, default=said.first)
+
+
 def _role_faults(speaker: JsonNode | None, role: str) -> list[Fault]:
     if speaker is None or (role in ROLES and speaker.kind is JsonKind.STRING and speaker.text == role):
         return []
@@ -103,7 +115,7 @@ def _channel_faults(event: EventObject, said: Said) -> list[Fault]:
     if node is None or given == Channel.FINAL.value:
         return []
     faults = []
-    if said.channel is not None and event.span[0] <= node.start < event.span[1]:
+    if said.channel is not None and event.get("channel") is said.channel:
         faults.append(Fault("E-PERM-VISIBILITY", "hidden-delta", node.start, node.end))
     if given not in _CHANNELS:
         reason = "channel-unknown" if given else "channel-empty"

@@ -241,7 +241,7 @@ def member_items(node: JsonNode | None, key: str) -> Iterator[JsonNode]:
 def piece_of(node: JsonNode) -> Piece | None:
     """The body that a value is: a string's text, the source of all else; None for null and the empty string."""
     if node.kind is not JsonKind.STRING:
-        return None if node.kind is JsonKind.NULL else Piece(node.start, node.end, Coding.PLAIN)
+        return None if node.kind is JsonKind.NULL else Piece(node.start, node.end, Coding.JSON_VALUE)
     if not node.text:
         return None
     if node.split:

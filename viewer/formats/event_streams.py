@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from viewer.core.messages import Coding, Ending, Header, Kind, Piece, Span
 from viewer.core.record import Record
-from viewer.formats.event_headers import is_shown, with_said
+from viewer.formats.event_headers import hiding_statement, is_shown
 from viewer.formats.event_kinds import Family
 from viewer.formats.event_lanes import ANONYMOUS, Delta, Fault, Identity, Lane, Opening, OpenStreams, Stream
 from viewer.formats.event_objects import Said
@@ -56,7 +56,7 @@ class Streams:
         if stream is None:
             return self._begin(delta, identity, describe())
         if delta.piece and stream.pieces and delta.is_refusal is not stream.is_refusal:
-            stream.pieces.append(Piece(delta.piece.start, delta.piece.start, Coding.BREAK))
+            stream.pieces.append(Piece(delta.piece.start, delta.piece.start, Coding.LINE))
         stream.is_refusal = delta.is_refusal
         self._write(stream, delta.piece, delta.event)
         return stream.number
@@ -146,17 +146,16 @@ class Streams:
     def declare(self, lane: Lane, family: Family | None, said: Said) -> None:
         """An event without text states this about the messages of a lane. A message that the user saw stays as it is;
         what else comes is hidden."""
-        place = said.first
-        if place is None or (not lane.identified and self._is_about_hidden(lane, said)):
+        if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
             return
         for name in [lane.name] if lane.identified or lane.name in self._shown else list(self._shown)[-_MOST_SHOWN:]:
             known = self._shown.get(name, {})
-            hidden = [
-                number
+            hidden = {
+                number: place
                 for number, (of, its_family, header) in known.items()
-                if _concerns(lane, family, of, its_family) and not is_shown(with_said(header, said))
-            ]
-            for number in hidden:
+                if _concerns(lane, family, of, its_family) and (place := hiding_statement(header, said))
+            }
+            for number, place in hidden.items():
                 self.withdraw(name, number, (place.start, place.end))
             if hidden:
                 self._withdrawn.add((name, lane.part))

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 
 from viewer.core.json_text import JsonKind, JsonNode
-from viewer.core.messages import Coding, Header, Kind, Piece
+from viewer.core.messages import Coding, Kind, Piece
 from viewer.core.record import Record
 from viewer.core.times import parse_time
 from viewer.formats.chat_chunks import ChatChunks
-from viewer.formats.event_headers import CallNames, identity_of, is_shown, opening_of, with_said
+from viewer.formats.event_headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.event_items import Items, ItemText, output_of, part_text, response_of, texts_of
 from viewer.formats.event_kinds import TEXT_KEYS, Act, EventKind, Family, is_progress, kind_of
 from viewer.formats.event_lanes import ANONYMOUS, Delta, Fault, Lane, Opening
@@ -144,7 +144,7 @@ class EventTaker:
             return opening
         header = opening.header
         if item and item.is_announced:
-            allowed = is_shown(with_said(Header("assistant"), item.said))
+            allowed = is_shown(with_said(ANSWER, item.said))
             return opening if allowed else opening._replace(header=replace(header, kind=Kind.UNKNOWN))
         if lane.identified and self._items.has_announced:
             return opening._replace(header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
@@ -329,7 +329,7 @@ class EventTaker:
         if not known.is_message:
             given = item.get("type") or item
             self.streams.withdraw_lane(lane, Family.TEXT, (given.start, given.end))
-        elif is_shown(with_said(Header("assistant"), known.said)):
+        elif is_shown(with_said(ANSWER, known.said)):
             self.streams.settle(lane, lambda header: with_said(replace(header, kind=Kind.SAID), known.said))
         return lane
 

@@ -104,7 +104,7 @@ class EventReader:
         stop = len(data) if end < 0 else end
         found = data.find(b"\r", at, stop)
         while found >= 0:
-            if self._ends_with_return(data[at:found]):
+            if self._ends_with_return(data[at : min(found, at + _HEAD)], found - at):
                 self._append(data[at:found])
                 self._end_line()
                 self._start += 1
@@ -118,12 +118,12 @@ class EventReader:
         self._start += 1
         return end + 1
 
-    def _ends_with_return(self, rest: bytes) -> bool:
+    def _ends_with_return(self, rest: bytes, length: int) -> bool:
         """True if a CR ends the line that is known up to here: a lone one does so for server-sent events."""
         if self._skipping is not None:
             return False
-        head = (bytes(self._line[:_HEAD]) + rest[:_HEAD])[:_HEAD]
-        return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + len(rest) <= _HEAD)
+        head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
+        return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
 
     def close(self) -> None:
         """The input has ended."""

@@ -75,9 +75,8 @@ def test_the_first_example_is_read_in_spite_of_its_quote_and_its_token() -> None
 
 def test_an_open_last_message_is_a_prompt() -> None:
     events = read_in_every_cutting(CHATML_JSON, INSTRUCTION)
-    assert rows(events, INSTRUCTION)[1] == ("assistant", None, "")
-    assert [message.ending for message in messages(events)] == [Ending.END, Ending.OPEN]
-    assert problems(events) == ["I-OPEN-PROMPT@2", "I-JSON-LENIENT@2"]
+    assert [message.ending for message in messages(events)] == [Ending.END]
+    assert problems(events) == ["I-OPEN-PROMPT@None", "I-JSON-LENIENT@1"]
     events = read_in_every_cutting(CHATML_JSON, AUTOCOMPLETE)
     assert rows(events, AUTOCOMPLETE) == [("user", None, "This morning I decided to eat a giant")]
     assert problems(events) == ["I-OPEN-PROMPT@1", "I-JSON-LENIENT@1"]
@@ -205,7 +204,7 @@ def test_what_is_written_looks_like_the_document_and_is_read_again() -> None:
         ' {"token": "<|start|>"}, "assistant", {"token": "<|message|>"}\n]\n'
     )
     events = read_in_every_cutting(CHATML_JSON, text)
-    assert [body(message, text) for message in messages(events)] == ["Be “brief”\n", "hi", ""]
+    assert [body(message, text) for message in messages(events)] == ["Be “brief”\n", "hi"]
 
 
 def test_what_would_be_read_as_something_else_is_left_out_with_a_sentence() -> None:

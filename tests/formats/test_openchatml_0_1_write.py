@@ -23,10 +23,10 @@ CANONICAL = [
     "[BOS]<|im_start|>assistant\n<|function_call|>\n{}<|im_end|>\n<|im_start|>assistant\nB<|im_end|>[EOS]\n",
     "[BOS]<|im_start|>tool name=g\n<|function_output|>\n{}<|im_end|>[EOS]\n",
     "[BOS]<|fim_prefix|>a <|fim_middle|><|fim_suffix|> c[EOS]\n",
-    "[BOS]<|fim_prefix|><|fim_middle|>b\n<|fim_suffix|>\nc\n<|im_start|>user\nq<|im_end|>[EOS]\n",
+    "[BOS]<|fim_prefix|>a<|fim_middle|>b\n<|fim_suffix|>\nc\n<|im_start|>user\nq<|im_end|>[EOS]\n",
     "[BOS]<|file_separator|>\n  a\n<|file_separator|>\n<|file_separator|>\nb\n<|file_separator|>\n"
     "<|fim_prefix|>x<|fim_middle|>y<|fim_suffix|>z\n<|file_separator|>\nc\n<|fim_prefix|>d[EOS]\n",
-    "[BOS]<|fim_prefix|>a<|fim_middle|><|fim_suffix|>\n<|file_separator|>\nb[EOS]\n",
+    "[BOS]<|fim_prefix|>a<|fim_middle|><|fim_suffix|>\nc\n<|file_separator|>\nb[EOS]\n",
     "",
 ]
 
@@ -110,13 +110,19 @@ def test_a_preamble_is_written_as_plain_text_and_that_is_said() -> None:
         Text(number=7, role="user", name="file 1", body="<|file_separator|>"),
         Text(number=7, role="user", name="Eric the Red"),
         Text(number=7, role="user", name="<b>"),
-        Text(number=7, role="user", extra={"a": "b\x1b"}),
         Text(number=7, role="user", name="file 999999999"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_one_sentence_that_quotes_nothing(message: Text) -> None:
     with pytest.raises(ViewerError, match=r"^Message 7 [a-zA-Z0-9., ]+\.$"):
         write_openchatml_0_1([message])
+
+
+@pytest.mark.parametrize("value", ["b c", "b<", "b\x1b"])
+def test_a_field_that_cannot_be_written_is_left_out_and_listed(value: str) -> None:
+    text, lost = write_openchatml_0_1([Text(number=7, role="user", body="Hi", extra={"a": value, "d": "e"})])
+    assert text == "[BOS]<|im_start|>user d=e\nHi<|im_end|>[EOS]\n"
+    assert lost == ["1 message: a field with white space, `<`, or control characters was left out."]
 
 
 def test_marks_that_mean_nothing_for_a_role_may_be_written() -> None:

@@ -17,8 +17,9 @@ from viewer.sources.shown import HiddenRun, ShownStray, ShownTranscript
 KEYS = {
     "transcript": ["kind", "number", "dialect", "version", "model", "header", "audience"],
     "message": [
-        "kind", "transcript", "number", "role", "name", "recipient", "channel", "channel_given", "intent", "call_id",
-        "content_type", "constrained", "ending", "body", "span", "body_span", "line", "time", "visible", "extra",
+        "kind", "transcript", "number", "message_kind", "role", "name", "recipient", "channel", "channel_given",
+        "intent", "call_id", "content_type", "constrained", "ending", "body", "span", "body_span", "line", "time", "visible",
+        "extra",
     ],
     "stray": ["kind", "transcript", "after", "span", "body"],
     "diagnostic": ["kind", "code", "reason", "severity", "message", "span", "line", "column", "count"],

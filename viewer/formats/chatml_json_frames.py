@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import replace
 
 from viewer.core.json_text import JsonKind, JsonNode, JsonReading
-from viewer.core.messages import Channel, Ending, Header, Message, Piece, Span
+from viewer.core.messages import Channel, Ending, Header, Kind, Message, Piece, Span
 from viewer.core.record import Record
 from viewer.core.visibility import is_user_safe
 from viewer.formats.json_fields import piece_of
@@ -23,6 +24,7 @@ ROLES = frozenset(
         "assistant:example_assistant",
     }
 )
+_SPEAKERS = frozenset({*ROLES, "Assistant"})
 Handler = Callable[[JsonNode, "str | None"], None]
 
 
@@ -55,6 +57,7 @@ class ChatMLFrames:
         self._implied = False
         self._problems: list[tuple[str, str | None, int, int]] = []
         self._pieces: list[Piece] = []
+        self._unknown: list[JsonNode] = []
         self._end = start
 
     def _between(self, item: JsonNode, token: str | None) -> None:
@@ -136,17 +139,21 @@ class ChatMLFrames:
             self._close(Ending.IMPLIED, self._end)
             self._open(item)
         else:
-            if token is not None or item.kind is not JsonKind.STRING:
+            self._end = item.end
+            if (token is None and item.kind is not JsonKind.STRING) or len(item.members) > 1:
+                self._unknown.append(item)
+                return
+            if token is not None:
                 self._problems.append(("W-MARKER-IN-BODY", "nested", item.start, item.end))
             self._pieces.append(piece_of(item))
-            self._end = item.end
 
     def _finish(self) -> None:
         """The array has ended, or cannot be read any further."""
         if self._state == self._between:
             return
         closed = self._array.closed
-        if self._state == self._header and self._is_prompt() and closed:
+        is_prompt = self._state == self._header and self._is_prompt()
+        if closed and (is_prompt or (self._state == self._body and self._is_empty())):
             self._record.report("I-OPEN-PROMPT", None, self._start, self._end)
         elif self._state == self._header:
             self._problems.append(("E-STREAM-TRUNCATED", "header", self._end, self._end))
@@ -161,6 +168,11 @@ class ChatMLFrames:
     def _is_prompt(self) -> bool:
         return self._role is None or self._role.text.strip() in ("assistant", "Assistant")
 
+    def _is_empty(self) -> bool:
+        """True if the message has a good header and no text yet: a request to complete it."""
+        has_text = any(piece.end > piece.start for piece in self._pieces)
+        return not has_text and not self._problems and self._role is not None and self._role.text.strip() in _SPEAKERS
+
     def _missing(self, at: int) -> None:
         self._problems.append(("E-PARSE-HEADER", "message-missing", at, at))
 
@@ -172,10 +184,17 @@ class ChatMLFrames:
         self._record.add(header, ending, span, self._pieces, stop=stop, broke_out=broke_out)
         for code, reason, start, stop_at in self._problems:
             self._record.report(code, reason, start, stop_at, number)
+        self._add_unknown(header, span)
         self._spans.append((self._start, number))
         message = Message(number, self._record.transcript, header, ending, span, (), broke_out=broke_out)
         self._breaks_out = ending is Ending.IMPLIED and not is_user_safe(message)
         self._state = self._between
+
+    def _add_unknown(self, header: Header, span: Span) -> None:
+        """Items of the body that are neither text nor a token: a hidden message each."""
+        for item in self._unknown:
+            number = self._record.add(replace(header, kind=Kind.UNKNOWN), Ending.END, span, [piece_of(item)])
+            self._record.report("W-PART-UNKNOWN", None, item.start, item.end, number)
 
     _breaks_out = False
     """The next message begins inside the unclosed body of a hidden one."""

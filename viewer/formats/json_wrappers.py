@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from viewer.core.json_text import JsonKind, JsonMember, JsonNode
-from viewer.formats.json_fields import is_message
+from viewer.formats.json_fields import CONTENT_KEYS, ROLE_KEYS
 from viewer.formats.json_unread import unread_messages
 
 LIST_KEYS = ("messages", "choices")
@@ -81,7 +81,7 @@ def _inside(node: JsonNode, use: Use) -> Iterator[Found]:
             yield from find_messages(message or item, use)
     if "response" in exchange:
         response = exchange["response"]
-        yield from [Found(response, use)] if is_message(response) else _inside(response, use)
+        yield from [Found(response, use)] if _is_spoken(response) else _inside(response, use)
     if _has_list(node):
         yield from _answers(node, use)
     for member in header_members(node):
@@ -94,7 +94,7 @@ def _has_list(node: JsonNode) -> bool:
 
 def _exchange(node: JsonNode) -> Iterator[tuple[str, JsonNode]]:
     """The request and the response in an object that is no message itself."""
-    if not any(member.key in _EXCHANGE_KEYS for member in node.members) or is_message(node):
+    if not any(member.key in _EXCHANGE_KEYS for member in node.members) or _is_spoken(node):
         return
     for key in _EXCHANGE_KEYS:
         value = node.get(key)
@@ -106,7 +106,12 @@ def _holds_messages(value: JsonNode) -> bool:
     """True for an object with a message list, at any of its levels, or with the answer itself."""
     if value.kind is not JsonKind.OBJECT:
         return False
-    return _has_list(value) or is_message(value) or any(True for _ in _exchange(value))
+    return _has_list(value) or _is_spoken(value) or any(True for _ in _exchange(value))
+
+
+def _is_spoken(node: JsonNode) -> bool:
+    """True for an object with a role or a content: a message, not a wrapper."""
+    return not _has_list(node) and any(node.get(key) is not None for key in (*ROLE_KEYS, *CONTENT_KEYS))
 
 
 def _answers(node: JsonNode, use: Use) -> Iterator[Found]:

@@ -132,7 +132,7 @@ class Outside:
         extra = (("file", str(self._files)),) if self._files else ()
         role, name = FILL_IN[token.name], token.name.replace("_", ".")
         header = Header(role, name=name, channel=Channel.FINAL, extra=extra)
-        self._part = Part(header, token.start, token.end, certain=token.name != "fim_middle")
+        self._part = Part(header, token.start, token.end, certain=False)
 
     def _separate(self, text: bytes, token: Token) -> None:
         if self._framed and not self._ended:

@@ -166,11 +166,7 @@ class _TextWriter:
         words = [self._checked(message, role)]
         for key in (*order, "intent", "content_type"):
             value = said[key]
-            if value is None or not self._may_say(key):
-                continue
-            if key in ("intent", "content_type") and not _VALUE.fullmatch(value):
-                self._lost[_UNWRITABLE] += 1
-            else:
+            if value is not None and self._may_say(key):
                 words.append(f"{key}={self._checked(message, value)}")
         return words
 

@@ -57,13 +57,14 @@ class Items:
     def __init__(self) -> None:
         self._lanes: dict[str, str] = {}
         self._items: dict[str, Item] = {}
-        self.has_announced = False
+        self.announces_messages = False
+        """An item was announced as a message, so that the text of an item that was not may be anything."""
 
     def clear(self) -> None:
         """Another response begins."""
         self._lanes.clear()
         self._items.clear()
-        self.has_announced = False
+        self.announces_messages = False
 
     def lane_of(self, event: EventObject, act: Act, family: Family | None) -> Lane:
         """The lane of an event that is not about an item as such."""
@@ -120,8 +121,9 @@ class Items:
         names = CallNames(text_of(item.get("name")), text_of(item.get("call_id")))
         known.names = CallNames(names.name or known.names.name, names.call_id or known.names.call_id)
         known.said = said_by((item, *event.layers)).over(known.said)
-        known.is_announced = self.has_announced = True
+        known.is_announced = True
         known.is_message = known.is_message and is_message(item)
+        self.announces_messages = self.announces_messages or known.is_message
         return known
 
 

@@ -146,7 +146,7 @@ class EventTaker:
         if item and item.is_announced:
             allowed = is_shown(with_said(ANSWER, item.said))
             return opening if allowed else opening._replace(header=replace(header, kind=Kind.UNKNOWN))
-        if lane.identified and self._items.has_announced:
+        if lane.identified and self._items.announces_messages:
             return opening._replace(header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
         return opening
 

@@ -107,3 +107,27 @@ def test_too_much_data_of_one_event_is_passed_over() -> None:
 )
 def test_the_cost_of_many_lines_is_linear(line: bytes) -> None:
     assert_growth(lambda data: read([data]), line * 4_000, line * 8_000, 3)
+
+
+HI = [delta("Hel"), delta("lo"), done("response.done")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("indent", [None, 0, 2])
+def test_events_may_be_an_array_or_objects_over_several_lines(indent: int | None, end: str) -> None:
+    array = json.dumps(HI, indent=indent).replace("\n", end) + end
+    objects = "".join(json.dumps(each, indent=indent).replace("\n", end) + end for each in HI)
+    assert told(array.encode()) == HELLO
+    assert told(objects.encode()) == HELLO
+
+
+def test_an_object_that_never_ends_hides_nothing_that_follows() -> None:
+    data = b'{"type": "response.delta",\nhello\n' + lines(*HI)
+    assert told(data)[-1] == HELLO[-1]
+    assert "E-PARSE-HEADER" in told(data)[1]
+
+
+def test_a_string_over_lines_of_an_object_keeps_its_bytes() -> None:
+    data = b'{\n"type": "response.delta",\n"delta": "one\ntwo"\n}\n'
+    (message,) = [each.message for each in read([data]) if isinstance(each, Closed)]
+    assert body_of(message, data) == "one\ntwo"

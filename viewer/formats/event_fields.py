@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from viewer.core.json_text import JsonKind, JsonNode, JsonReading, read_json
+from viewer.formats.json_documents import BracketCount
 
 _SPACE = b" \t\r\n"
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -54,6 +55,40 @@ def read_joined(lines: list[DataLine]) -> JsonReading | None:
     reading.lenient = [(places.start(start), places.end(end)) for start, end in reading.lenient]
     reading.end = places.end(reading.end)
     return reading
+
+
+class OpenValue:
+    """A JSON object over several lines that are no fields: whole as soon as its brackets are closed."""
+
+    def __init__(self, line: bytes, start: int) -> None:
+        self.data = bytearray(line)
+        self.start = start
+        self._indent = _indent_of(line)
+        self._count = BracketCount()
+        self._count.end(self.data, 0)
+
+    def add(self, line: bytes, offset: int) -> bool:
+        """True if the line is the last one of the value."""
+        gap = offset - self.start - len(self.data)
+        self.data += b"\n" * gap + line
+        return self._count.end(self.data, 0) is not None
+
+    def ends_before(self, line: bytes) -> bool:
+        """True if a line begins something else: a field, or an object that is not inside this one."""
+        text = line.lstrip(_SPACE)
+        return text.startswith(_FIELDS) or (text.startswith(b"{") and _indent_of(line) <= self._indent)
+
+    def lines(self) -> list[DataLine]:
+        """Its lines, one by one."""
+        lines, at = [], self.start
+        for line in bytes(self.data).split(b"\n"):
+            lines.append(DataLine(line, at))
+            at += len(line) + 1
+        return lines
+
+
+def _indent_of(line: bytes) -> int:
+    return len(line) - len(line.lstrip(_SPACE))
 
 
 class _Places:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.core.dialect import Dialect, Options, Reader
-from viewer.core.json_text import JsonNode, read_json
+from viewer.core.json_text import JsonKind, JsonNode, read_json
 from viewer.core.messages import Span
 from viewer.core.record import Record
-from viewer.formats.event_fields import DataLine, data_line, is_complete, is_field, read_joined
+from viewer.formats.event_fields import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
 from viewer.formats.event_taker import EventTaker
 from viewer.formats.log_lines import may_be_event
 
@@ -16,6 +16,8 @@ LONGEST_LINE = 8 * 1024 * 1024
 """A line that is longer is not read."""
 
 _SPACE = b" \t\r\n"
+_BRACKETS = (b"[", b"]", b"],", b",")
+"""Lines of an array of events."""
 _HEAD = 80
 """The bytes at the beginning of a line that decide whether it is a field of a server-sent event."""
 
@@ -84,6 +86,8 @@ class EventReader:
         """The `data:` lines of the event that is not complete."""
         self._size = 0
         """The bytes in them."""
+        self._value: OpenValue | None = None
+        """An object over several lines."""
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the input."""
@@ -129,6 +133,7 @@ class EventReader:
         """The input has ended."""
         self._end_line()
         self._dispatch()
+        self._give_up_value()
         self._flush_stray()
         self._events.close(self._start)
 
@@ -152,6 +157,7 @@ class EventReader:
             start, end = self._skipping
             self._skipping = None
             self._dispatch()
+            self._give_up_value()
             if end > start:
                 self._reject(start, end)
             return
@@ -161,6 +167,12 @@ class EventReader:
         self._start += len(line)
 
     def _read_line(self, line: bytes, offset: int) -> None:
+        if self._value and (self._value.ends_before(line) or len(self._value.data) + len(line) > LONGEST_LINE):
+            self._give_up_value()
+        if self._value:
+            if self._value.add(line, offset):
+                self._read_value(self._value)
+            return
         text = line.strip(_SPACE)
         if not text:
             self._dispatch()
@@ -171,11 +183,35 @@ class EventReader:
             self._take_name(text[6:].strip(_SPACE).decode("utf-8", "replace"))
         elif not text.startswith((b":", b"id:", b"retry:")) and text not in (b"id", b"retry", b"event"):
             self._dispatch()
-            start = offset + len(line) - len(line.lstrip(_SPACE))
-            if text.startswith(b"{"):
-                self._read_objects(text, start, None)
+            if text.startswith(b"{") and _is_begun(text):
+                self._value = OpenValue(line, offset)
             else:
-                self._add_stray(start, start + len(text))
+                self._read_plain(line, offset)
+
+    def _read_plain(self, line: bytes, offset: int) -> None:
+        """A line that is no field."""
+        text = line.strip(_SPACE)
+        start = offset + len(line) - len(line.lstrip(_SPACE))
+        if text.startswith((b"{", b"[{")):
+            self._read_objects(text, start, None)
+        elif text and text not in _BRACKETS:
+            self._add_stray(start, start + len(text))
+
+    def _read_value(self, value: OpenValue) -> None:
+        """An object that is complete, with what else is on its last line."""
+        data = bytes(value.data)
+        reading = read_json(data, value.start)
+        if reading.node is None or reading.fault:
+            self._give_up_value()
+            return
+        self._value = None
+        self._read_objects(data.strip(_SPACE), value.start + len(data) - len(data.lstrip(_SPACE)), None)
+
+    def _give_up_value(self) -> None:
+        """An object that never ended: its lines are read one by one."""
+        value, self._value = self._value, None
+        for line in value.lines() if value else []:
+            self._read_plain(line.value, line.start)
 
     def _take_name(self, name: str) -> None:
         """An `event:` line may follow the data that it names, but not where the data has a name already."""
@@ -234,6 +270,10 @@ class EventReader:
             self._add_stray(start + at, start + len(text))
 
     def _take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> None:
+        if node.kind is JsonKind.ARRAY and any(self._events.knows(item, name) for item in node.items):
+            for index, item in enumerate(node.items):
+                self._take(item, name, lenient if not index else [])
+            return
         if self._events.knows(node, name):
             self._flush_stray()
             if self._events.take(node, name, lenient):
@@ -252,6 +292,14 @@ class EventReader:
         if self._stray:
             self._record.stray(*self._stray)
             self._stray = None
+
+
+def _is_begun(text: bytes) -> bool:
+    """True if an object has begun in these bytes, and not ended."""
+    if text.endswith(b"}"):
+        return False  # almost all lines, decided without reading them
+    reading = read_json(text)
+    return reading.fault is not None and reading.fault.reason == "json-truncated"
 
 
 def _read(record: Record, options: Options) -> Reader:

@@ -18,12 +18,14 @@ REASONS = {
     "E-TOOL-TIMEOUT": "reported late overdue",
     "E-TOOL-CANCELLED": "reported event",
     "E-STREAM-TRUNCATED": "header body literal event-stream",
-    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta tokens-in-content",
+    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta late-channel "
+    "tokens-in-content",
     "E-FORMAT-UNKNOWN": "json text binary",
     "W-ATTRIBUTE-UNKNOWN": "",
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
     "W-TEXT-BETWEEN": "",
+    "W-RECORD-UNKNOWN": "",
     "W-PART-UNKNOWN": "",
     "W-CONTENT-MISSING": "",
     "W-SIBLING-UNREAD": "",
@@ -46,6 +48,7 @@ REASONS = {
     "W-REPLY-ENVELOPE": "",
     "W-JSON-DUPLICATE-KEY": "",
     "W-STREAM-INTERLEAVED": "",
+    "W-STREAM-LATE": "",
     "W-TEXT-HIDDEN-CHARACTERS": "bidi zero-width tags control",
     "W-ENCODING": "invalid-utf8 nul utf-16",
     "I-OPEN-PROMPT": "",
@@ -54,6 +57,8 @@ REASONS = {
     "I-TYPE-UNKNOWN": "",
     "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space channel-space attribute",
     "I-JSON-LENIENT": "",
+    "I-RECORD-UNKNOWN": "",
+    "I-STREAM-FINAL-ONLY": "",
 }
 
 A_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

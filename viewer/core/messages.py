@@ -57,6 +57,8 @@ class Coding(Fixed):
     """A JSON string with its quotes."""
     JSON_TEXT = "json-text"
     """Part of a JSON string, without quotes."""
+    SPLIT_STRING = "split-string"
+    """A JSON string with its quotes, over several `data:` lines of a server-sent event."""
     TOKEN_IDS = "token-ids"
     """Numbers of an o200k_harmony vocabulary."""
     BREAK = "break"

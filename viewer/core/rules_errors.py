@@ -181,6 +181,7 @@ version: 2.2
             "preamble-on-analysis": "`intent=preamble` has no effect outside `commentary`.",
             "preamble-on-call": "`intent=preamble` has no effect on a call.",
             "hidden-delta": "The delta is on a hidden channel.",
+            "late-channel": "A later event moved shown text to a hidden channel. The text was already on the screen.",
             "tokens-in-content": "Control tokens inside JSON content; the hidden parts were removed.",
         },
     ),

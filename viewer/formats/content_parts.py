@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from viewer.core.bodies import THOUGHT_KINDS, Body, read_body
+from viewer.core.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, Run, read_body
 from viewer.core.embedded_turn import Piece as TurnPiece
 from viewer.core.embedded_turn import find_turn, first_token, first_word, read_turn
 from viewer.core.hidden_spans import Block, BlockKind, Source, hidden_blocks
@@ -185,15 +185,23 @@ class _Splitter:
         pieces: list[Piece] = []
         for run in self._body.runs:
             low, high = max(start, run.at), min(end, run.at + run.length)
-            if low < high and run.whole is not None:
-                pieces.append(Piece(run.source, run.source + run.source_length, run.whole))
-            elif low < high:
-                span = self._body.source_span(low, high)
-                pieces.append(Piece(*span, Coding.PLAIN if run.raw is None else Coding.JSON_TEXT))
+            if low < high:
+                pieces += self._pieces_of(run, low, high)
         if not pieces:
             at = self._body.source_span(start, start)[0]
             pieces.append(Piece(at, at, Coding.PLAIN))
         return pieces
+
+    def _pieces_of(self, run: Run, low: int, high: int) -> list[Piece]:
+        end = run.source + run.source_length
+        if run.whole is not None:
+            return [Piece(run.source, end, run.whole)]
+        if run.raw is not None:
+            return [Piece(*self._body.source_span(low, high), Coding.JSON_TEXT)]
+        if run.length == run.source_length:
+            return [Piece(*self._body.source_span(low, high), Coding.PLAIN)]
+        halves = {(run.source, run.source + HALF_LENGTH), (end - HALF_LENGTH, end)}
+        return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # what is between them is not text
 
 
 def is_shown(header: Header) -> bool:

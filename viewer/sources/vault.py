@@ -13,6 +13,7 @@ from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
 from viewer.core.messages import Coding, Message, Span, Transcript
 from viewer.core.offending import offending_value
+from viewer.core.open_bodies import hold_back
 from viewer.core.thoughts import text_so_far
 from viewer.core.visibility import Audience, Reveal, is_user_safe
 from viewer.formats import DIALECTS, body_of_ids
@@ -46,6 +47,8 @@ class Vault:
             raise HiddenError
         body = self._body(message)
         grows = message.number in self._unsettled
+        if grows:
+            hold_back(body, self._unsettled)
         kinds = _cut_kinds(audience, message)
         if kinds:
             shown = shown_so_far if grows else shown_text

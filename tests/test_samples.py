@@ -21,6 +21,7 @@ from viewer.render.exports import EXPORTERS
 
 NOT_IN_A_FILE = {
     ("E-TOOL-TIMEOUT", "overdue"): "a deadline passes only while an input is followed",
+    ("E-STREAM-TRUNCATED", "too-large"): "a file of more than two gigabytes",
 }
 """What no sample can have, and why."""
 

@@ -16,7 +16,7 @@ from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS
-from viewer.sources.bytes import is_compressed
+from viewer.sources.bytes import check_standard_input, is_compressed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -120,6 +120,8 @@ def reading_options(preambles: str | None) -> Options:
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     """The files that were named; without any, what is piped in."""
+    if STDIN in files:
+        check_standard_input()
     if files:
         return files
     if sys.stdin is not None and not sys.stdin.isatty():

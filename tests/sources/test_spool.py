@@ -108,6 +108,20 @@ def test_a_spool_moves_to_an_unlinked_file_of_mode_0600() -> None:
     assert open_descriptors() == before
 
 
+def test_nul_bytes_take_no_room_on_the_disk() -> None:
+    load_limits_with(Limits)
+    before = open_descriptors()
+    spool = Spool("input")
+    for data in (b"x" * (IN_MEMORY + 1), bytes(4 * MB), b"y\0\0", bytes(4 * MB)):
+        spool.append(data)
+    (descriptor,) = open_descriptors() - before
+    assert os.fstat(descriptor).st_blocks * 512 < 9 * MB
+    end = IN_MEMORY + 4 * MB
+    assert spool.read(IN_MEMORY, IN_MEMORY + 3) == b"x\0\0"
+    assert spool.read(end, end + 5) == b"\0y\0\0\0"
+    assert len(spool.read(0, 99 * MB)) == spool.size == IN_MEMORY + 8 * MB + 4
+
+
 def open_descriptors() -> set[int]:
     return {number for number in range(256) if Path(f"/proc/self/fd/{number}").is_symlink()}
 

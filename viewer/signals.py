@@ -8,6 +8,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType, TracebackType
+from typing import Any
 
 _FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
 """Faults of the process: the faulting instruction would run again after a handler written in Python."""
@@ -49,7 +50,7 @@ class TerminalGuard:
         """Asks the running app to end with an exit code; None while none runs."""
         self._has_asked = False
         self._before: dict[int, signal._HANDLER] = {}
-        self._attributes: list[object] | None = None
+        self._attributes: list[Any] | None = None
 
     def __enter__(self) -> TerminalGuard:
         with suppress(termios.error):

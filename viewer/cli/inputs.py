@@ -1,4 +1,4 @@
-"""The files that a command was given, opened one after the other; one that cannot be read does not stop the rest."""
+"""The files and folders of a command, opened one after the other; one that cannot be read does not stop the rest."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from viewer.cli.exits import FINE, USAGE, complain
 from viewer.core.dialect import Options
 from viewer.errors import ViewerError
+from viewer.sources.bytes import is_directory
 from viewer.sources.document import Document, open_document
 
 
@@ -18,14 +19,11 @@ class Inputs:
         self.code = FINE
         self._dialect = dialect
         self._options = options
-
-    @property
-    def several(self) -> bool:
-        """Whether what is printed must say which file it is about."""
-        return len(self.names) > 1
+        self.several = len(names) > 1 or any(map(is_directory, names))
+        """True if the output must name the file that it is about."""
 
     def __iter__(self) -> Iterator[Document]:
-        for name in self.names:
+        for name in self._paths():
             try:
                 document = open_document(name, dialect=self._dialect, options=self._options)
             except ViewerError as error:
@@ -33,6 +31,30 @@ class Inputs:
                 self.code = USAGE
             else:
                 yield document
+
+    def _paths(self) -> Iterator[str]:
+        for name in self.names:
+            if is_directory(name):
+                yield from self._in_folder(name)
+            else:
+                yield name
+
+    def _in_folder(self, folder: str) -> Iterator[str]:
+        from viewer.sources.folder import find_transcripts  # few commands get a folder
+
+        is_empty = True
+        for found in find_transcripts(folder):
+            is_empty = False
+            if found.reason:
+                self._complain(f"{found.path} cannot be read: {found.reason}")
+            else:
+                yield found.path
+        if is_empty:
+            self._complain(f"there is no transcript in {folder}")
+
+    def _complain(self, sentence: str) -> None:
+        complain(sentence)
+        self.code = USAGE
 
 
 def mention_if_empty(document: Document) -> None:

@@ -38,6 +38,7 @@ def reading(command: Command) -> Command:
             "--format",
             "dialect",
             metavar="NAME",
+            callback=_known_format,
             shell_complete=completing.dialects,
             help="Read it as this dialect (see `ocmlview formats`).",
         ),
@@ -136,24 +137,33 @@ def followed_of(
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
-    if dialect is not None and dialect not in DIALECTS:
-        raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
     return Followed(names[0], dialect, reading_options(preambles), stall_after)
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
     """Whether to follow; a compressed file is read as it is, since it does not grow: it is written anew."""
-    if not follow and stall_after is not None:
-        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+    check_following(follow, stall_after)
     if follow and len(files) == 1 and is_compressed(files[0]):
         complain(f"{files[0]} is compressed: it is read as it is now, and not followed")
         return False
     return follow
 
 
+def check_following(follow: bool, stall_after: float | None) -> None:
+    """Refuse an option that has no effect without -f."""
+    if not follow and stall_after is not None:
+        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+
+
 def output_of(color: str, ascii_only: bool) -> Output:
     """Standard output as the options want it."""
     return standard_output(color, ascii_only)
+
+
+def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and value not in DIALECTS and not context.resilient_parsing:
+        raise ViewerError(f"unknown format {value}; known are {', '.join(DIALECTS)}")
+    return value
 
 
 def _revealed(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[Reveal]:

@@ -202,6 +202,22 @@ class Expander:
         return len(rest) < len(magic) and magic.startswith(rest)
 
 
+def expanded_head(data: bytes, size: int) -> bytes:
+    """The first bytes of a file, decompressed if they are compressed and can be."""
+    compression = compression_of(data)
+    if compression is None:
+        return data
+    head = b""
+    try:
+        for part in Expander(compression).feed(data):
+            head += part
+            if len(head) >= size:
+                break
+    except ViewerError:  # the library that reads it is not installed
+        return data
+    return head[:size]
+
+
 class Expanded:
     """The text of a compressed file; iterate first, then read `fault` and `note`."""
 

@@ -113,8 +113,12 @@ def test_options_are_validated_where_there_is_no_screen_too(
 ) -> None:
     if target == "follow" and arguments[0] == "--stall-after":
         return
-    path = {"file": [folder / "b9.ocml"], "folder": [folder], "follow": ["-f", "/dev/null"]}[target]
-    result = run("view", *arguments, *path)
+    paths: dict[str, list[str | Path]] = {
+        "file": [folder / "b9.ocml"],
+        "folder": [folder],
+        "follow": ["-f", "/dev/null"],
+    }
+    result = run("view", *arguments, *paths[target])
     assert (result.code, result.out) == (2, "")
     assert words in result.err
     assert result.err.count("\n") == 1

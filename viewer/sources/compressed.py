@@ -73,7 +73,7 @@ def _zstandard() -> _Zstandard:
     try:
         return cast("_Zstandard", importlib.import_module("zstandard"))
     except ImportError:
-        raise ViewerError("this is zstd; to read it install the extra: pip install 'ocmlview[zstd]'") from None
+        raise ViewerError("this file is zstd: install the Python package zstandard to read it") from None
 
 
 COMPRESSIONS = (

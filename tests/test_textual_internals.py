@@ -199,13 +199,14 @@ class Broken(Widget):
 
 
 async def test_a_fault_in_a_widget_reaches_our_handler() -> None:
+    apps: list[ViewerApp] = []
     with pytest.raises(ValueError, match="a secret"):
         async with running() as pilot:
-            app = pilot.app
-            assert isinstance(app, ViewerApp)
-            await app.screen.mount(Broken())
+            assert isinstance(pilot.app, ViewerApp)
+            apps.append(pilot.app)
+            await pilot.app.screen.mount(Broken())
             await pilot.pause()
-    assert app.crash[0] is ValueError
+    assert apps[0].crash[0] is ValueError
 
 
 def test_the_app_overrides_what_prints_locals() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import termios
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -38,6 +38,22 @@ RESTORE = (
 def handled_signals() -> list[int]:
     """The fatal signals that whoever started the process did not tell it to ignore."""
     return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
+
+
+@contextmanager
+def interrupt_at_once() -> Iterator[None]:
+    """Let ctrl+c end the process like any other signal, unless a command has files to remove.
+
+    While modules are imported, Python can turn a KeyboardInterrupt into another exception.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or signal.getsignal(signal.SIGTERM):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class TerminalGuard:

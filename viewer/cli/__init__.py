@@ -93,7 +93,10 @@ class _Program(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = import_module(entry.module).command
+        from viewer.signals import interrupt_at_once
+
+        with interrupt_at_once():
+            command: click.Command = import_module(entry.module).command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:

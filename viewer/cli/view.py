@@ -18,6 +18,7 @@ from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
 from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
+from viewer.signals import interrupt_at_once
 from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
 from viewer.values import frozen
@@ -118,7 +119,12 @@ class Wanted:
 
 
 def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
-    """The app, loaded when it is needed; until it is there, its first page stands on the screen."""
+    """Show the first page, then load and run the app."""
+    with interrupt_at_once():
+        return _open_viewer(paths, wanted)
+
+
+def _open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
     from viewer.tui.settings import theme_in_force
     from viewer.tui.settings_file import read_settings
 

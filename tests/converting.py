@@ -14,6 +14,7 @@ class InMemory:
 
     name = "text"
     converted = False
+    fault = ""
     note = ""
 
     def __init__(self, text: str | bytes) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from viewer.sources.bytes import open_source
 
 ROOT = Path(__file__).parent.parent / "samples"
-ENDINGS = (".in.json", ".ocml", ".harmony", ".ids", ".jsonl", ".sse")
+ENDINGS = (".in.json", ".ocml.gz", ".ocml", ".harmony", ".ids", ".jsonl", ".sse")
 
 _ASKED = re.compile(r"\.as-([a-z-]+(?:-[0-9]\.[0-9x])?)$")
 _BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)?")
@@ -41,6 +41,11 @@ class Sample:
     def folder(self) -> str:
         """`valid`, `broken`, or nothing for the tour."""
         return self.name.split("/")[0] if "/" in self.name else ""
+
+    @property
+    def is_compressed(self) -> bool:
+        """True if it is a compressed file, which is not followed."""
+        return self.ending.endswith(".gz")
 
     @property
     def asked(self) -> str | None:

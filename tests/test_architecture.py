@@ -13,7 +13,7 @@ PACKAGE = ROOT / "viewer"
 
 # Lowest first. The longest name that a module begins with decides.
 LAYERS = [
-    ["viewer", "viewer.errors", "viewer.resources", "viewer.values"],
+    ["viewer", "viewer.errors", "viewer.resources", "viewer.signals", "viewer.values"],
     ["viewer.core"],
     ["viewer.formats"],
     ["viewer.sources"],

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import os
-import stat
 from collections.abc import Callable
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from viewer.core.json_text import check_json
 from viewer.core.memory import remembering
 from viewer.core.yaml_header import read_document_header
 from viewer.render.safe_text import safe_line
-from viewer.sources.spool import IN_MEMORY, Spool
 from viewer.tui.search import LONGEST_QUERY, Query
 from viewer.tui.widgets.transcript_lines import KEPT_BLOCKS
 
@@ -42,8 +40,11 @@ CAPS = {
     "YAML blocks in a body": ("viewer.core.embedded", "MOST_YAML_BLOCKS", 64),
     "event": ("viewer.formats.events", "LONGEST_LINE", 8 * MB),
     "line between messages": ("viewer.core.text_state", "LONGEST_LINE", MB),
-    "decompressed text": ("viewer.sources.compressed", "MOST", 2 * GB),
+    "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),
+    "spooled text": ("viewer.sources.limits", "DEFAULTS.max_spool", 4 * GB),
     "text in memory": ("viewer.sources.spool", "IN_MEMORY", 8 * MB),
+    "second attempt": ("viewer.sources.compressed", "MOST_KEPT", MB),
+    "event stream head": ("viewer.formats.detect", "HEAD", 64 * KB),
     "files of a folder": ("viewer.sources.folder", "MOST_FILES", 10_000),
     "burst": ("viewer.sources.follow", "TURN", 8 * MB),
     "seconds of a pattern": ("viewer.tui.pattern_runner", "SECONDS", 2.0),
@@ -65,6 +66,9 @@ BEYOND_ELSEWHERE = {
     "depth of a declared type": "core/test_typescript.py::test_nesting_beyond_the_cap_is_open",
     "event": "formats/test_events.py::test_a_line_that_is_too_long_is_passed_over",
     "decompressed text": "sources/test_compressed.py::test_a_bomb_is_cut_off",
+    "spooled text": "sources/test_spool.py::test_a_device_without_an_end_is_stopped",
+    "text in memory": "sources/test_spool.py::test_a_spool_moves_to_an_unlinked_file_of_mode_0600",
+    "second attempt": "sources/test_compressed.py::test_damage_far_into_a_large_member_loses_one_slice_at_most",
     "seconds of a pattern": "tui/test_search.py::test_one_that_never_ends_is_stopped",
     "burst": "sources/test_live.py::test_a_burst_is_read_in_slices",
     "copy": "tui/test_clipboard.py::test_nothing_to_copy_and_too_much",
@@ -76,7 +80,7 @@ BEYOND_ELSEWHERE = {
 @pytest.mark.parametrize("name", CAPS)
 def test_the_cap_is_as_told(name: str) -> None:
     module, constant, value = CAPS[name]
-    assert getattr(import_module(module), constant) == value
+    assert attrgetter(constant)(import_module(module)) == value
 
 
 @pytest.mark.parametrize("name", BEYOND_ELSEWHERE)
@@ -126,12 +130,3 @@ def test_what_is_remembered_is_bounded() -> None:
     for number in (1, 2, 3, 4, 1):
         keep(number)
     assert made == [1, 2, 3, 4, 1]
-
-
-def test_a_large_spool_is_an_unnamed_file_of_mode_0600() -> None:
-    spool = Spool()
-    spool.append(b"x" * (IN_MEMORY + 1))
-    facts = os.fstat(spool._file.fileno())
-    assert stat.S_IMODE(facts.st_mode) == 0o600
-    assert facts.st_nlink == 0
-    assert spool.read(IN_MEMORY, IN_MEMORY + 9) == b"x"

@@ -31,6 +31,17 @@ def test_bundled_files_are_found_in_a_checkout() -> None:
     assert bundled("themes").is_dir()
 
 
+def test_every_action_is_pinned_by_a_commit_and_names_its_version() -> None:
+    for workflow in (ROOT / ".github").rglob("*.y*ml"):
+        text = workflow.read_text("utf-8")
+        used = re.findall(r"uses: *(.*)", text)
+        assert used
+        for line in used:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+", line), line
+        assert "permissions:\n  contents: read\n" in text
+        assert not re.search(r"secrets\.|: write|write-all", text)
+
+
 def test_every_python_that_is_promised_is_tried_on_both_systems() -> None:
     workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
     assert 'python: ["3.11", "3.12", "3.13", "3.14"]' in workflow

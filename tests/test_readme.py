@@ -15,12 +15,25 @@ from viewer.tui.actions import ACTIONS
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-EXAMPLES = [line.partition("#")[0].strip() for line in BLOCKS[1].splitlines()]
+EXAMPLES = [line.partition("#")[0].strip() for line in BLOCKS[2].splitlines()]
 
 
 def test_it_opens_with_the_two_commands() -> None:
     assert README.startswith("# ocmlview\n\n```sh\nmake demo ")
     assert [line.split()[:2] for line in BLOCKS[0].splitlines()] == [["make", "demo"], ["make", "test"]]
+
+
+def test_it_says_how_to_install_before_it_uses_the_command() -> None:
+    lines = [line.partition("#")[0].strip() for line in BLOCKS[1].splitlines()]
+    assert lines == ["uv tool install .", "pipx install .", ".venv/bin/ocmlview chat.ocml"]
+    assert README.index("## Install") < README.index("\nocmlview ")
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_no_line_needs_a_published_package(page: Path) -> None:
+    assert not re.search(r"uvx|pip install|(tool|pipx) install (?!\.)|ocmlview\[", page.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("line", EXAMPLES)

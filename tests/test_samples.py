@@ -26,6 +26,7 @@ NOT_IN_A_FILE = {
     ("E-FORMAT-UNKNOWN", "json"): "`show` refuses such a file: tests/cli/test_unknown_format.py",
     ("E-FORMAT-UNKNOWN", "text"): "the same",
     ("E-FORMAT-UNKNOWN", "binary"): "the same",
+    ("E-STREAM-TRUNCATED", "too-large"): "a file of more than two gigabytes",
 }
 """What no sample can have, and why."""
 

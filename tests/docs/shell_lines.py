@@ -34,7 +34,15 @@ FILES = {
 PROGRAMS = {
     "ocmlview": f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m viewer "$@"',
     "producer": "exec cat chat.ocml",
+    "uv": '[ "$*" = "tool install ." ] && exec installer',
+    "pipx": '[ "$*" = "install ." ] && exec installer',
+    "installer": f'''
+"{sys.executable}" -m hatchling build -t wheel -d "$HOME/wheels" >/dev/null 2>&1 || exit
+"{sys.executable}" -m zipfile -e "$HOME"/wheels/*.whl "$HOME/tools" || exit
+grep -h "^ocmlview = viewer.cli:main" "$HOME"/tools/*.dist-info/entry_points.txt || exit
+cd "$HOME/tools" && exec "{sys.executable}" -m viewer --version''',
 }
+"""What the lines call. The installers build and unpack the wheel as the real ones do, but need no network."""
 CODES = {"check": 1}
 """The exit codes of commands on `broken.ocml`; all others end with 0."""
 
@@ -56,6 +64,11 @@ class ShellLine(NamedTuple):
     def needs_shell(self) -> bool:
         """Whether it is more than the program and its arguments."""
         return bool(re.search(r"[|>;&$]", self.text)) or self.words[0] != "ocmlview"
+
+    @property
+    def is_for_the_checkout(self) -> bool:
+        """True if it is run where the project is, and not where the transcripts are."""
+        return self.words[0] in ("uv", "pipx")
 
     @property
     def is_live(self) -> bool:
@@ -89,6 +102,9 @@ def prepare(folder: Path) -> dict[str, str]:
     for name, script in PROGRAMS.items():
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
         (programs / name).chmod(0o755)
+    environment = folder / ".venv" / "bin"
+    environment.mkdir(parents=True)
+    (environment / "ocmlview").symlink_to(programs / "ocmlview")
     config = str(folder / "config")
     return {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config, "PATH": f"{programs}:{os.environ['PATH']}"}
 

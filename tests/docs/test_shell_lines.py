@@ -28,6 +28,7 @@ def shown(line: ShellLine) -> str:
 
 def test_there_are_commands_to_run_and_the_exceptions_are_among_those_shown() -> None:
     assert len(PLAIN) > 20
+    assert {line.text for line in SHELL} > {"uv tool install .", "pipx install .", ".venv/bin/ocmlview chat.ocml"}
     assert set(NOT_RUN) <= {line.text for line in shell_lines()}
 
 
@@ -46,7 +47,8 @@ def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, mo
 @pytest.mark.parametrize("line", SHELL, ids=shown)
 def test_what_needs_a_shell_or_goes_on_works_in_one(line: ShellLine, tmp_path: Path) -> None:
     environment = prepare(tmp_path)
-    result = run_in_shell(line.text, tmp_path, environment, live=line.is_live)
+    folder = ROOT if line.is_for_the_checkout else tmp_path
+    result = run_in_shell(line.text, folder, environment, live=line.is_live)
     assert result.code in ({0, 130} if line.is_live else {0}), result.err
     assert result.out or line.text.startswith(QUIET)
     assert "Traceback" not in result.err

@@ -46,6 +46,7 @@ class InMemory:
 
     name = "bytes"
     converted = False
+    fault = ""
     note = ""
 
     def __init__(self, data: bytes) -> None:

@@ -10,16 +10,18 @@ import random
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from viewer.core.diagnostics import Diagnostic
 from viewer.errors import ViewerError
 from viewer.sources import bytes as sources
-from viewer.sources import compressed
 from viewer.sources.bytes import open_source
+from viewer.sources.compressed import COMPRESSIONS, MOST_KEPT
 from viewer.sources.document import open_document
+from viewer.sources.limits import MB, Limits, load_limits_with
 
 TEXT = b"version: 2.2\n<|start|>user<|message|>Hi<|end|>\n" * 200
 
@@ -33,9 +35,22 @@ WAYS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "xz": lzma.c
 EVERY_WAY = pytest.mark.parametrize("name", WAYS)
 
 
+@pytest.fixture(autouse=True)
+def default_limits() -> Iterator[None]:
+    load_limits_with(Limits)
+    yield
+    load_limits_with(Limits)
+
+
 def read(path: Path) -> tuple[bytes, str]:
     source = open_source(str(path))
     return source.read(0, source.size), source.note
+
+
+def faults(path: Path) -> list[Diagnostic]:
+    """The diagnostics at file level about compression."""
+    found = [finding.diagnostic for finding in open_document(str(path)).findings()]
+    return [one for one in found if one.code == "E-STREAM-TRUNCATED" and one.message is None]
 
 
 @EVERY_WAY
@@ -110,13 +125,105 @@ def test_zeros_that_fill_a_block_are_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.share(quick=3)
 @EVERY_WAY
-def test_a_bomb_is_cut_off(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compressed, "MOST", 4 * 1024 * 1024)
+def test_a_bomb_is_cut_off(name: str, tmp_path: Path) -> None:
+    load_limits_with(lambda: Limits(max_decompressed=4 * MB))
     path = tmp_path / "sample"
-    path.write_bytes(WAYS[name](bytes(40 * 1024 * 1024)))
+    path.write_bytes(WAYS[name](TEXT + b"the same line again\n" * (40 * MB // 20)))
     data, note = read(path)
-    assert len(data) == 4 * 1024 * 1024
+    assert len(data) == 4 * MB
     assert note.endswith("cut off at 4 MB")
+    assert note.startswith(f"{name}, 1:")
+    assert [(one.reason, one.start, one.end) for one in faults(path)] == [("too-large", 4 * MB, 4 * MB)]
+
+
+def whole(name: str) -> bytes:
+    """A small transcript with lines that do not repeat."""
+    chance = random.Random(5)
+    turns = (b"<|start|>user<|message|>%s<|end|>\n" % chance.randbytes(12).hex().encode() for _ in range(60))
+    return WAYS[name](b"version: 2.2\n" + b"".join(turns))
+
+
+@EVERY_WAY
+def test_a_truncated_file_is_reported_where_reading_stopped(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    data = whole(name)
+    for length in (len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        size = open_source(str(path)).size
+        assert [(one.reason, one.start, one.end) for one in faults(path)] == [("compressed-truncated", size, size)]
+
+
+@EVERY_WAY
+def test_a_wrong_checksum_is_reported_and_loses_nothing(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    data = bytearray(whole(name))
+    text = read_bytes(path, bytes(data))
+    data[{"gzip": -7, "xz": -30, "zstd": -1}[name]] ^= 1
+    path.write_bytes(data)
+    assert [one.reason for one in faults(path)] == ["compressed-damaged"]
+    assert name == "zstd" or read(path)[0] == text
+
+
+def read_bytes(path: Path, data: bytes) -> bytes:
+    path.write_bytes(data)
+    return read(path)[0]
+
+
+@EVERY_WAY
+def test_what_follows_the_last_member_is_reported(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    path.write_bytes(whole(name) + b"something else")
+    assert [one.reason for one in faults(path)] == ["compressed-damaged"]
+    path.write_bytes(whole(name) + WAYS[name](b"") + whole(name) + bytes(512))
+    assert faults(path) == []
+
+
+def campaign(name: str, path: Path, rounds: int) -> None:
+    """Random damage, cuts, insertions and tails: what was decompressed is right, or a diagnostic says so."""
+    chance = random.Random(f"{name} {rounds}")
+    magic = next(len(row.magic) for row in COMPRESSIONS if row.name == name)
+    base = whole(name)
+    text = read_bytes(path, base)
+    for number in range(rounds):
+        data = bytearray(base if chance.random() < 0.7 else base + WAYS[name](b"") + base)
+        expected = text if len(data) == len(base) else text + text
+        for _ in range(chance.choice((1, 1, 1, 2, 9))):
+            place = chance.randrange(magic, len(data))
+            match chance.randrange(5):
+                case 0:
+                    data[place] ^= 1 << chance.randrange(8)
+                case 1:
+                    del data[place:]
+                    data += b"" if len(data) > magic else base[len(data) : magic + 1]
+                case 2:
+                    del data[place : place + chance.randrange(1, 9)]
+                case 3:
+                    data[place:place] = chance.randbytes(chance.randrange(1, 9))
+                case _:
+                    data += chance.randbytes(chance.randrange(1, 40))
+        got = read_bytes(path, bytes(data))
+        assert got == expected or faults(path), (number, bytes(data).hex())
+
+
+@EVERY_WAY
+def test_random_damage_is_never_silent(name: str, tmp_path: Path) -> None:
+    campaign(name, tmp_path / "sample", 120)
+
+
+@pytest.mark.lab
+@EVERY_WAY
+def test_random_damage_is_never_silent_in_a_long_campaign(name: str, tmp_path: Path) -> None:
+    campaign(name, tmp_path / "sample", 5000)
+
+
+def test_damage_far_into_a_large_member_loses_one_slice_at_most(tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    text = random.Random(7).randbytes(2 * MOST_KEPT)
+    data = bytearray(gzip.compress(text))
+    data[-6] ^= 1
+    path.write_bytes(data)
+    assert len(text) - 8192 <= len(read(path)[0]) <= len(text)
+    assert [one.reason for one in faults(path)] == ["compressed-damaged"]
 
 
 def test_utf_16_in_it(tmp_path: Path) -> None:
@@ -151,7 +258,7 @@ def test_zstd_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "sample"
     path.write_bytes(b"\x28\xb5\x2f\xfd" + bytes(20))
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with pytest.raises(ViewerError, match=r"ocmlview\[zstd\]"):
+    with pytest.raises(ViewerError, match="install the Python package zstandard"):
         open_source(str(path))
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 

@@ -88,7 +88,7 @@ class Terminal:
         while self._read(quiet) and time.monotonic() < end:
             pass
 
-    def end(self, number: signal.Signals | None = None) -> int:
+    def end(self, number: int | None = None) -> int:
         """Wait for the end, after a signal if one is given; the exit code, as a shell tells it."""
         if number is not None:
             os.kill(self.pid, number)

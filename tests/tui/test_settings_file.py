@@ -82,6 +82,8 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
         ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' does not fit: write screen, or a number from 20 to 1000"),
         ("markdown: yes\n", "config.yaml:1:11: 'yes' is neither true nor false"),
         ("stall-after: 0\n", "config.yaml:1:14: '0' is no time: write a number of seconds"),
+        ("max_spool: lots\n", "config.yaml:1:12: 'lots' is not a size: write a number and KB, MB, or GB"),
+        ("max_decompressed: 0\n", "config.yaml:1:19: '0' is not a size: write a number and KB, MB, or GB"),
         ("stall-after: soon\n", "config.yaml:1:14: 'soon' is no time: write a number of seconds"),
         ("- theme\n", "config.yaml:1:1: keys and values are needed here"),
         ("theme: dark\ntheme: light\n", "config.yaml:2:1: this is not well-formed YAML"),

@@ -16,6 +16,8 @@ from viewer.errors import ViewerError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from viewer.sources.limits import Limits
+
 
 class Entry(NamedTuple):
     """One row of the list of commands; the module is imported when the command is used."""
@@ -49,9 +51,19 @@ _EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error."
 def main() -> NoReturn:
     """The command `ocmlview`."""
     gc.set_threshold(*_COLLECTOR)
+    _occupy_standard_descriptors()
     code = run(sys.argv[1:])
     gc.freeze()
     sys.exit(code)
+
+
+def _occupy_standard_descriptors() -> None:
+    """Open the null device on a standard descriptor that is closed, so that no file gets its number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def run(arguments: list[str]) -> int:
@@ -81,7 +93,10 @@ class _Program(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = import_module(entry.module).command
+        from viewer.signals import interrupt_at_once
+
+        with interrupt_at_once():
+            command: click.Command = import_module(entry.module).command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
@@ -104,6 +119,9 @@ class _Program(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
+        from viewer.sources.limits import load_limits_with
+
+        load_limits_with(_configured_limits)
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -128,6 +146,12 @@ _program = _Program(
         )
     ],
 )
+
+
+def _configured_limits() -> Limits:
+    from viewer.tui.settings_file import configured_limits  # only a spooled input needs the settings
+
+    return configured_limits()
 
 
 def _suggest_command(arguments: list[str]) -> None:

@@ -12,6 +12,7 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.render.safe_text import safe_line
 from viewer.render.style import own
 from viewer.render.table import Cell, table_lines
+from viewer.sources.limits import size_text
 
 if TYPE_CHECKING:
     from viewer.tui.settings import Settings
@@ -72,6 +73,8 @@ def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
     yield "wrap", str(settings.wrap or "screen"), origin("wrap")
     yield "markdown", str(settings.markdown).lower(), origin("markdown")
     yield "stall-after", f"{settings.stall_after:g}", origin("stall-after")
+    yield "max_spool", size_text(settings.limits.max_spool), origin("max_spool")
+    yield "max_decompressed", size_text(settings.limits.max_decompressed), origin("max_decompressed")
 
 
 def _key_rows(settings: Settings, ascii_only: bool) -> Iterator[tuple[Cell, Cell, Cell]]:

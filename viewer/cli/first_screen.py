@@ -1,7 +1,7 @@
 """Something to read at once: the first page of the safe view, on the terminal before the app is loaded.
 
 The alternate screen is entered here and taken over by the app in place. Until then whatever ends the program puts the
-terminal back: an exception, ctrl+c, a signal.
+terminal back: an exception, ctrl+c, a fatal signal.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from viewer.core.dialect import Options
 from viewer.core.visibility import Audience
 from viewer.formats.detect import HEAD
 from viewer.render.style import Line, Style
+from viewer.signals import handled_signals
 from viewer.sources.document import Document
 from viewer.sources.head import head_of
 from viewer.values import frozen
@@ -33,7 +34,6 @@ ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
 _LARGEST = 400
 """Columns and lines."""
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 Taken = Callable[[], None]
 """The app calls it when it takes the terminal over."""
@@ -130,7 +130,7 @@ class _Taking:
     @contextmanager
     def prepared(self) -> Iterator[None]:
         """Keys are kept for the app and not echoed, ctrl+z among them; signals end the program in order."""
-        before = {each: signal.signal(each, self._end) for each in _SIGNALS if signal.getsignal(each) != signal.SIG_IGN}
+        before = {each: signal.signal(each, self._end) for each in handled_signals()}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
         try:
@@ -157,6 +157,8 @@ class _Taking:
             self.take_over()
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        """At once: Python lets an exception pass from most places, but not from all (not while it imports)."""
+        """End at once: an exception does not pass everywhere, for example not through an import. The attributes are
+        restored in any case: a guard of the app that was entered later knows only the quiet ones."""
         self._give_back()
+        self.take_over()
         os._exit(128 + number)

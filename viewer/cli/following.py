@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain
+from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
 from viewer.cli.followed import Followed
 from viewer.cli.interruption import Interruption
 from viewer.cli.output import has_reader
@@ -66,6 +66,7 @@ class _Follower:
         self._newest = NewestFile(followed.path, clock) if is_directory(followed.path) else None
         self._document: LiveDocument | None = None
         self._is_stalled = False
+        self._code = FINE
 
     def run(self) -> int:
         try:
@@ -81,7 +82,7 @@ class _Follower:
         finally:
             if self._document:
                 self._document.following.close()
-        return INTERRUPTED if self._interruption.heard else FINE
+        return INTERRUPTED if self._interruption.heard else self._code
 
     def _is_over(self) -> bool:
         return self._document is not None and self._document.is_complete
@@ -105,7 +106,10 @@ class _Follower:
         self._look_for_newer()
 
     def _tell(self, document: LiveDocument, change: LiveChange) -> None:
-        if change.state and change.state.condition is not Condition.ENDED:
+        if change.state and change.state.condition is Condition.STOPPED:
+            complain(change.state.sentence)
+            self._code = USAGE
+        elif change.state and change.state.condition is not Condition.ENDED:
             complain(f"{document.name}: {change.state.sentence}")
         if change.anew:
             self._begin(document, change.reset)

@@ -1,4 +1,4 @@
-"""The files that a command was given, opened one after the other; one that cannot be read does not stop the rest."""
+"""The files and folders of a command, opened one after the other; one that cannot be read does not stop the rest."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from viewer.core.dialect import Options
 from viewer.core.findings import MOST_PER_CODE
 from viewer.errors import ViewerError
 from viewer.render.figures import byte_size
+from viewer.sources.bytes import is_directory
 from viewer.sources.document import Document, open_document
 
 MOST_KEYS_NAMED = 12
@@ -40,14 +41,11 @@ class Inputs:
         self._dialect = dialect
         self._options = options
         self._most_per_code = most_per_code
-
-    @property
-    def several(self) -> bool:
-        """Whether what is printed must say which file it is about."""
-        return len(self.names) > 1
+        self.several = len(names) > 1 or any(map(is_directory, names))
+        """True if the output must name the file that it is about."""
 
     def __iter__(self) -> Iterator[Document]:
-        for name in self.names:
+        for name in self._paths():
             try:
                 document = open_document(
                     name, dialect=self._dialect, options=self._options, most_per_code=self._most_per_code
@@ -62,6 +60,32 @@ class Inputs:
                     self.code = USAGE
                 else:
                     yield document
+
+    def _paths(self) -> Iterator[str]:
+        for name in self.names:
+            if is_directory(name):
+                yield from self._in_folder(name)
+            else:
+                yield name
+
+    def _in_folder(self, folder: str) -> Iterator[str]:
+        from viewer.sources.folder import find_transcripts  # few commands get a folder
+
+        is_empty = True
+        for found in find_transcripts(folder):
+            is_empty = False
+            if found.reason:
+                sentence = f"{found.path} cannot be read: {found.reason}"
+                self.failed.append((found.path, sentence))
+                self._complain(sentence)
+            else:
+                yield found.path
+        if is_empty:
+            self._complain(f"there is no transcript in {folder}")
+
+    def _complain(self, sentence: str) -> None:
+        complain(sentence)
+        self.code = USAGE
 
 
 def mention_if_empty(document: Document) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import NoReturn
 
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+from viewer.signals import FATAL
 
 
 class Interruption:
@@ -49,14 +49,14 @@ class Interruption:
 
 @contextmanager
 def ended_tidily() -> Iterator[None]:
-    """Inside of it a signal that ends the program lets it tidy up first, by an exception."""
+    """Let the program remove temporary files before a fatal signal ends it: the signal raises an exception."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         for heard in before:
             signal.signal(heard, signal.SIG_IGN)  # a second one would cut the tidying short
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
+    before = {number: signal.signal(number, end) for number in FATAL if signal.getsignal(number) is signal.SIG_DFL}
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS
-from viewer.sources.bytes import is_compressed
+from viewer.sources.bytes import check_standard_input, is_compressed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,6 +38,7 @@ def reading(command: Command) -> Command:
             "--format",
             "dialect",
             metavar="NAME",
+            callback=_known_format,
             shell_complete=completing.dialects,
             help="Read it as this dialect (see `ocmlview formats`).",
         ),
@@ -120,6 +121,8 @@ def reading_options(preambles: str | None) -> Options:
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     """The files that were named; without any, what is piped in."""
+    if STDIN in files:
+        check_standard_input()
     if files:
         return files
     if sys.stdin is not None and not sys.stdin.isatty():
@@ -134,24 +137,33 @@ def followed_of(
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
-    if dialect is not None and dialect not in DIALECTS:
-        raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
     return Followed(names[0], dialect, reading_options(preambles), stall_after)
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
     """Whether to follow; a compressed file is read as it is, since it does not grow: it is written anew."""
-    if not follow and stall_after is not None:
-        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+    check_following(follow, stall_after)
     if follow and len(files) == 1 and is_compressed(files[0]):
         complain(f"{files[0]} is compressed: it is read as it is now, and not followed")
         return False
     return follow
 
 
+def check_following(follow: bool, stall_after: float | None) -> None:
+    """Refuse an option that has no effect without -f."""
+    if not follow and stall_after is not None:
+        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+
+
 def output_of(color: str, ascii_only: bool) -> Output:
     """Standard output as the options want it."""
     return standard_output(color, ascii_only)
+
+
+def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and value not in DIALECTS and not context.resilient_parsing:
+        raise ViewerError(f"unknown format {value}; known are {', '.join(DIALECTS)}")
+    return value
 
 
 def _revealed(context: click.Context, parameter: click.Parameter, value: str | None) -> frozenset[Reveal]:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 
 from viewer.cli.terminal import color_count
+from viewer.errors import ViewerError
 from viewer.render.safe_text import normalize_newlines, safe
 from viewer.render.style import Line, Printable, Style
 from viewer.values import frozen
@@ -63,7 +64,9 @@ def _write(lines: list[str]) -> None:
 
 
 def _write_text(text: str) -> None:
-    if text and sys.stdout is not None:
+    if text and sys.stdout is None:
+        raise ViewerError("standard output is closed")
+    if text:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()

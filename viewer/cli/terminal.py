@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import TextIO
 
 TERMINAL = "/dev/tty"
 NO_SCREEN = ("dumb", "unknown")
@@ -16,8 +17,8 @@ _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
 
 
 def take_keyboard() -> bool:
-    """Whether the app can run. Where input comes through a pipe, keys come from the controlling terminal."""
-    if os.environ.get("TERM", "dumb") in NO_SCREEN or sys.stdout is None or not sys.stdout.isatty():
+    """True if the app can run. If input comes through a pipe, keys come from the controlling terminal."""
+    if os.environ.get("TERM", "dumb") in NO_SCREEN or not all(map(_is_terminal, (sys.stdout, sys.__stderr__))):
         return False
     if sys.stdin is not None and sys.stdin.isatty():
         return True
@@ -30,7 +31,13 @@ def take_keyboard() -> bool:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(data)), encoding="utf-8")
     os.dup2(keyboard, 0)
     os.close(keyboard)
+    if sys.__stdin__ is None:  # it was closed; Textual asks for its descriptor
+        sys.__stdin__ = open(0, closefd=False)  # type: ignore[misc]  # noqa: SIM115
     return True
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def color_count() -> int:

@@ -15,8 +15,10 @@ from viewer.cli.show import print_live, print_text
 from viewer.cli.terminal import take_keyboard, theme_of_terminal
 from viewer.core.dialect import Options
 from viewer.core.visibility import Audience, Reveal
+from viewer.errors import ViewerError
 from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
+from viewer.signals import interrupt_at_once
 from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
 from viewer.values import frozen
@@ -24,6 +26,29 @@ from viewer.values import frozen
 if TYPE_CHECKING:
     from viewer.cli.first_screen import Taken
     from viewer.tui.settings import Settings
+
+
+def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Refuse an unknown theme, also if there is no screen to use it on."""
+    if value and not context.resilient_parsing:
+        from viewer.tui.places import themes_folder
+        from viewer.tui.theme_places import theme_names, theme_path
+        from viewer.tui.yaml_file import did_you_mean
+
+        folders = (themes_folder(),)
+        if theme_path(value, folders) is None:
+            raise ViewerError(f"there is no theme {value}{did_you_mean(value, theme_names(folders))}")
+    return value
+
+
+def _known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Refuse a place that is not written as one."""
+    if value and not context.resilient_parsing:
+        from viewer.tui.go_to import HELP, parse
+
+        if isinstance(parse(value), str):
+            raise ViewerError(f"no place is written {value}: {HELP}")
+    return value
 
 
 @click.command("view", short_help="Open the viewer.")
@@ -36,10 +61,18 @@ if TYPE_CHECKING:
     "--theme",
     metavar="NAME",
     default="",
+    callback=_known_theme,
     shell_complete=completing.themes,
     help="The colours of the viewer (see `ocmlview themes`).",
 )
-@click.option("--goto", "go_to", metavar="PLACE", default="", help="Open there: 12, t3, 50%, with -d L120 or B4096.")
+@click.option(
+    "--goto",
+    "go_to",
+    metavar="PLACE",
+    default="",
+    callback=_known_place,
+    help="Open there: 12, t3, 50%, with -d L120 or B4096.",
+)
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -58,6 +91,7 @@ def command(
     """View transcripts: the conversation as its end user saw it. With -f while it is written."""
     audience = options.audience_of(reveal, debug, strict_safe)
     paths = options.inputs_of(files)
+    options.check_following(follow, stall_after)
     output = options.output_of(color, ascii_only)
     if not take_keyboard():
         if options.is_followed(follow, paths, stall_after):
@@ -85,7 +119,12 @@ class Wanted:
 
 
 def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
-    """The app, loaded when it is needed; until it is there, its first page stands on the screen."""
+    """Show the first page, then load and run the app."""
+    with interrupt_at_once():
+        return _open_viewer(paths, wanted)
+
+
+def _open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
     from viewer.tui.settings import theme_in_force
     from viewer.tui.settings_file import read_settings
 

@@ -35,6 +35,10 @@ class Source(Protocol):
         """What the status line says of how it is read; empty where it is read in place."""
 
     @property
+    def fault(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+
+    @property
     def size(self) -> int:
         """How many bytes there are."""
 
@@ -47,6 +51,7 @@ class FileSource:
 
     converted = False
     note = ""
+    fault = ""
 
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
@@ -72,7 +77,8 @@ class SpooledSource:
         self.name = name
         self.converted = converted
         self.note = note
-        self._spool = Spool()
+        self.fault = ""
+        self._spool = Spool(name)
         for data in stream:
             self._spool.append(data)
         self.size = self._spool.size
@@ -85,6 +91,7 @@ class SpooledSource:
 def open_source(path: str) -> Source:
     """The input that a person named; `-` is standard input."""
     if path == STANDARD_INPUT:
+        check_standard_input()
         return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer), FROM_A_PIPE)
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -100,6 +107,12 @@ def open_source(path: str) -> Source:
     if first[:2] in _UTF_16 or compression_of(first):
         return _spooled(path, os.fdopen(descriptor, "rb"))
     return FileSource(path, descriptor)
+
+
+def check_standard_input() -> None:
+    """Refuse standard input if it is closed."""
+    if sys.stdin is None:
+        raise ViewerError("standard input is closed")
 
 
 def _sentence(path: str, error: OSError) -> str:
@@ -118,7 +131,7 @@ class _Stream(Protocol):
 
 
 def _spooled(name: str, stream: _Stream, origin: str = "") -> SpooledSource:
-    first, parts = _peek(_parts(stream), LONGEST_MAGIC)
+    first, parts = _peek(_parts(name, stream), LONGEST_MAGIC)
     compression = compression_of(first)
     expanded = Expanded(compression, parts) if compression else None
     if expanded:
@@ -127,6 +140,7 @@ def _spooled(name: str, stream: _Stream, origin: str = "") -> SpooledSource:
     source = SpooledSource(name, _as_utf_8(parts) if converted else parts, converted)
     notes = origin, expanded.note if expanded else "", READ_AS_UTF_8 if converted else ""
     source.note = ", ".join(filter(None, notes))
+    source.fault = expanded.fault if expanded else ""
     return source
 
 
@@ -140,9 +154,12 @@ def _peek(parts: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
     return first, chain((first,), parts)
 
 
-def _parts(stream: _Stream) -> Iterator[bytes]:
-    while data := stream.read1(CHUNK):
-        yield data
+def _parts(name: str, stream: _Stream) -> Iterator[bytes]:
+    try:
+        while data := stream.read1(CHUNK):
+            yield data
+    except OSError as error:
+        raise ViewerError(_sentence(name, error)) from None
 
 
 def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -158,11 +175,18 @@ def is_directory(path: str) -> bool:
 
 
 def is_compressed(path: str) -> bool:
-    """Whether a file is there that is compressed: such a file does not grow, it is written anew."""
+    """True if this is a compressed file, or standard input is one: such a file does not grow, it is replaced."""
     try:
+        if path == STANDARD_INPUT:
+            return _is_compressed(0)
         if not os.path.isfile(path):  # noqa: PTH113 (opening a FIFO would wait for a writer)
             return False
         with open(path, "rb") as file:  # noqa: PTH123
-            return compression_of(file.read(LONGEST_MAGIC)) is not None
+            return _is_compressed(file.fileno())
     except OSError:
         return False
+
+
+def _is_compressed(descriptor: int) -> bool:
+    is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    return is_file and compression_of(os.pread(descriptor, LONGEST_MAGIC, 0)) is not None

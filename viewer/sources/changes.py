@@ -40,6 +40,8 @@ class Condition(Enum):
     ERROR = "error"
     ENDED = "ended"
     """A pipe was closed by its writers; nothing more comes."""
+    STOPPED = "stopped"
+    """Nothing more is read, although more may come."""
 
 
 @frozen
@@ -62,6 +64,11 @@ class State:
 
     condition: Condition
     sentence: str
+
+    @property
+    def is_final(self) -> bool:
+        """True if nothing more is read."""
+        return self.condition in (Condition.ENDED, Condition.STOPPED)
 
 
 Change = Grew | Reset | State

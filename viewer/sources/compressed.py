@@ -1,4 +1,4 @@
-"""Compressed files as a stream of what is in them: gzip, xz and zstd, known by their first bytes, under a cap."""
+"""Decompress gzip, xz and zstd, recognized by their first bytes, as a stream under a cap."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, cast
 
 from viewer.errors import ViewerError
+from viewer.sources.limits import limits, size_text
 from viewer.values import frozen
 
-MOST = 2 * 1024 * 1024 * 1024
-"""So much is taken out of one file; the rest stays where it is."""
+MOST_KEPT = 1024 * 1024
+"""Compressed bytes of a member that are kept, so that damage loses nothing that can still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
-"""So much memory a decompressor may use."""
+"""Memory that a decompressor may use."""
 
-FINE = ""
-EARLY = "compressed data ends early"
-DAMAGED = "compressed data is damaged"
-LEFT_OUT = "what follows the compressed data is left out"
-CAPPED = "cut off at {} MB"
+DAMAGED = "compressed-damaged"
+TRUNCATED = "compressed-truncated"
+TOO_LARGE = "too-large"
+"""Reasons of E-STREAM-TRUNCATED."""
 
 
 class _Member(Protocol):
@@ -73,7 +73,7 @@ def _zstandard() -> _Zstandard:
     try:
         return cast("_Zstandard", importlib.import_module("zstandard"))
     except ImportError:
-        raise ViewerError("this is zstd; to read it install the extra: pip install 'ocmlview[zstd]'") from None
+        raise ViewerError("this file is zstd: install the Python package zstandard to read it") from None
 
 
 COMPRESSIONS = (
@@ -95,85 +95,131 @@ def may_be_compressed(first: bytes) -> bool:
 
 
 class Expander:
-    """Takes compressed data as it comes, and gives what is in it; `note` tells how it went."""
+    """Decompresses a file as it comes; `fault` and `note` then say how it went."""
 
     def __init__(self, compression: Compression) -> None:
         self.taken = 0
         self.given = 0
-        self.trouble = FINE
-        """Why it is not all that was compressed; what comes after that is left out."""
+        self.fault = ""
+        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; what follows is not read."""
+        self._trouble = ""
+        """The same in words for the status line."""
+        self._most = limits().max_decompressed
         self._compression = compression
         self._error = compression.error()
         self._member: _Member | None = None
+        self._kept: bytearray | None = bytearray()
+        """The bytes that this member has taken; None once there are more than `MOST_KEPT`."""
         self._rest = b""
 
     @property
     def note(self) -> str:
-        """What the status line says: the way, the ratio, and whether something is missing."""
+        """The format, the ratio, and what is wrong, for the status line."""
         ratio = f"{self._compression.name}, 1:{self.given / max(1, self.taken):.1f}"
-        return f"{ratio}, {self.trouble}" if self.trouble else ratio
+        return f"{ratio}, {self._trouble}" if self._trouble else ratio
 
     def feed(self, part: bytes) -> Iterator[bytes]:
-        """What the next data brings; it is worked on while one iterates."""
+        """Decompress the next bytes; the work is done while the caller iterates."""
         for data in self._expanded(part):
-            room = MOST - self.given
+            room = self._most - self.given
             self.given += min(len(data), room)
             yield data[:room]
             if len(data) > room:
-                self.trouble = CAPPED.format(MOST // (1024 * 1024))
+                self._stop(TOO_LARGE, f"cut off at {size_text(self._most)}")
                 return
 
     def end(self) -> None:
-        """Nothing more comes."""
-        if self._member:
-            self.trouble = self.trouble or EARLY
-        elif self._rest:
-            self.trouble = self.trouble or LEFT_OUT
+        """Note that the file ends here."""
+        if self._member or self._rest:
+            self._stop(TRUNCATED, "compressed data ends early")
+
+    def _stop(self, fault: str, trouble: str) -> None:
+        """Read no further; the first reason counts."""
+        if not self.fault:
+            self.fault, self._trouble = fault, trouble
 
     def _expanded(self, part: bytes) -> Iterator[bytes]:
         size = self._compression.slice
         for at in range(0, len(part), size):
-            if self.trouble:
+            if self.fault:
                 return
             data = part[at : at + size]
             self.taken += len(data)
             self._rest += data
-            while self._rest and self._is_inside():
+            while not self.fault and self._rest and self._is_inside():
                 try:
                     yield self._next()
-                except self._error:
-                    self.trouble = DAMAGED
-                    return
+                except self._error as error:
+                    yield from self._rescued()
+                    if "memory" in str(error).lower():  # xz and zstd name the memory limit
+                        self._stop(TOO_LARGE, "compressed data needs too much memory")
+                    self._stop(DAMAGED, "compressed data is damaged")
 
     def _is_inside(self) -> bool:
-        """Whether a member goes on, or the next one begins."""
+        """True if a member continues, or the next one begins."""
         if self._member:
             return True
-        self._rest = self._rest.lstrip(b"\0")  # what fills up a block
+        self._rest = self._rest.lstrip(b"\0")  # padding at the end of a block
         if not self._rest or self._may_begin(self._rest):
             return False
         if not self._rest.startswith(self._compression.magic):
-            self.trouble = LEFT_OUT
+            self._stop(DAMAGED, "what follows the compressed data is left out")
             return False
-        self._member = self._compression.member()
+        self._member, self._kept = self._compression.member(), bytearray()
         return True
 
     def _next(self) -> bytes:
         member = self._member
         assert member
         data = member.decompress(self._rest)
+        self._keep(self._rest)
         self._rest = member.unused_data if member.eof else b""
         self._member = None if member.eof else member
         return data
 
+    def _keep(self, data: bytes) -> None:
+        if self._kept is not None:
+            self._kept += data
+            if len(self._kept) > MOST_KEPT:
+                self._kept = None
+
+    def _rescued(self) -> Iterator[bytes]:
+        """Decompress the slice that failed once more, byte by byte: a decompressor that raises drops what it had."""
+        if self._kept is None:
+            return
+        member, size = self._compression.member(), self._compression.slice
+        for at in range(0, len(self._kept), size):
+            member.decompress(bytes(self._kept[at : at + size]))
+        try:
+            for at in range(len(self._rest)):
+                yield member.decompress(self._rest[at : at + 1])
+        except self._error:
+            return
+
     def _may_begin(self, rest: bytes) -> bool:
-        """Whether too little is there to tell that another member begins."""
+        """True if too few bytes are there to recognize another member."""
         magic = self._compression.magic
         return len(rest) < len(magic) and magic.startswith(rest)
 
 
+def expanded_head(data: bytes, size: int) -> bytes:
+    """The first bytes of a file, decompressed if they are compressed and can be."""
+    compression = compression_of(data)
+    if compression is None:
+        return data
+    head = b""
+    try:
+        for part in Expander(compression).feed(data):
+            head += part
+            if len(head) >= size:
+                break
+    except ViewerError:  # the library that reads it is not installed
+        return data
+    return head[:size]
+
+
 class Expanded:
-    """Iterate to get what is in a compressed file; `note` then tells how it went."""
+    """The text of a compressed file; iterate first, then read `fault` and `note`."""
 
     def __init__(self, compression: Compression, parts: Iterator[bytes]) -> None:
         self._expander = Expander(compression)
@@ -181,17 +227,17 @@ class Expanded:
 
     @property
     def note(self) -> str:
-        """What the status line says."""
+        """A few words for the status line."""
         return self._expander.note
 
     @property
-    def trouble(self) -> str:
-        """Why it is not all that was compressed."""
-        return self._expander.trouble
+    def fault(self) -> str:
+        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self._expander.fault
 
     def __iter__(self) -> Iterator[bytes]:
         for part in self._parts:
             yield from self._expander.feed(part)
-            if self._expander.trouble:
+            if self._expander.fault:
                 return
         self._expander.end()

@@ -82,6 +82,7 @@ class Document:
         self._progress = 0.0
         self.is_complete = False
         """The input has been read to its end, and all of it has been checked."""
+        self._has_reported_fault = False
         if source.converted:
             self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
 
@@ -165,11 +166,19 @@ class Document:
     def _end(self) -> None:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
         self._examiner.take(self._parser.close())
+        self._report_fault()
         self._examiner.close()
         if self.unknown:
             self._examiner.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
         self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
         self._is_read, self._examiner.is_partial = True, False
+
+    def _report_fault(self) -> None:
+        """Report, once and where reading stopped, that the source was damaged, truncated, or too large."""
+        fault = self._source.fault
+        if fault and not self._has_reported_fault:
+            self._has_reported_fault = True
+            self._examiner.findings.add("E-STREAM-TRUNCATED", fault, self._read_to, self._read_to, None)
 
     @property
     def unknown(self) -> str | None:

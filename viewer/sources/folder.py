@@ -12,6 +12,7 @@ from pathlib import Path
 
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD, detect
+from viewer.sources.compressed import expanded_head
 from viewer.values import frozen
 
 MOST_FILES = 10_000
@@ -48,6 +49,16 @@ def list_transcripts(path: str) -> list[Found]:
     return [found for found in look_through(path) if found is not None]
 
 
+def find_transcripts(path: str) -> Iterator[Found]:
+    """The transcripts of a folder and of all folders below it, however many; each folder once, also behind symlinks."""
+    top = Path(path)
+    above = {_identity(folder) for folder in (top, *top.resolve().parents)}  # a symlink to one of them is a loop
+    for entry in _tree(top, top, above):
+        found = entry if isinstance(entry, Found) else _looked_up(entry, top, {})
+        if found is not None:
+            yield found
+
+
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
     """The same, one file at a time; None stands for a file that is no transcript.
 
@@ -80,6 +91,24 @@ def _files(folder: Path) -> Iterator[Path | Found]:
             yield place
     for below in folders:
         yield from (place for place in _entries(below, folder) if isinstance(place, Found) or not _is_folder(place))
+
+
+def _tree(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[Path | Found]:
+    """All files below a folder: those of each folder before those of the folders in it."""
+    folders: list[Path] = []
+    for place in _entries(folder, top):
+        if isinstance(place, Found) or not _is_folder(place):
+            yield place
+        elif (identity := _identity(place)) not in seen:
+            seen.add(identity)
+            folders.append(place)
+    for below in folders:
+        yield from _tree(below, top, seen)
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    status = folder.stat()
+    return status.st_dev, status.st_ino
 
 
 def _entries(folder: Path, top: Path) -> list[Path | Found]:
@@ -128,7 +157,7 @@ def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
 
 def _recognised(path: str) -> tuple[str, float]:
     with Path(path).open("rb") as file:
-        head = file.read(HEAD)
+        head = expanded_head(file.read(HEAD), HEAD)
     if head[:2] in _UTF_16:
         head = head.decode("utf-16", "replace").encode("utf-8", "replace")
     detection = detect(head)

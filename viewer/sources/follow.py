@@ -18,6 +18,7 @@ from viewer.sources.changes import (
     STALE,
     WAITING,
     Change,
+    Condition,
     Grew,
     Reason,
     Reset,
@@ -53,6 +54,8 @@ class FollowSource:
         self._wake = wake or Polling()
         self._clock = clock
         self._held: Held | None = None
+        self._known_fault = ""
+        """The fault of the generation that was reported."""
         self._is_lost = False
         """The file that is held cannot be read any more, and is to be opened again."""
         self._delay = 0.0
@@ -85,8 +88,8 @@ class FollowSource:
 
     @property
     def has_ended(self) -> bool:
-        """It is a pipe, and nothing more comes."""
-        return self.state is ENDED
+        """True if nothing more comes, or nothing more is read."""
+        return self.state.is_final
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets of the current generation."""
@@ -150,16 +153,20 @@ class FollowSource:
         if isinstance(data, Reason):
             assert isinstance(held, HeldFile)
             return self._begin(held.begun_again(), data)
-        was_converted = self.generation.converted
-        text = self.generation.add(data, ends=held.has_ended)
-        is_told = text or self.generation.converted is not was_converted  # a mark alone brings no text, but a finding
-        changes: list[Change] = [Grew(text)] if is_told else []
+        generation = self.generation
+        before = generation.converted, self._known_fault
+        text = generation.add(data, ends=held.has_ended)
+        self._known_fault = generation.fault
+        is_news = text or before != (generation.converted, self._known_fault)  # a diagnostic without text
+        changes: list[Change] = [Grew(text)] if is_news else []
+        if generation.stopped:
+            return [*changes, *self._tell(State(Condition.STOPPED, generation.stopped))]
         return [*changes, *self._tell(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
         """A new generation, and its first bytes."""
         self._held, self._is_lost, self._delay = held, False, 0.0
-        self.generation = Generation(self.name, held)
+        self.generation, self._known_fault = Generation(self.name, held), ""
         changes: list[Change] = [Reset(reason)] if reason else []
         return [*changes, *self._read_on()]
 
@@ -191,7 +198,7 @@ class FollowSource:
             return None
         if stat.S_ISREG(mode):
             return HeldFile(descriptor, self._clock)
-        return HeldStream(descriptor, ends=_is_pipe(self._path))
+        return HeldStream(descriptor, ends=_is_pipe(self._path) or stat.S_ISCHR(mode))
 
     def _state_of(self, error: OSError) -> State:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):

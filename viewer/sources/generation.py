@@ -7,6 +7,7 @@ import codecs
 from viewer.sources.bytes import READ_AS_UTF_8
 from viewer.sources.held_file import HeldFile
 from viewer.sources.held_stream import HeldStream
+from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
 RECENT = 1024 * 1024
@@ -23,7 +24,8 @@ class Generation:
         self.size = 0
         self.converted = False
         self._held = held
-        self._spool = Spool() if isinstance(held, HeldStream) else None
+        self._spool = Spool(name) if isinstance(held, HeldStream) else None
+        self._is_full = ""
         self._decoder: codecs.IncrementalDecoder | None = None
         self._first: bytes | None = b""
         """The first byte, while it alone is there; None when the encoding is known."""
@@ -34,6 +36,16 @@ class Generation:
         """What the status line says of it."""
         origin = self._held.note if isinstance(self._held, HeldStream) else ""
         return ", ".join(filter(None, (origin, READ_AS_UTF_8 if self.converted else "")))
+
+    @property
+    def fault(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self._held.fault if isinstance(self._held, HeldStream) else ""
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing more can be read or kept, in one sentence; empty while it can."""
+        return self._is_full or (self._held.stopped if isinstance(self._held, HeldStream) else "")
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets; none where the file no longer holds what was read."""
@@ -50,11 +62,20 @@ class Generation:
         if self._decoder:
             data = self._decoder.decode(data, ends).encode("utf-8", "replace")
         if self._spool:
-            self._spool.append(data)
+            data = self._spooled(self._spool, data)
         self.size += len(data)
         self._recent += data
         del self._recent[: max(0, len(self._recent) - max(RECENT, len(data)))]
         return data
+
+    def _spooled(self, spool: Spool, data: bytes) -> bytes:
+        """As much of the text as the spool has room for."""
+        before = spool.size
+        try:
+            spool.append(data)
+        except SpoolError as error:
+            self._is_full = str(error)
+        return data[: spool.size - before]
 
     def _known(self, data: bytes, ends: bool) -> bytes:
         """The bytes as soon as it is known how they are encoded."""
@@ -66,6 +87,6 @@ class Generation:
             return b""
         if data[:2] in UTF_16:
             self.converted = True
-            self._spool = self._spool or Spool()
+            self._spool = self._spool or Spool(self.name)
             self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
         return data

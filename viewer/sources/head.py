@@ -13,6 +13,7 @@ class Head:
 
     converted = False
     note = ""
+    fault = ""
 
     def __init__(self, name: str, data: bytes, is_whole: bool) -> None:
         self.name = name

@@ -31,12 +31,18 @@ class HeldStream:
         """The first bytes, while they do not tell whether it is compressed; None when that is known."""
         self._expander: Expander | None = None
         self._expanding: Iterator[bytes] = iter(())
-        self._trouble = ""
+        self.stopped = ""
+        """Why it cannot be read, in one sentence; empty if it can."""
 
     @property
     def note(self) -> str:
         """What the status line says of it."""
-        return ", ".join(filter(None, (FROM_A_PIPE, self._expander.note if self._expander else "", self._trouble)))
+        return ", ".join(filter(None, (FROM_A_PIPE, self._expander.note if self._expander else "")))
+
+    @property
+    def fault(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self._expander.fault if self._expander else ""
 
     def take(self, limit: int) -> bytes:
         """What has come, at most about so much."""
@@ -72,7 +78,7 @@ class HeldStream:
                 self._first = data
                 return iter(())
             self._begin(data)
-        if self._trouble or not data:
+        if self.stopped or not data:
             return iter(())
         return self._expander.feed(data) if self._expander else iter((data,))
 
@@ -83,7 +89,7 @@ class HeldStream:
         try:
             self._expander = Expander(compression)
         except ViewerError as error:  # what reads it is not installed
-            self._trouble = str(error)
+            self.stopped = str(error)
 
     def __del__(self) -> None:
         os.close(self._descriptor)

@@ -10,7 +10,7 @@ from viewer.core.memory import forget
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source
-from viewer.sources.changes import Change, Condition, Grew, Reason, Reset, State
+from viewer.sources.changes import Change, Grew, Reason, Reset, State
 from viewer.sources.deadlines import Deadlines
 from viewer.sources.document import BIG, CHECKED_AT_ONCE, Document, Finding
 from viewer.sources.follow import FollowSource
@@ -158,7 +158,7 @@ class LiveDocument(Document):
         change = LiveChange(state=self._take_states())
         if self._queue:
             return self._changed(size, change.state)
-        if change.state and change.state.condition is Condition.ENDED:
+        if change.state and change.state.is_final:
             self.close()
             return LiveChange(grew=True, ended=True, state=change.state)
         self.has_caught_up = True
@@ -213,6 +213,8 @@ class LiveDocument(Document):
         began = self._settle(before, data)
         self._examiner.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
         self._take(before + data if began else data)
+        if self._read_to == self.following.size:
+            self._report_fault()
         self._deadlines.look(self._clock())
         self._grew_at = self._clock()
         return began

@@ -1,8 +1,10 @@
-"""A spool: text that can be read only once, in memory and beyond that in an unnamed file of mode 0600."""
+"""A spool: text that can be read only once, in memory and beyond that in an unlinked file of mode 0600, under a cap."""
 
 from __future__ import annotations
 
-from typing import IO
+import os
+
+from viewer.sources.limits import SpoolError, limits, spool_stopped
 
 IN_MEMORY = 8 * 1024 * 1024
 
@@ -10,19 +12,72 @@ IN_MEMORY = 8 * 1024 * 1024
 class Spool:
     """Grows at its end and stays readable by offset."""
 
-    def __init__(self) -> None:
-        import tempfile  # few inputs need it
-
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (kept open for reading)
+    def __init__(self, name: str) -> None:
+        """`name` is the input, for messages."""
+        self.name = name
         self.size = 0
+        self._most = limits().max_spool
+        self._memory = bytearray()
+        self._descriptor: int | None = None
 
     def append(self, data: bytes) -> None:
-        """The next bytes."""
-        self._file.seek(self.size)
-        self._file.write(data)
-        self.size += len(data)
+        """Add the next bytes. At the cap, or if the disk is full, add what fits and raise."""
+        kept = data[: self._most - self.size]
+        try:
+            self._add(kept)
+        except OSError as error:
+            raise SpoolError(_disk_full(self.name, error)) from None
+        if len(kept) < len(data):
+            raise SpoolError(spool_stopped(self.name, self._most))
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
-        self._file.seek(start)
-        return self._file.read(max(0, min(end, self.size) - start))
+        end = min(end, self.size)
+        if self._descriptor is None:
+            return bytes(self._memory[start : max(start, end)])
+        return os.pread(self._descriptor, max(0, end - start), start)
+
+    def _add(self, data: bytes) -> None:
+        if self._descriptor is None:
+            if self.size + len(data) <= IN_MEMORY:
+                self._memory += data
+                self.size += len(data)
+                return
+            self._move_to_disk()
+            assert self._descriptor is not None
+        if data[:1] == b"\0" and data == bytes(len(data)):  # a hole in the file holds NUL bytes at no cost
+            os.ftruncate(self._descriptor, self.size + len(data))
+            self.size += len(data)
+            return
+        while data:
+            written = os.pwrite(self._descriptor, data, self.size)
+            self.size += written
+            data = data[written:]
+
+    def _move_to_disk(self) -> None:
+        """Write what is in memory to a file; if that fails, it stays in memory."""
+        descriptor = _unlinked_file()
+        data, at = memoryview(self._memory), 0
+        try:
+            while at < len(data):
+                at += os.pwrite(descriptor, data[at:], at)
+        except OSError:
+            os.close(descriptor)
+            raise
+        self._descriptor, self._memory = descriptor, bytearray()
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def _unlinked_file() -> int:
+    import tempfile  # few inputs need it
+
+    with tempfile.TemporaryFile(buffering=0) as file:
+        return os.dup(file.fileno())
+
+
+def _disk_full(name: str, error: OSError) -> str:
+    reason = (error.strerror or "input error").lower()
+    return f"{name} cannot be spooled: {reason}; set TMPDIR to a folder with more room"

@@ -22,6 +22,7 @@ from viewer.errors import ViewerError
 from viewer.render.crash import report_crash
 from viewer.render.style import Style, own
 from viewer.resources import bundled
+from viewer.signals import TerminalGuard
 from viewer.sources.bytes import Source, is_directory
 from viewer.sources.wake import FolderWake, Watch
 from viewer.tui.barrier import Barrier
@@ -77,6 +78,8 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     """When the person did something last."""
     tunes_memory = False
     """The process is ours alone."""
+    guard: TerminalGuard | None = None
+    """Restores the terminal if a fatal signal arrives; None if the terminal is not the app's."""
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
     ENABLE_COMMAND_PALETTE = True
@@ -105,8 +108,8 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
     def on_load(self) -> None:
         """Before the terminal is taken: what raised while it is taken would leave it half taken."""
-        if self.tunes_memory:
-            take_signals(self)
+        if self.guard:
+            take_signals(self, self.guard)
             take_faults_of(self)
 
     def on_mount(self) -> None:
@@ -302,15 +305,18 @@ def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None
     first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
     app = ViewerApp(paths, options, first)
     app.tunes_memory = True
+    app.guard = TerminalGuard()
     app.driver_class = lasting(app.driver_class)
     if taken is not None:
         app.driver_class = in_place(app.driver_class, taken)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    try:
-        code = app.run()
-    finally:
-        app.finish_writing()
+    with app.guard:
+        try:
+            code = app.run()
+        finally:
+            app.finish_writing()
+            app.guard.is_taken = False
     kind, _, trace = app.crash
     if kind is not None:
         return report_crash(kind, trace)

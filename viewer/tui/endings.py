@@ -1,25 +1,22 @@
-"""How the program ends before its time: by a signal, or by a fault of its own."""
+"""How the app ends early: by a fatal signal, or by a fault of its own."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
-from contextlib import suppress
 from typing import Any
 
 from textual.app import App
 from textual.worker import WorkerFailed
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+from viewer.signals import TerminalGuard
 
 
-def take_signals(app: App[int]) -> None:
-    """A signal ends the app as a key would, so that the terminal is put back; the exit code tells which it was."""
+def take_signals(app: App[int], guard: TerminalGuard) -> None:
+    """End the app in order when a fatal signal arrives, so that the terminal is restored."""
     loop = asyncio.get_running_loop()
-    for number in SIGNALS:
-        with suppress(NotImplementedError, RuntimeError):
-            loop.add_signal_handler(number, app.exit, 128 + number, 128 + number)
+    guard.end_app = lambda code: loop.call_soon_threadsafe(app.exit, code, code)
+    guard.is_taken = True
 
 
 def fault_of(error: BaseException) -> BaseException:

@@ -57,12 +57,25 @@ class Opener:
 
 
 def is_stream(path: str) -> bool:
-    """Whether it can be read only once, while it comes: a pipe or a FIFO."""
+    """True if it can be read only once, while it comes: a pipe, a FIFO, a socket, or a device, but not a terminal."""
     try:
-        status = os.fstat(sys.stdin.fileno()) if path == STANDARD_INPUT else Path(path).stat()
+        if path == STANDARD_INPUT:
+            mode, is_keyboard = os.fstat(sys.stdin.fileno()).st_mode, sys.stdin.isatty()
+        else:
+            mode, is_keyboard = Path(path).stat().st_mode, False
+            if stat.S_ISCHR(mode):
+                is_keyboard = _is_terminal(path)
     except (OSError, ValueError):
         return False
-    return stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and not is_keyboard)
+
+
+def _is_terminal(path: str) -> bool:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        return os.isatty(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _is_compressed(path: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
+from viewer.sources.limits import Limits
 from viewer.tui.actions import Action, remapped
 from viewer.values import frozen
 
@@ -41,6 +42,8 @@ class Settings:
     """Headings, emphasis, code and lists are styled in place."""
     stall_after: float = 10.0
     """Seconds after which an open message is said to have stalled."""
+    limits: Limits = Limits()
+    """Caps for compressed and spooled input."""
     folder: Path | None = None
     """Where the person's own themes are."""
     lines: Mapping[str, int] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.core.yaml_reading import LARGEST
 from viewer.render.safe_text import safe_line
+from viewer.sources.limits import Limits, parse_size
 from viewer.tui.actions import check_keymap
 from viewer.tui.places import config_file, themes_folder, tilde
 from viewer.tui.settings import Pane, Settings
@@ -62,6 +63,8 @@ class _Reading:
             "wrap": self._wrap,
             "markdown": self._markdown,
             "stall-after": self._stall_after,
+            "max_spool": lambda node: self._limit(node, "max_spool"),
+            "max_decompressed": lambda node: self._limit(node, "max_decompressed"),
         }
 
     def settings(self) -> Settings:
@@ -114,6 +117,13 @@ class _Reading:
             raise self._file.mistake(node, f"{quoted(word)} is no time: write a number of seconds")
         self._set(node, "stall-after", stall_after=float(word))
 
+    def _limit(self, node: yaml.Node, name: str) -> None:
+        word = self._file.word(node)
+        size = parse_size(word)
+        if size is None:
+            raise self._file.mistake(node, f"{quoted(word)} is not a size: write a number and KB, MB, or GB")
+        self._set(node, name, limits=replace(self._settings.limits, **{name: size}))
+
     def _layout(self, node: yaml.Node) -> None:
         for key, name, value in self._file.pairs(node):
             self._tried(self._pane, key, name, value)
@@ -154,3 +164,8 @@ class _Reading:
         """One key or a list of keys."""
         keys = self._file.items(node)
         keymap[name] = ", ".join(self._file.word(key) for key in keys)
+
+
+def configured_limits() -> Limits:
+    """The limits that the settings file sets."""
+    return read_settings().limits

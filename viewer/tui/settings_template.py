@@ -36,6 +36,11 @@ TEMPLATE = """\
 
 # While following: after how many seconds an open message is said to have stalled.
 #stall-after: 10
+
+# How much is kept of an input that cannot be read twice (a pipe, compressed or UTF-16 text), and how much is
+# decompressed: a number and KB, MB, or GB.
+#max_spool: 4 GB
+#max_decompressed: 2 GB
 """
 
 

@@ -197,6 +197,7 @@ _WORDS = {
     Condition.DIRECTORY: "waiting for a file",
     Condition.ERROR: "cannot be read",
     Condition.ENDED: "ended",
+    Condition.STOPPED: "stopped",
 }
 
 

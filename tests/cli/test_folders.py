@@ -1,0 +1,131 @@
+"""`check`, `show`, and `stats` read a folder with all folders below it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import BROKEN, CHAT, run
+
+COMMANDS = ["show", "check", "stats"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    top = tmp_path / "logs"
+    for name in (
+        "b10.ocml",
+        "b9.ocml",
+        "2024/x/deep.ocml",
+        "2024/a.log",
+        ".hidden.ocml",
+        ".git/x.ocml",
+        "2024/.no.ocml",
+    ):
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BROKEN if name == "2024/a.log" else CHAT)
+    (top / "zipped.gz").write_bytes(gzip.compress(CHAT.encode()))
+    (top / "notes.txt").write_text("nothing of that kind")
+    (top / "quotes.py").write_text(CHAT)
+    os.mkfifo(top / "pipe.ocml")
+    (top / "2024" / "x" / "loop").symlink_to(top)
+    (top / "2024" / "again").symlink_to(top / "2024" / "x")
+    (top / "zero.ocml").symlink_to("/dev/zero")
+    return top
+
+
+READ = ["b9.ocml", "b10.ocml", "zipped.gz", "2024/a.log", "2024/again/deep.ocml"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_its_transcripts_are_read_in_order_and_each_folder_once(command: str, folder: Path) -> None:
+    result = run(command, "--json", folder)
+    files = [json.loads(line).get("file") for line in result.out.splitlines()]
+    assert result.err == ""
+    assert result.code == (1 if command == "check" else 0)
+    wanted = [str(folder / name) for name in READ]
+    assert list(dict.fromkeys(filter(None, files))) == ([wanted[3]] if command == "check" else wanted)
+
+
+def test_the_text_names_each_file(folder: Path) -> None:
+    for command in ("show", "stats"):
+        out = run(command, folder).out
+        places = [out.index(f" {folder / name} ") for name in READ]
+        assert places == sorted(places)
+    assert run("check", folder).out.startswith(f"{folder / '2024' / 'a.log'}:3:")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_cannot_be_read_does_not_stop_the_rest(command: str, folder: Path) -> None:
+    (folder / "a0.ocml").symlink_to(folder / "gone")
+    result = run(command, folder)
+    assert result.code == 2
+    assert result.err == f"ocmlview: {folder / 'a0.ocml'} cannot be read: no such file or directory\n"
+    assert "2024" in result.out
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_does_not_stop_the_rest(folder: Path) -> None:
+    (folder / "b9.ocml").chmod(0)
+    result = run("show", folder)
+    assert (result.code, result.err) == (2, f"ocmlview: {folder / 'b9.ocml'} cannot be read: permission denied\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_without_transcripts_is_one_sentence(command: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing of that kind")
+    result = run(command, "--json", tmp_path)
+    assert result.code == 2
+    assert result.err == f"ocmlview: there is no transcript in {tmp_path}\n"
+
+
+def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.ocml"
+    other.write_text(CHAT)
+    files = [json.loads(line)["file"] for line in run("show", "--json", other, folder / "2024").out.splitlines()]
+    assert list(dict.fromkeys(files)) == [
+        str(other),
+        *(str(folder / "2024" / name) for name in ("a.log", "again/deep.ocml")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--theme", "lihgt"], "there is no theme lihgt (did you mean 'light'?)"),
+        (["--theme", "../dark"], "there is no theme ../dark"),
+        (["--goto", "nowhere"], "no place is written nowhere: go to a message (12)"),
+        (["--format", "nonsense"], "unknown format nonsense; known are "),
+        (["--stall-after", "3"], "--stall-after goes with -f."),
+        (["--color", "pink"], "'pink' is not one of"),
+        (["--preambles", "pink"], "'pink' is not"),
+        (["--reveal", "secrets"], "nothing is called 'secrets'"),
+    ],
+)
+@pytest.mark.parametrize("target", ["file", "folder", "follow"])
+def test_options_are_validated_where_there_is_no_screen_too(
+    arguments: list[str], words: str, target: str, folder: Path
+) -> None:
+    if target == "follow" and arguments[0] == "--stall-after":
+        return
+    paths: dict[str, list[str | Path]] = {
+        "file": [folder / "b9.ocml"],
+        "folder": [folder],
+        "follow": ["-f", "/dev/null"],
+    }
+    result = run("view", *arguments, *paths[target])
+    assert (result.code, result.out) == (2, "")
+    assert words in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "view", "convert", "export"])
+def test_an_unknown_format_is_refused_before_anything_is_read(command: str) -> None:
+    result = run(command, *(["--to", "json"] if command == "convert" else []), "--format", "nonsense", "/dev/zero")
+    assert result.code == 2
+    assert result.err.startswith("ocmlview: unknown format nonsense; known are ")

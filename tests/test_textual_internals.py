@@ -1,0 +1,216 @@
+"""The private members of Textual and Rich that the product uses: all are listed here, exist, and are still called.
+
+A member that Textual renames would not raise: the crash report would silently print locals again.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+
+import pytest
+import textual
+from rich.segment import Segment
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tests.test_architecture import MODULES
+from tests.tui.running import running
+from viewer.tui.app import ViewerApp
+from viewer.tui.in_place import in_place
+from viewer.tui.lasting_driver import lasting
+
+FOREIGN = ("textual", "rich")
+PRIVATE = re.compile(r"_[a-z][a-z_0-9]*")
+
+METHODS = {
+    ("textual.app.App", "_fatal_error"): "(self) -> 'None'",
+    ("textual.app.App", "_handle_exception"): "(self, error: 'Exception') -> 'None'",
+    ("textual.message_pump.MessagePump", "_close_messages_no_wait"): "(self) -> 'None'",
+    ("textual.drivers.linux_driver.LinuxDriver", "_run_input_thread"): "(self) -> 'None'",
+    ("textual.drivers.linux_driver.LinuxDriver", "_sigcont_application"): "(self, *_) -> 'None'",
+    ("textual._compositor.Compositor", "render_strips"): "(self, size: 'Size | None' = None) -> 'list[Strip]'",
+}
+"""The owner, the method and its signature."""
+
+ATTRIBUTES = {
+    ("textual.app.App", "_clipboard"),
+    ("textual.app.App", "_driver"),
+    ("textual.app.App", "_exception"),
+    ("textual.app.App", "_exception_event"),
+    ("textual.app.App", "_exit"),
+    ("textual.app.App", "_installed_screens"),
+    ("textual.app.App", "_return_code"),
+    ("textual.dom.DOMNode", "_bindings"),
+    ("textual.driver.Driver", "_app"),
+    ("textual.driver.Driver", "_auto_restart"),
+    ("textual.driver.Driver", "_loop"),
+    ("textual.drivers.linux_driver.LinuxDriver", "_file"),
+    ("textual.drivers.linux_driver.LinuxDriver", "_must_signal_resume"),
+    ("textual.drivers.linux_driver.LinuxDriver", "_writer_thread"),
+    ("textual.screen.Screen", "_compositor"),
+    ("textual.widgets._input.Input", "_value"),
+    ("rich.segment.Segment", "_split_cells"),
+}
+
+NOT_THROUGH_SELF = {
+    ("viewer.tui.endings", "_handle_exception"),
+    ("viewer.tui.clipboard", "_clipboard"),
+    ("viewer.tui.picture", "_compositor"),
+    ("viewer.tui.paint", "_split_cells"),
+}
+"""Modules that use a private member of an object of Textual or Rich, found by reading."""
+
+CALLED = ("_handle_exception", "_fatal_error", "_close_messages_no_wait", "_run_input_thread", "_sigcont_application")
+
+
+def is_foreign(class_: type) -> bool:
+    return class_.__module__.split(".")[0] in FOREIGN
+
+
+@cache
+def source_of(class_: type) -> ast.Module:
+    return ast.parse(dedent(inspect.getsource(class_)))
+
+
+@cache
+def members_of(class_: type) -> frozenset[str]:
+    """The private names that a class defines, or assigns to `self`."""
+    names = {name for name in vars(class_) if PRIVATE.fullmatch(name)}
+    return frozenset(names | {name for name, is_stored in accesses(source_of(class_)) if is_stored})
+
+
+def accesses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
+    """Private names on `self` or `super()`, and whether they are assigned."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr):
+            is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+            if is_self or isinstance(node.value, ast.Call):
+                yield node.attr, is_self and isinstance(node.ctx, ast.Store)
+
+
+def our_classes() -> Iterator[type]:
+    """The classes of the product that have a base of Textual or Rich."""
+    for name in MODULES:
+        if name.startswith(("viewer.tui", "viewer.render", "viewer.cli")):
+            module = import_module(name)
+            for class_ in vars(module).values():
+                if inspect.isclass(class_) and class_.__module__ == name and any(map(is_foreign, class_.__mro__)):
+                    yield class_
+    yield lasting(LinuxDriver)
+    yield in_place(LinuxDriver, lambda: None)
+
+
+def used_through_self() -> set[tuple[str, str]]:
+    used = set()
+    for class_ in our_classes():
+        tree = source_of(class_)
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        for name in {name for name, _ in accesses(tree)} | {name for name in defined if PRIVATE.fullmatch(name)}:
+            owners = [base for base in class_.__mro__ if is_foreign(base) and name in members_of(base)]
+            if owners:
+                used.add((f"{owners[-1].__module__}.{owners[-1].__qualname__}", name))
+    return used
+
+
+def test_all_that_is_used_is_listed() -> None:
+    others = {
+        ("textual.app.App", "_clipboard"),
+        ("textual.screen.Screen", "_compositor"),
+        ("rich.segment.Segment", "_split_cells"),
+    }
+    others.add(("textual._compositor.Compositor", "render_strips"))
+    assert used_through_self() | others == {*METHODS, *ATTRIBUTES}
+
+
+def test_no_other_private_name_of_an_object_is_used() -> None:
+    ours = {name for tree in MODULES.values() for name in defined_in(tree)}
+    found = set()
+    for module, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr)):
+                continue
+            if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "os"):
+                continue
+            if node.attr not in ours and node.attr != "_replace":
+                found.add((module, node.attr))
+    assert found | {("viewer.tui.endings", "_handle_exception")} == NOT_THROUGH_SELF
+
+
+def defined_in(tree: ast.AST) -> Iterator[str]:
+    """Private names that the product defines itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            if node.value.id == "self":
+                yield node.attr
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def owner_of(path: str) -> type:
+    module, _, name = path.rpartition(".")
+    found: type = getattr(import_module(module), name)
+    return found
+
+
+@pytest.mark.parametrize(("owner", "name"), METHODS, ids=lambda word: word)
+def test_a_method_is_there_with_its_signature(owner: str, name: str) -> None:
+    assert str(inspect.signature(getattr(owner_of(owner), name))) == METHODS[owner, name]
+
+
+@pytest.mark.parametrize(("owner", "name"), sorted(ATTRIBUTES), ids=lambda word: word)
+def test_an_attribute_is_there(owner: str, name: str) -> None:
+    assert name in members_of(owner_of(owner))
+
+
+def calls_of(name: str, package: ModuleType) -> int:
+    """How often Textual itself calls a method, or hands it over to be called."""
+    assert package.__file__
+    texts = (path.read_text("utf-8") for path in Path(package.__file__).parent.rglob("*.py"))
+    return sum(len(re.findall(rf"\.{name}\b", text)) for text in texts)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_method_is_still_called(name: str) -> None:
+    assert calls_of(name, textual) > 0
+    assert calls_of("_no_such_method", textual) == 0
+
+
+def test_the_cache_of_split_cells_can_be_cleared() -> None:
+    Segment._split_cells.cache_clear()
+
+
+class Broken(Widget):
+    """Raises while it is drawn."""
+
+    def render(self) -> str:
+        raise ValueError("a secret of the transcript")
+
+
+async def test_a_fault_in_a_widget_reaches_our_handler() -> None:
+    apps: list[ViewerApp] = []
+    with pytest.raises(ValueError, match="a secret"):
+        async with running() as pilot:
+            assert isinstance(pilot.app, ViewerApp)
+            apps.append(pilot.app)
+            await pilot.app.screen.mount(Broken())
+            await pilot.pause()
+    assert apps[0].crash[0] is ValueError
+
+
+def test_the_app_overrides_what_prints_locals() -> None:
+    for name in ("_handle_exception", "_fatal_error"):
+        assert name in vars(ViewerApp)
+        assert name in vars(App)
+    assert issubclass(Screen, Widget)

@@ -1,0 +1,106 @@
+"""Signals that end the process, and a guard that restores the terminal before one of them does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import Any
+
+_FAULTS = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
+"""Faults of the process: the faulting instruction would run again after a handler written in Python."""
+_OTHER_DEFAULTS = (
+    "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGURG", "SIGWINCH", "SIGINFO",
+)  # fmt: skip
+"""Not catchable, or not fatal by default."""
+_IGNORED = ("SIGPIPE", "SIGXFSZ")
+"""Python ignores them, so that a write fails instead."""
+
+
+def _fatal_signals() -> tuple[int, ...]:
+    others = {getattr(signal, name, None) for name in (*_FAULTS, *_OTHER_DEFAULTS, *_IGNORED)}
+    return tuple(sorted(int(number) for number in signal.valid_signals() if number not in others))
+
+
+FATAL = _fatal_signals()
+"""Every signal that can be caught and ends a process by default, real-time signals included."""
+
+RESTORE = (
+    "\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"
+    "\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"
+)
+"""Ends an unfinished sequence, then leaves every mode that the app or its first page can have set."""
+
+
+def handled_signals() -> list[int]:
+    """The fatal signals that whoever started the process did not tell it to ignore."""
+    return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
+
+
+@contextmanager
+def interrupt_at_once() -> Iterator[None]:
+    """Let ctrl+c end the process like any other signal, unless a command has files to remove.
+
+    While modules are imported, Python can turn a KeyboardInterrupt into another exception.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or signal.getsignal(signal.SIGTERM):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class TerminalGuard:
+    """While it is entered, a fatal signal ends the app in order; if it cannot, the terminal is restored at once."""
+
+    def __init__(self) -> None:
+        self.is_taken = False
+        """True while the screen belongs to the app."""
+        self.end_app: Callable[[int], object] | None = None
+        """Asks the running app to end with an exit code; None while none runs."""
+        self._has_asked = False
+        self._before: dict[int, signal._HANDLER] = {}
+        self._attributes: list[Any] | None = None
+
+    def __enter__(self) -> TerminalGuard:
+        with suppress(termios.error):
+            self._attributes = termios.tcgetattr(0)
+        for number in handled_signals():
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        """Ask the app once. A second signal, or no app, restores the terminal and ends the process."""
+        if self.end_app and not self._has_asked:
+            self._has_asked = True
+            with suppress(RuntimeError):  # the event loop is closed
+                self.end_app(128 + number)
+                return
+        if self.is_taken:
+            self._restore()
+        before = self._before[number]
+        if callable(before) and before is not signal.default_int_handler:
+            before(number, frame)
+        os._exit(128 + number)
+
+    def _restore(self) -> None:
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        with suppress(OSError):  # there may be no terminal anymore
+            terminal = os.dup(2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the thread that writes frames cannot write another one
+            os.write(terminal, RESTORE.encode("ascii"))
+        if self._attributes is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(0, termios.TCSANOW, self._attributes)

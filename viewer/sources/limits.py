@@ -1,0 +1,63 @@
+"""Limits: how much is taken out of a compressed file, and how much is spooled of an input that cannot be read twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from viewer.errors import ViewerError
+from viewer.values import frozen
+
+KB, MB, GB = 1024, 1024**2, 1024**3
+_UNITS = (("GB", GB), ("MB", MB), ("KB", KB))
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(KB|MB|GB|B|bytes?)?", re.IGNORECASE)
+_LARGEST = 2**50
+
+
+@frozen
+class Limits:
+    """Two caps in bytes; the settings file can change both."""
+
+    max_decompressed: int = 2 * GB
+    max_spool: int = 4 * GB
+
+
+DEFAULTS = Limits()
+_load: Callable[[], Limits] = Limits
+
+
+def limits() -> Limits:
+    """The limits in effect. Only an input that is spooled asks, so that other inputs never wait for the settings."""
+    return _load()
+
+
+def load_limits_with(load: Callable[[], Limits]) -> None:
+    """Set where the limits come from."""
+    global _load
+    _load = load
+
+
+def parse_size(text: str) -> int | None:
+    """The bytes that `4 GB`, `1.5 MB`, or `4096` mean; None if the text is not a size."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return None
+    size = int(float(found[1]) * dict(_UNITS).get((found[2] or "").upper(), 1))
+    return size if 1 <= size <= _LARGEST else None
+
+
+def size_text(size: int) -> str:
+    """A number of bytes in the largest unit that divides it: `4 GB`, `1536 MB`, `1 byte`."""
+    for unit, factor in _UNITS:
+        if size and size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} byte{'' if size == 1 else 's'}"
+
+
+def spool_stopped(name: str, size: int) -> str:
+    """What is said when an input reaches `max_spool`."""
+    return f"stopped after {size_text(size)}: {name} cannot be read twice; raise max_spool to continue"
+
+
+class SpoolError(ViewerError):
+    """What is read only once cannot be kept: the spool is at its cap, or the disk is full."""

@@ -124,7 +124,7 @@ async def test_places(tmp_path: Path) -> None:
 async def test_search() -> None:
     async with running() as pilot:
         await press(pilot, "n")
-        assert "nothing has been searched for" in said(pilot)
+        assert said(pilot) == "No search yet. Press / to start one."
         await type_in(pilot, "/", "osaka")
         assert "/osaka  1/2" in drawn(pilot)
         assert view(pilot).focused_number == 11

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -173,6 +173,16 @@ class Rows:
         if kind is RowKind.MESSAGE:
             return row if self._values[row] == number else None
         return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
+
+    def row_of_stray(self, stray: int) -> int:
+        """The row of the stray text at this position, or the one nearest to it."""
+        after = self._examiner.strays[stray].after
+        first, end = bisect_left(self._numbers, after), bisect_right(self._numbers, after)
+        row = bisect_left(range(first, end), stray, key=self._stray_at) + first
+        return max(0, min(row, end - 1, len(self) - 1))
+
+    def _stray_at(self, row: int) -> int:
+        return self._values[row] if self._kinds[row] == RowKind.STRAY.value else -1
 
     def extend(self) -> int:
         """Take what has been read since the last time; returns the first row that may have changed."""

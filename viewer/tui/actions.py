@@ -127,6 +127,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_or_quit", ("ctrl+c",), "Copy or quit", "Copy the selection; else twice quits.", _O),
 )
 
+COUNTED = (
+    "line_down", "line_up", "next_message", "previous_message", "next_turn", "previous_turn",
+    "half_page_down", "half_page_up", "page_down", "page_up", "top", "bottom", "next_match", "previous_match",
+    "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
+    "next_mark", "previous_mark",
+)  # fmt: skip
+"""Actions that a number typed before their key repeats; before `bottom` it is the message to go to."""
+
 _BY_ID = {action.id: action for action in ACTIONS}
 
 

@@ -109,10 +109,10 @@ class Following(Tailing, Acting):
         if self.is_followed:
             self.pin.put(self.view.rows)
 
-    def fit(self, keep: int = 0) -> None:
+    def fit(self, *, whole: bool = False) -> None:
         """Another layout is no reason to yield."""
         with self.kept_at_end():
-            super().fit(keep)
+            super().fit(whole=whole)
 
     def change(self, state: ViewState) -> None:
         """Nor is another view."""

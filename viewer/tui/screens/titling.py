@@ -36,11 +36,11 @@ class Titling(Parts):
 
     def show_title(self) -> None:
         """The first line, and the line of channels."""
-        rows, number, going = self.view.rows, self.focused_number, self.going()
+        rows, number, going = self.view.rows, self.cursor.number, self.going()
         transcripts = self.view.projection.transcripts()
         first = transcripts[0] if transcripts else None
         severities = self.view.diagnostics.severities
-        row = rows.row_of(number) if number else 0
+        row = self.cursor_row or 0
         dialect = DIALECTS.title(first.dialect) if first else ""
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
         self.title_bar.show(
@@ -55,7 +55,7 @@ class Titling(Parts):
                 follow=going.state,
                 words=going.words,
                 behind=going.behind,
-                message=(rows.label(row) or number) if number else None,
+                message=((rows.label(row) if self.focused_number else 0) or number) if number else None,
                 messages=rows.shown_count if self.state.strict else self.view.projection.message_count,
                 percent=100 * (row + 1) // len(rows) if len(rows) else None,
                 busy=going.busy,

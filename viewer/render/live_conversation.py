@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from viewer.render.conversation import Page
 from viewer.render.live_body import LiveBody
@@ -32,7 +33,8 @@ class LiveConversation:
         """`begun`: something stands above already."""
         audience = projection.audience
         self._tail = Tail(projection)
-        self._page = Page(audience.is_safe, projection.transcript, width, style, begun)
+        boundary_of = partial(projection.boundary, self._tail.rows, grows=True)
+        self._page = Page(audience.is_safe, boundary_of, width, style, begun)
         self._calls = projection.call_watch()
         self._width = width
         self._style = style
@@ -52,7 +54,7 @@ class LiveConversation:
         yield from self._settled(ended=True)
         yield from self.break_off()
         self._page.note(self._tail.found_last())
-        yield from self._painted(self._page.rest())
+        yield from self._painted(self._page.rest(len(self._tail.rows.shown_transcripts)))
 
     def break_off(self) -> Iterator[str]:
         """End the line that was begun; another reading follows."""

@@ -38,6 +38,8 @@ class Block:
     """The text that the rows of its lines point into: what is copied."""
     first: int = 0
     """The first line that belongs to the message, after rules and space before it."""
+    begins_transcript: bool = False
+    """The boundary of a transcript is among the lines."""
 
     @property
     def height(self) -> int:

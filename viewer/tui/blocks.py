@@ -11,11 +11,12 @@ from viewer.render.layout import lay_out
 from viewer.render.letters import is_call, look_of
 from viewer.render.lines import cells
 from viewer.render.markdown import Styled
-from viewer.render.safe_text import normalize_newlines, safe
+from viewer.render.safe_text import SafeText, normalize_newlines, safe, safe_line
 from viewer.render.style import UNICODE, Line, Look, Part, Signs, own
+from viewer.render.title import boundary_words
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
-from viewer.sources.shown import HiddenRun, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.sources.shown import HiddenRun, Item, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.body_lines import body_lines, folded, raw_text
@@ -23,6 +24,8 @@ from viewer.tui.head_lines import between, debug_head, details, link, rule, safe
 from viewer.tui.row_problems import RowProblems
 from viewer.values import mutable
 
+MOST_EMPTY = 20
+"""Boundaries of transcripts without messages that follow one another; of more, the last one."""
 MOST_NOTES = 3
 """So many diagnostics stand at a message; the others are in the list of problems."""
 
@@ -40,7 +43,6 @@ class BlockFacts:
     """Spans of a message's body that diagnostics are about."""
     folds: dict[int, bool] = field(default_factory=dict)
     """Messages that the person unfolded (True) or folded (False)."""
-    trims: bool = False
     live: bool = False
     """More may come while one watches."""
     growing: frozenset[int] = frozenset()
@@ -48,11 +50,6 @@ class BlockFacts:
     markdown: bool = True
     """Headings, emphasis, code and lists are styled in place."""
     problems_key: str = "p"
-
-
-def trims_for_display(projection: Projection) -> bool:
-    """Whether white space around bodies is left out, as one of the dialects asks for."""
-    return any(DIALECTS[transcript.dialect].display_trim for transcript in projection.transcripts())
 
 
 @mutable
@@ -77,11 +74,44 @@ class BlockMaker:
     def make(self, row: int) -> Block:
         """The block of a row."""
         item = self.projection.item(self.rows, row)
+        block = self._block(row, item)
+        before, after = self._boundaries(row), self._last_boundaries(row)
+        if not before and not after:
+            return block
+        lines = [*before, *block.lines, *after]
+        return replace(block, lines=lines, first=block.first + len(before), begins_transcript=True)
+
+    def _block(self, row: int, item: Item) -> Block:
         if isinstance(item, HiddenRun):
             return self._hidden(row, item)
         if isinstance(item, ShownStray):
             return self._stray(row, item)
         return self._message(row, item)
+
+    def _boundaries(self, row: int) -> list[BlockLine]:
+        """The boundaries above a row: of its transcript, and of those before it that have no message."""
+        here = self.rows.transcript(row)
+        before = self.rows.transcript(row - 1) if row else 0
+        if here == before or len(self.rows.shown_transcripts) < 2:
+            return []
+        first = before + 1 if self.rows.is_whole else here
+        return self._boundary_lines(self.rows.transcript_label(first), self.rows.transcript_label(here))
+
+    def _last_boundaries(self, row: int) -> list[BlockLine]:
+        """The boundaries of the transcripts without messages at the end."""
+        if row < len(self.rows) - 1 or not self.rows.is_whole:
+            return []
+        last, count = self.rows.transcript_label(self.rows.transcript(row)), len(self.rows.shown_transcripts)
+        return self._boundary_lines(last + 1, count) if last < count else []
+
+    def _boundary_lines(self, first: int, last: int) -> list[BlockLine]:
+        lines = []
+        for label in dict.fromkeys([*range(first, min(last, first + MOST_EMPTY)), last]):
+            boundary = self.projection.boundary(self.rows, label)
+            words = own(f" {self.signs.dot} ").join(map(safe_line, boundary_words(boundary)))
+            parts = (Part(own(self.signs.heavy * 2 + " "), Look.RULE), Part(SafeText(words), Look.STRONG))
+            lines += [BlockLine(between(parts, [], self.width, self.signs)), *self._space()]
+        return lines
 
     def _hidden(self, row: int, run: HiddenRun) -> Block:
         sign = self.signs.hidden
@@ -157,7 +187,8 @@ class BlockMaker:
         number = self.rows_number(message)
         width = self.width - cells(lead.text) - 1
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
-        trim, markdown = self.facts.trims, self.facts.markdown and message.visible
+        trim = DIALECTS[self.projection.dialect_of(number)].display_trim
+        markdown = self.facts.markdown and message.visible
         drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
         overlays = [*self.facts.faults(number), *self.facts.hits(number)]
         look = Look.PLAIN if message.visible else look_of(message)
@@ -199,14 +230,16 @@ class BlockMaker:
     def _is_last_turn(self, message: ShownMessage) -> bool:
         messages = (row for row in range(len(self.rows) - 1, -1, -1) if self.rows.kind(row) is RowKind.MESSAGE)
         last = next(messages, 0)
-        return (message.transcript, message.turn) == (self.rows.transcript(last), self.rows.turn(last))
+        label = self.rows.transcript_label(self.rows.transcript(last))
+        return (message.transcript, message.turn) == (label, self.rows.turn(last))
 
     def _turn_rule(self, row: int, message: ShownMessage) -> list[BlockLine]:
         """The rule between turns, before the first message of each."""
         before = row - 1
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1
-        if before >= 0 and self.rows.turn(before) == message.turn:
+        here = self.rows.transcript(row), message.turn
+        if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
             return []
         space = self._space() if before >= 0 else []
         lead = Part(own(" ")) if self.wide else Part(own(""))

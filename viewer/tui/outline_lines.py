@@ -88,7 +88,9 @@ class OutlineLines:
         folded = group in self.table.folds
         sign = ("> " if folded else "v ") if self._style.ascii else ("▸ " if folded else "▾ ")
         transcript = self.table.begins_transcript(group)
-        words = f"turn {self.table.turn(group)}" if transcript is None else f"transcript {transcript}, turn 1"
+        words = f"turn {self.table.turn(group)}"
+        if transcript is not None:
+            words = f"transcript {self._rows.transcript_label(transcript)}, turn 1"
         title = own(sign + words)
         mark = self._mark(*self.table.span(group)) if folded else Part(own(" "))
         left: Line = (mark, Part(title, Look.HEADING))

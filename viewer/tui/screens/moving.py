@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from viewer.sources.rows import RowKind
-from viewer.tui.cursor import Cursor
-from viewer.tui.go_to import parse, resolve
+from viewer.tui.cursor import Cursor, cursor_at
+from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
 from viewer.tui.pin import last_message
 from viewer.tui.screens.linking import Linking
 from viewer.tui.widgets.prompt import PromptKind
@@ -99,6 +99,39 @@ class Moving(Linking):
             self.focus_message(self.view.rows.value(target), above=0)
             self.moved()
 
+    def action_next_transcript(self) -> None:
+        self._transcript(1)
+
+    def action_previous_transcript(self) -> None:
+        self._transcript(-1)
+
+    def _transcript(self, step: int) -> None:
+        """To the first row of another transcript."""
+        rows, here = self.view.rows, self.cursor_row
+        target = None
+        for _ in range(min(self.take_count(), len(rows))):
+            now = rows.rows_of_transcript(rows.transcript(here or 0))
+            if (step > 0 and now.stop >= len(rows)) or (step < 0 and now.start == 0):
+                break
+            target = here = now.stop if step > 0 else rows.rows_of_transcript(rows.transcript(now.start - 1)).start
+        if target is not None:
+            self._show_transcript(target)
+        else:
+            which = ("next", "last") if step > 0 else ("previous", "first")
+            self.say(f"No {which[0]} transcript: this is the {which[1]} one.")
+
+    def _show_transcript(self, row: int) -> None:
+        """Put the boundary at the top and the cursor on the first message below it that is on the screen."""
+        rows = self.view.rows
+        self.focus_row(row, above=0)
+        self.transcript.go_to_row(row)
+        mine = range(row, rows.rows_of_transcript(rows.transcript(row)).stop)
+        first = (near for near in mine if rows.kind(near) is RowKind.MESSAGE)
+        message = next(first, None)
+        if message is not None and message in self.transcript.rows_on_screen():
+            self.transcript.put_cursor(cursor_at(rows, message))
+        self.moved()
+
     def _row_of_another_turn(self, row: int | None, step: int) -> int | None:
         """The first row of the next turn, or of the one before."""
         if row is None:
@@ -137,7 +170,12 @@ class Moving(Linking):
     def go_to(self, typed: str) -> None:
         """Go to what was typed after `:`."""
         target = parse(typed)
-        found = target if isinstance(target, str) else resolve(target, self.view.projection, self.view.rows)
+        rows, here = self.view.rows, self.cursor_row or 0
+        if isinstance(target, Target) and target.place is Place.TRANSCRIPT and len(rows):
+            row = row_of_transcript(target.value, rows)
+            self.say(row) if isinstance(row, str) else self._show_transcript(row)
+            return
+        found = target if isinstance(target, str) else resolve(target, self.view.projection, rows, here)
         if isinstance(found, str):
             self.say(found)
             return

@@ -285,6 +285,8 @@ class Parts(Screen[None]):
     def take_count(self) -> int:
         """The number typed before this key, and forget it; 1 where none was."""
         typed, self.count = self.count, ""
+        if typed:
+            self.status.hush()
         return max(1, min(int(typed), MOST_REPEATED)) if typed else 1
 
     # What `Following` knows, where it is one of the parts.

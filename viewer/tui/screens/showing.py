@@ -8,7 +8,7 @@ from viewer.render.markdown import Styled
 from viewer.render.style import Look
 from viewer.sources.lanes import Lane
 from viewer.sources.rows import RowKind, Rows
-from viewer.tui.blocks import BlockFacts, BlockMaker, trims_for_display
+from viewer.tui.blocks import BlockFacts, BlockMaker
 from viewer.tui.clipboard import forget
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.paint import forget_widths
@@ -121,7 +121,6 @@ class Showing(Titling):
         facts.growing, facts.live = self.growing(), self.lives()
         facts.markdown = self.settings.markdown
         facts.problems_key = self.key_of("problems")
-        facts.trims = trims_for_display(self.view.projection)
         facts.problems = RowProblems(rows, self.view.diagnostics)
         return facts
 

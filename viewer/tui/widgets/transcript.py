@@ -36,6 +36,12 @@ class Transcript(TranscriptLines):
             self.number = number
             self.folds = folds
 
+    _had_one_transcript = True
+
+    @property
+    def _has_several(self) -> bool:
+        return self._maker is not None and len(self._maker.rows.shown_transcripts) > 1
+
     def show(self, maker: BlockMaker | None) -> None:
         """Show other rows, or the same ones made in another way; the place stays."""
         self._maker = maker
@@ -51,7 +57,11 @@ class Transcript(TranscriptLines):
 
     def changed_from(self, row: int) -> None:
         """Rows from this one on are new or others."""
-        for known in [known for known in self._blocks if known >= row]:
+        stale = [known for known, block in self._blocks.items() if known >= row or block.begins_transcript]
+        if len(stale) < len(self._blocks) and self._had_one_transcript and self._has_several:
+            stale = [*self._blocks]  # the first transcript has a boundary now
+        self._had_one_transcript = not self._has_several
+        for known in stale:
             del self._blocks[known]
         self.redraw_changed()
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, view
 from viewer.render import drawn_text as drawn_module
 from viewer.render import json_layout, layout
-from viewer.tui import body_lines
+from viewer.tui import body_layout, body_lines
 
 HEAD = "version: 2.2\n<|start|>user<|message|>List the stars.<|end|>\n"
 CALL = "<|start|>assistant to=functions.stars call_id=s1<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"
@@ -30,13 +32,19 @@ class Counted:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.all = self.in_loop = 0
         self.loop_thread = threading.get_ident()
-        places = [(layout, "lay_out"), (body_lines, "lay_out"), (json_layout, "laid_out"), (drawn_module, "laid_out")]
+        places = [
+            (layout, "lay_out"),
+            (body_lines, "lay_out"),
+            (body_layout, "lay_out"),
+            (json_layout, "laid_out"),
+            (drawn_module, "laid_out"),
+        ]
         for module, name in places:
             if hasattr(module, name):
                 patch.setattr(module, name, self._counting(getattr(module, name)))
 
-    def _counting(self, code):  # type: ignore[no-untyped-def]
-        def count(text, *given, **more):  # type: ignore[no-untyped-def]
+    def _counting(self, code: Callable[..., Any]) -> Callable[..., Any]:
+        def count(text: str, *given: Any, **more: Any) -> Any:
             self.all += len(text)
             if threading.get_ident() == self.loop_thread:
                 self.in_loop += len(text)
@@ -94,7 +102,7 @@ async def test_a_long_answer_of_plain_text_is_bounded_too(tmp_path: Path, counte
     path = tmp_path / "tale.ocml"
     answer = "Once upon a time there was a lighthouse.\n" * 60_000
     path.write_text(f"{HEAD}<|start|>assistant<|channel|>final<|message|>{answer}<|return|>\n", "utf-8")
-    async with running(path, size=SMALL, keys=["J"]) as pilot:
+    async with running(path, size=SMALL, keys=["J", "J"]) as pilot:
         assert counted.all < 200_000
         await press(pilot, "l", "G")
         assert counted.in_loop < 300_000

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import overload
 
-from viewer.render.drawn_text import BodyText
-from viewer.render.layout import Row
+from viewer.render.drawn_text import BodyText, drawn_text
+from viewer.render.layout import Row, lay_out
 from viewer.render.markdown import Styled
 from viewer.render.style import Look, Part
 from viewer.tui.block import BlockLine, styled_row
-from viewer.values import frozen, mutable
+from viewer.tui.body_lines import raw_text, trimmed
+from viewer.values import frozen
 
 LONG = 32 * 1024
 """Characters from which a folded body is laid out only as far as it is shown, and an unfolded one in a thread."""
+
+
+KEPT = 8
+"""Layouts of long bodies that are kept."""
 
 
 @frozen
@@ -39,21 +45,56 @@ class LayoutRequest:
     trim: bool
 
 
-@mutable
-class Layouts:
-    """Layouts of long bodies by message, made in a thread; a request for another layout replaces the one before."""
+def lay_out_body(request: LayoutRequest) -> Layout:
+    """The whole layout of a body."""
+    drawn = _drawn(request, request.body)
+    return Layout(drawn, trimmed(lay_out(drawn.text, request.width), request.trim) if drawn.text else [])
 
-    known: dict[int, tuple[LayoutRequest, Layout]]
-    ask: Callable[[int, LayoutRequest], None]
-    """Called for a layout that is not known yet."""
+
+def lay_out_head(request: LayoutRequest, rows: int) -> Layout:
+    """The first rows of a body; not more of it is looked at than they can hold."""
+    size = min(LONG, (rows + 1) * request.width + 1024)
+    drawn = _drawn(request, request.body[:size], is_head=True)
+    shown = trimmed(lay_out(drawn.text, request.width), request.trim)[:rows]
+    end = shown[-1].end if shown else 0
+    return Layout(drawn, shown, len(request.body) - (drawn.origins[end] if drawn.origins else end))
+
+
+def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) -> BodyText:
+    if isinstance(body, bytes):
+        return raw_text(body)
+    return drawn_text(
+        body, request.width, json=request.json, markdown=request.markdown, trim=request.trim, is_head=is_head
+    )
+
+
+class Layouts:
+    """Layouts of long bodies by message; whoever draws a body asks for its layout, which comes later."""
+
+    def __init__(self, ask: Callable[[int, LayoutRequest], None] = lambda number, request: None) -> None:
+        self._known: OrderedDict[int, tuple[LayoutRequest, Layout]] = OrderedDict()
+        self._asked: dict[int, LayoutRequest] = {}
+        self._ask = ask
 
     def get(self, number: int, request: LayoutRequest) -> Layout | None:
-        """The layout, if it is there; else it is asked for."""
-        known = self.known.get(number)
+        """The layout, if it is there; else ask for it."""
+        known = self._known.get(number)
         if known is not None and known[0] == request:
             return known[1]
-        self.ask(number, request)
+        if self._asked.get(number) != request:
+            self._asked[number] = request
+            self._ask(number, request)
         return None
+
+    def put(self, number: int, request: LayoutRequest, layout: Layout) -> bool:
+        """Keep a layout that was asked for; returns whether it is still wanted."""
+        if self._asked.get(number) is not request:
+            return False
+        del self._asked[number]
+        self._known[number] = request, layout
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return True
 
 
 class RowLines(Sequence[BlockLine]):

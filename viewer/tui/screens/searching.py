@@ -148,8 +148,7 @@ class Searching(Parts):
         if row is None or not self.transcript.shows_cursor:
             return
         block = self.transcript.block(row)
-        at = [index for index, line in enumerate(block.lines) if line.row and line.row.start <= offset]
-        last = at[-1] if at else block.first
+        last = block.line_of(offset)
         shown = self.transcript.scroller.screen_line(row, last, self.transcript.viewport)
         if shown is None:
             self.transcript.go_to_row(row, last, above=self.transcript.viewport // 3)

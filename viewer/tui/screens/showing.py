@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from viewer.render.markdown import Styled
 from viewer.render.style import Look
 from viewer.sources.lanes import Lane
 from viewer.sources.rows import RowKind, Rows
 from viewer.tui.blocks import BlockFacts, BlockMaker
+from viewer.tui.body_layout import LayoutRequest, Layouts, lay_out_body
 from viewer.tui.clipboard import forget
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.paint import forget_widths
@@ -49,7 +52,7 @@ class Showing(Titling):
         for panel in (self.inspector, self.outline, self.problems, self.calls):
             panel.clear()
         self.strip.clear()
-        self.facts = BlockFacts()
+        self.facts, self._layouts = BlockFacts(), None
         self.end_search()
         self.prompt.forget()
         self.clear_selection()
@@ -118,11 +121,27 @@ class Showing(Titling):
     def make_facts(self, rows: Rows) -> BlockFacts:
         """Calls and diagnostics by the rows that tell of them."""
         facts = BlockFacts(self.view.calls, hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
+        facts.layouts = self._layouts = self._layouts or Layouts(self._lay_out)
         facts.growing, facts.live = self.growing(), self.lives()
         facts.markdown = self.settings.markdown
         facts.problems_key = self.key_of("problems")
         facts.problems = RowProblems(rows, self.view.diagnostics)
         return facts
+
+    _layouts: Layouts | None = None
+
+    def _lay_out(self, number: int, request: LayoutRequest) -> None:
+        """Lay out a long body in a thread, so that keys do not wait for it."""
+        self.work(partial(self._lay_out_body, number, request), "layout")
+
+    async def _lay_out_body(self, number: int, request: LayoutRequest) -> None:
+        layouts = self._layouts
+        layout = await asyncio.to_thread(lay_out_body, request)
+        if layouts is None or layouts is not self._layouts or not layouts.put(number, request, layout):
+            return
+        for pane in (self.transcript, *self.sides):
+            pane.redraw_row(number)
+        self.moved()
 
     def show_transcripts(self) -> None:
         """The conversation, and beside it the panes for thoughts where they are asked for."""

@@ -115,6 +115,14 @@ class TranscriptLines(PlainLines, can_focus=True):
                 self._blocks.popitem(last=False)
         return known
 
+    def redraw_row(self, number: int) -> None:
+        """Make the block of a message again."""
+        row = self.row_showing(number)
+        if row is not None:
+            self._blocks.pop(row, None)
+            self.scroller.settle(self.viewport)
+            self.redraw_changed()
+
     def row_showing(self, number: int) -> int | None:
         """The row of a message; None where this pane does not show it."""
         if self._maker is None or not self._count():
@@ -177,7 +185,8 @@ class TranscriptLines(PlainLines, can_focus=True):
         row, first = self.scroller.row, self.scroller.line
         while len(lines) < self.viewport and row < self._count():
             block = self.block(row)
-            lines += [(row, line, block) for line in range(first, block.height)]
+            end = min(block.height, first + self.viewport - len(lines))
+            lines += [(row, line, block) for line in range(first, end)]
             row, first = row + 1, 0
         return lines[: self.viewport]
 

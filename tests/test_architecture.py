@@ -18,6 +18,7 @@ LAYERS = [
     ["viewer.formats"],
     ["viewer.sources"],
     [
+        "viewer.sources.boundaries",
         "viewer.sources.call_watch",
         "viewer.sources.document",
         "viewer.sources.finds",

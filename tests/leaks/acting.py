@@ -24,7 +24,7 @@ ENDS = {"leave", "copy_or_quit", "suspend"}
 """What may end the app, or hand over a terminal that the tests do not have."""
 KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
 SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
-PLACES = ["1", "9999", "t1", "t2", "50%", "L3", "B40", "x"]
+PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
 PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
 
 

@@ -20,6 +20,8 @@ from viewer.render.style import Part, own
 from viewer.sources.projection import Projection
 from viewer.tui import clipboard, commands
 from viewer.tui.app import ViewerApp
+from viewer.tui.block import BlockLine
+from viewer.tui.blocks import BlockMaker
 from viewer.tui.minimap import Minimap
 from viewer.tui.problem_lines import ProblemLines
 from viewer.tui.screens import copying, files, help
@@ -117,6 +119,10 @@ _RESIZED = [Act("resize", (100, 30)), Act("resize", (120, 40))]
 
 SURFACES = [
     Surface("transcript", _instead(Projection, "_shown", _returns(lambda shown, leak: replace(shown, body=leak)))),
+    Surface(
+        "boundary",
+        _instead(BlockMaker, "_boundaries", lambda code, leak: lambda self, row: [BlockLine((Part(own(leak)),))]),
+    ),
     Surface(
         "minimap",
         _instead(Minimap, "piece", lambda code, leak: lambda self, y, *_: Part(own(leak[y % len(leak)]))),

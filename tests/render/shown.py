@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from viewer.core.visibility import END_USER, Audience
+from viewer.sources.boundaries import Boundary
 from viewer.sources.projection import Projection
 from viewer.sources.shown import Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
 
@@ -49,6 +50,11 @@ def call(first: int | None, second: int | None, **changes: Any) -> ShownCall:
 
 
 @dataclass
+class HandMadeRows:
+    shown_transcripts: range
+
+
+@dataclass
 class HandMade:
     shown: list[Item]
     audience: Audience = END_USER
@@ -58,8 +64,16 @@ class HandMade:
         default_factory=lambda: [ShownTranscript(1, "openchatml-2.2", "2.2", None, None)]
     )
 
+    titles: dict[int, str] = field(default_factory=dict)
+
     def transcripts(self) -> list[ShownTranscript]:
         return self.heads
+
+    def rows(self) -> HandMadeRows:
+        return HandMadeRows(range(1, len(self.heads) + 1))
+
+    def boundary(self, rows: HandMadeRows, label: int, *, grows: bool = False) -> Boundary:
+        return Boundary(self.heads[label - 1], len(self.heads), self.titles.get(label, ""))
 
     def items(self) -> Iterator[Item]:
         return iter(self.shown)

@@ -115,15 +115,20 @@ def test_stray_text_stands_apart() -> None:
 
 def test_several_transcripts_have_titles() -> None:
     heads = [ShownTranscript(number, "harmony", None, "m\x1b", None) for number in (1, 2)]
-    lines = printed(message(1), message(2, transcript=2), heads=heads, audience=EVERYTHING)
-    assert lines[0].startswith("━━ transcript 1 · harmony · m␛ ━")
+    titles = {2: "And now?"}
+    lines = printed(message(1), message(2, transcript=2), heads=heads, audience=EVERYTHING, titles=titles, width=80)
+    assert lines[0].startswith("━━ transcript 1 of 2 · Harmony · m␛ ━")
+    assert any(line.startswith("━━ transcript 2 of 2 · Harmony · m␛ · And now? ━") for line in lines)
     assert sum("turn 1" in line for line in lines) == 2
 
 
-def test_the_end_user_gets_a_title_where_the_next_transcript_begins() -> None:
+def test_the_end_user_gets_a_boundary_where_each_transcript_begins() -> None:
     heads = [ShownTranscript(number, "harmony", None, "m\x1b", None) for number in (1, 2)]
     lines = printed(message(1), message(2, transcript=2), heads=heads)
-    assert [line.strip("━ ") for line in lines if line.startswith("━")] == ["transcript 2 · harmony · m␛"]
+    assert [line.strip("━ ") for line in lines if line.startswith("━")] == [
+        "transcript 1 of 2 · Harmony · m␛",
+        "transcript 2 of 2 · Harmony · m␛",
+    ]
 
 
 def test_how_a_message_ended_stands_below_it_and_no_text_can_pose_as_that() -> None:

@@ -17,9 +17,11 @@ from viewer.render.live_conversation import TAKEN_BACK, LiveConversation
 from viewer.render.live_machine import LiveLines
 from viewer.render.machine import projection_lines
 from viewer.render.style import Style
+from viewer.sources.boundaries import Boundary
 from viewer.sources.document import open_document
 from viewer.sources.live import LiveChange
 from viewer.sources.projection import Projection
+from viewer.sources.rows import Rows
 
 STRICT = Audience(strict=True)
 WIDTH = 60
@@ -58,8 +60,18 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
 
 
 def shown(path: Path, dialect: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
+    """What `show` prints; a boundary without what is not known while the input grows."""
     projection = open_document(str(path), dialect=dialect).project(audience)
+    if len(projection.transcripts()) > 1:
+        projection = Uncounted(projection.audience, projection._examiner, projection._places, projection._vault)
     return "".join(f"{line}\n" for line in conversation_lines(projection, WIDTH, style))
+
+
+class Uncounted(Projection):
+    """Counts no transcripts."""
+
+    def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
+        return super().boundary(rows, label, grows=True)
 
 
 @pytest.fixture

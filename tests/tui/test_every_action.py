@@ -124,7 +124,7 @@ async def test_places(tmp_path: Path) -> None:
 async def test_search() -> None:
     async with running() as pilot:
         await press(pilot, "n")
-        assert "nothing has been searched for" in said(pilot)
+        assert said(pilot) == "No search yet. Press / to start one."
         await type_in(pilot, "/", "osaka")
         assert "/osaka  1/2" in drawn(pilot)
         assert view(pilot).focused_number == 11
@@ -451,3 +451,14 @@ async def test_nothing_is_done_any_more_when_the_screen_is_being_taken_apart() -
         await screen.prompt.remove()
         for action in ("goto", "search", "page_down", "debug"):
             await screen.run_action(action)
+
+
+@proves("next_transcript", "previous_transcript")
+async def test_transcripts(tmp_path: Path) -> None:
+    chat = tmp_path / "two.ocml"
+    chat.write_text(SMALL_CHAT * 2, "utf-8")
+    async with running(chat) as pilot:
+        await press(pilot, ")")
+        assert view(pilot).focused_number == 3
+        await press(pilot, "(")
+        assert view(pilot).focused_number == 1

@@ -16,6 +16,7 @@ from viewer.render.machine import encode
 from viewer.render.style import Line, Look, Part, Printable, Style, own
 from viewer.render.table import Cell, table_lines
 from viewer.render.title import rule
+from viewer.sources.document import Document
 from viewer.sources.stats import Stats, count
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
@@ -53,7 +54,12 @@ def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
     for document in inputs:
         stats = count(document, audience)
         name = document.name if inputs.several else None
-        yield encode({"kind": "stats", "transcripts": document.transcript_count, **asdict(stats)}, name)
+        yield encode({"kind": "stats", "transcripts": _transcripts(document, audience), **asdict(stats)}, name)
+
+
+def _transcripts(document: Document, audience: Audience) -> int:
+    """How many transcripts this audience knows of."""
+    return len(document.project(audience).transcripts()) if audience.strict else document.transcript_count
 
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:

@@ -100,6 +100,14 @@ class MessageIndex:
         rest = [(row + 1, number) for row, number in self._transcripts[place + 1 : after]]
         return [(first, self._transcripts[place][1]), *rest]
 
+    def numbers_of_transcript(self, transcript: int) -> tuple[int, int] | None:
+        """The first and the last message of a transcript; None where it has none."""
+        place = bisect_left(self._transcripts, transcript, key=lambda entry: entry[1])
+        if place == len(self._transcripts) or self._transcripts[place][1] != transcript:
+            return None
+        after = self._transcripts[place + 1][0] if place + 1 < len(self._transcripts) else len(self)
+        return self._transcripts[place][0] + 1, after
+
     def _transcript_place(self, number: int) -> int:
         return bisect_left(self._transcripts, (number,)) - 1
 
@@ -107,12 +115,13 @@ class MessageIndex:
         """The turn of a message, from 1 on in each transcript."""
         return self._turn[number - 1]
 
-    def numbers_of_turn(self, turn: int) -> Iterator[int]:
-        """The messages of all turns of this number."""
-        row = -1
+    def numbers_of_turn(self, transcript: int, turn: int) -> Iterator[int]:
+        """The messages of a turn of a transcript."""
+        first, last = self.numbers_of_transcript(transcript) or (1, 0)
+        row = first - 2
         with suppress(ValueError):
             while True:
-                row = self._turn.index(turn, row + 1)
+                row = self._turn.index(turn, row + 1, last)
                 yield row + 1
 
     def transcript(self, number: int) -> int:

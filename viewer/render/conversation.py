@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from viewer.formats import DIALECTS
 from viewer.render.diagnostic import note
 from viewer.render.message import message_lines, remark, revealed_lines, stray_lines
 from viewer.render.style import Line, Printable, Style, own
-from viewer.render.title import rule, transcript_lines
+from viewer.render.title import boundary_lines, rule
+from viewer.sources.boundaries import Boundary
 from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
+from viewer.sources.shown import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
 
 BLANK: Line = ()
 
@@ -23,32 +25,33 @@ def conversation_lines(projection: Projection, width: int, style: Style) -> Iter
 
 def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
     """The same before they are painted: an empty line between blocks, notes right under theirs."""
-    transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
-    page = Page(projection.audience.is_safe, transcripts.__getitem__, width, style)
+    rows = projection.rows()
+    page = Page(projection.audience.is_safe, partial(projection.boundary, rows), width, style)
     page.note(projection.diagnostics())
     calls = calls_by_message(projection.calls())
     for item in projection.items():
         yield from page.before(item)
         yield from page.lines(item, calls.get(item.number, []) if isinstance(item, ShownMessage) else [])
         yield from page.after(item)
-    yield from page.rest()
+    yield from page.rest(len(rows.shown_transcripts))
 
 
 class Page:
     """What stands around the items, in their order: blocks with an empty line between them; notes stand right under
-    the block they belong to, or under what was printed last where that is gone by. The end user gets a title where a
-    second transcript begins."""
+    the block they belong to, or under what was printed last where that is gone by. Each of several transcripts begins
+    with a boundary; where it is not known whether there are several, the first has none for the end user."""
 
     def __init__(
-        self, safe: bool, transcript_of: Callable[[int], ShownTranscript], width: int, style: Style, begun: bool = False
+        self, safe: bool, boundary_of: Callable[[int], Boundary], width: int, style: Style, begun: bool = False
     ) -> None:
         """`begun`: something stands on the page already."""
         self._safe = safe
-        self._transcript_of = transcript_of
+        self._boundary_of = boundary_of
         self._width = width
         self._style = style
         self._notes = Notes(safe)
         self._transcript = self._turn = 0
+        self._trims = False
         self._begun = begun
 
     def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
@@ -59,11 +62,7 @@ class Page:
         """What comes between the item before and this one."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.before(item))
-        if item.transcript != self._transcript:
-            self._transcript, self._turn = item.transcript, 0
-            if not self._safe or item.transcript > 1:
-                yield from self._apart()
-                yield from transcript_lines(self._transcript_of(item.transcript), self._width, self._style)
+        yield from self._boundaries(item.transcript)
         if isinstance(item, ShownMessage) and item.turn != self._turn:
             self._turn = item.turn
             yield from self._apart()
@@ -89,16 +88,27 @@ class Page:
     @property
     def trims(self) -> bool:
         """A line end at the beginning of a body is layout."""
-        return DIALECTS[self._transcript_of(self._transcript).dialect].display_trim
+        return self._trims
 
     def after(self, item: Item) -> Iterator[Line]:
         """What stands right under it."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.of(item.number))
 
-    def rest(self) -> Iterator[Line]:
-        """What belongs to nothing that was shown."""
+    def rest(self, transcripts: int = 0) -> Iterator[Line]:
+        """What belongs to nothing that was shown; the last of so many transcripts may be without messages."""
+        yield from self._boundaries(transcripts)
         yield from self._noted(self._notes.rest())
+
+    def _boundaries(self, last: int) -> Iterator[Line]:
+        """Begin the transcripts up to this one."""
+        while self._transcript < last:
+            self._transcript, self._turn = self._transcript + 1, 0
+            boundary = self._boundary_of(self._transcript)
+            self._trims = DIALECTS[boundary.transcript.dialect].display_trim
+            if not self._safe or max(boundary.count, self._transcript) > 1:
+                yield from self._apart()
+                yield from boundary_lines(boundary, self._width, self._style)
 
     def _apart(self) -> Iterator[Line]:
         if self._begun:

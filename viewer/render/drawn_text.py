@@ -31,13 +31,13 @@ class BodyText:
         return Styled(start, end, span.look)
 
 
-def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool) -> BodyText:
-    """A body made safe; JSON that does not fit on one row is laid out token by token."""
+def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool, is_head: bool = False) -> BodyText:
+    """A body made safe; JSON that does not fit on one row is laid out token by token. Of a head, more follows."""
     normal = normalize_newlines(body)
     text = safe(normal)
     moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None
     if json:
-        laid = laid_out(text) if cells(text) > width else None
+        laid = laid_out(text, is_head=is_head) if cells(text) > width else None
         if laid is not None and moved is None:
             places = origins(laid, text)
             return BodyText(laid, json_spans(laid), places, _given(laid, places, text, normal))

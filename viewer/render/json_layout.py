@@ -13,8 +13,9 @@ _INDENT = "  "
 _TOKEN = rarely(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 
 
-def laid_out(text: SafeText) -> SafeText | None:
-    """The same tokens, one entry a line; None where the text does not look like one JSON value."""
+def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
+    """The same tokens, one entry a line; None where the text does not look like one JSON value. A head may end
+    anywhere: what is no whole token at its end stays as it is."""
     if len(text) > LARGEST or text.lstrip()[:1] not in ("{", "["):
         return None
     out: list[str] = []
@@ -34,7 +35,9 @@ def laid_out(text: SafeText) -> SafeText | None:
             if len(closers) > DEEPEST:
                 return None
         before = token
-    if closers or text[position:].strip():
+    if is_head:
+        out.append(text[position:].lstrip())
+    elif closers or text[position:].strip():
         return None
     return SafeText("".join(out))
 

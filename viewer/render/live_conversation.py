@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from viewer.render.conversation import Page
 from viewer.render.live_body import LiveBody
@@ -49,7 +50,8 @@ class LiveConversation:
         """`begun`: something stands above already. `before`: the reading of the same input in another format."""
         audience = projection.audience
         self._tail = Tail(projection)
-        self._page = Page(audience.is_safe, projection.transcript, width, style, begun)
+        boundary_of = partial(projection.boundary, self._tail.rows, grows=True)
+        self._page = Page(audience.is_safe, boundary_of, width, style, begun)
         self._calls = projection.call_watch()
         self._width = width
         self._style = style
@@ -83,7 +85,7 @@ class LiveConversation:
         yield from self._settled(ended=True)
         yield from self.break_off()
         self._note(self._tail.found_last())
-        yield from self._painted(self._page.rest())
+        yield from self._painted(self._page.rest(len(self._tail.rows.shown_transcripts)))
 
     def pause(self) -> Iterator[str]:
         """End the line that was begun, without ending its message."""

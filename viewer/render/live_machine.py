@@ -30,7 +30,7 @@ class LiveLines:
     def end(self) -> Iterator[Printable]:
         """All the rest, when the reading has ended."""
         yield from self._settled(ended=True)
-        yield from self._begun(len(self._projection.transcripts()))
+        yield from self._begun(len(self._tail.rows.shown_transcripts))
         yield from _diagnostics(self._tail.found_last())
         for call in self._calls.changed(ended=True):
             yield call_line(call)
@@ -50,7 +50,10 @@ class LiveLines:
         """The transcripts up to this one."""
         while self._transcripts < last:
             self._transcripts += 1
-            yield transcript_line(self._projection.transcript(self._transcripts), self._projection.audience)
+            yield transcript_line(
+                self._projection.boundary(self._tail.rows, self._transcripts, grows=True).transcript,
+                self._projection.audience,
+            )
 
 
 def _diagnostics(found: Iterable[ShownDiagnostic]) -> Iterator[Printable]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.formats import DIALECTS
 from viewer.render.lines import cells, cut, wrap
-from viewer.render.safe_text import SafeText
+from viewer.render.safe_text import SafeText, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.sources.shown import ShownTranscript
+from viewer.sources.boundaries import Boundary
+
+TITLE_WIDTH = 60
+"""Columns of the title of a transcript."""
 
 
 def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: bool = False) -> Line:
@@ -24,12 +28,19 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
     )
 
 
-def transcript_lines(transcript: ShownTranscript, width: int, style: Style) -> Iterator[Line]:
-    """The title of one of several transcripts, and its header where it is revealed."""
-    said = [f"transcript {transcript.number}", transcript.dialect, transcript.model or ""]
-    words = style.name(f" {style.signs.dot} ".join(filter(None, said)))
+def boundary_words(boundary: Boundary) -> list[str]:
+    """Number, format, model and title of the transcript that begins. Not yet safe for a terminal."""
+    transcript = boundary.transcript
+    number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
+    title = str(cut(safe_line(boundary.title), TITLE_WIDTH, own("…")))
+    return [word for word in (number, DIALECTS.title(transcript.dialect), transcript.model, title) if word]
+
+
+def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Line]:
+    """The line with which a transcript begins, and its header where it is revealed."""
+    words = style.name(f" {style.signs.dot} ".join(boundary_words(boundary)))
     yield rule(words, own(""), width, style, heavy=True)
-    for line in outline(transcript.header or {}, 0):
+    for line in outline(boundary.transcript.header or {}, 0):
         text = style.name(line)
         for row in wrap(text, width) if style.wrapped else [text]:
             yield (Part(row, Look.QUIET),)

@@ -137,7 +137,31 @@ def _turns(request: Request, numbers: Numbers) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     first = int(numbers[0])
     users = request.users.seen(first, int(numbers[-1]))[numbers - np.uint32(first)]
-    transcripts = [*_transcripts(request.index, numbers), (len(numbers), 0)]
+    ends = pairwise([*_transcripts(request.index, numbers), (len(numbers), 0)])
+    parts = [(start, end, number) for (start, number), (end, _) in ends if start < end]
+    if len(parts) <= _FEW_TRANSCRIPTS:
+        return np.concatenate([request.turns.after_all(number, users[start:end]) for start, end, number in parts])
+    (_, first_end, first_number), (last_start, _, last_number) = parts[0], parts[-1]
+    between = np.array([start for start, _, _ in parts[1:-1]]) - first_end
     return np.concatenate(
-        [request.turns.after_all(number, users[start:end]) for (start, number), (end, _) in pairwise(transcripts)]
+        [
+            request.turns.after_all(first_number, users[:first_end]),
+            _turns_of_each(between, users[first_end:last_start]),
+            request.turns.after_all(last_number, users[last_start:]),
+        ]
     )
+
+
+def _turns_of_each(firsts: NDArray[np.int64], users: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The turns of whole transcripts, one of which begins at each of these places."""
+    begins = users.copy()
+    begins[1:] &= ~users[:-1]
+    begins[firsts] = users[firsts]
+    begun = begins.cumsum()
+    before = np.repeat(begun[firsts] - begins[firsts], np.diff(firsts, append=len(users)))
+    turns: NDArray[np.int64] = (begun - before).clip(1)
+    return turns
+
+
+_FEW_TRANSCRIPTS = 8
+"""Beyond these, the turns of whole transcripts are counted in one go."""

@@ -14,6 +14,7 @@ from viewer.core.messages import Coding, Message, Span, Stray, Transcript
 from viewer.core.safe_fields import safe_header, withheld_count
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
+from viewer.sources.boundaries import Boundary, first_question
 from viewer.sources.call_watch import CallWatch
 from viewer.sources.chosen import Chosen
 from viewer.sources.finds import Finds
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 WORTH_SKIMMING = 1024 * 1024
 """Bytes of an input in which a text is looked for in many messages at once, which needs NumPy."""
 
+TITLE_READ = 400
+"""Characters of a message that may be read for a title of 60 columns: white space is joined."""
+
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
@@ -67,19 +71,41 @@ class Projection:
         return self._examiner.unknown is not None and not len(self._examiner.index)
 
     def transcripts(self) -> list[ShownTranscript]:
-        """The transcripts of the input; the end user is told only harmless values of their headers."""
-        return list(map(self._shown_transcript, self._examiner.transcripts))
+        """The transcripts of the input; the end user gets only harmless values of their headers."""
+        if not self.audience.strict:
+            return [self._shown_transcript(each, each.number) for each in self._examiner.transcripts]
+        found = enumerate(self.rows().shown_transcripts, 1)
+        return [self._shown_transcript(self._examiner.transcripts[number - 1], label) for label, number in found]
 
-    def transcript(self, number: int) -> ShownTranscript:
-        """One of them."""
-        return self._shown_transcript(self._examiner.transcripts[number - 1])
+    def transcript_of(self, rows: Rows, number: int) -> ShownTranscript:
+        """The transcript that a message belongs to."""
+        transcript = self._examiner.transcripts[self._examiner.index.transcript(number) - 1]
+        return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
 
-    def _shown_transcript(self, transcript: Transcript) -> ShownTranscript:
+    def dialect_of(self, number: int) -> str:
+        """The format that the transcript of a message is written in."""
+        return self._examiner.transcripts[self._examiner.index.transcript(number) - 1].dialect
+
+    def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
+        """What to write where a transcript begins; `label` is the number that this audience knows it by. What `grows`
+        has neither a count of transcripts nor a title: both may come later."""
+        shown = rows.shown_transcripts
+        transcript = self._examiner.transcripts[shown[label - 1] - 1]
+        head = self._shown_transcript(transcript, label)
+        if grows or len(shown) < 2:
+            return Boundary(head, 0 if grows else len(shown))
+        return Boundary(head, len(shown), self._title(rows, transcript.number))
+
+    def _title(self, rows: Rows, transcript: int) -> str:
+        asked = first_question(self._examiner.index, transcript, rows.reach)
+        return "" if asked is None else " ".join(self.beginning(asked, TITLE_READ).split())
+
+    def _shown_transcript(self, transcript: Transcript, label: int) -> ShownTranscript:
         version, model, header = transcript.version, transcript.model, transcript.header
         if self.audience.is_safe:
             version, model = _harmless(version), _harmless(model)
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
-        return ShownTranscript(transcript.number, transcript.dialect, version, model, header_shown)
+        return ShownTranscript(label, transcript.dialect, version, model, header_shown)
 
     def rows(self, lane: Lane | None = None, only: Chosen | None = None, *, again: Sequence[Rows] = ()) -> Rows:
         """The rows as far as the input has been read; more comes with `Rows.extend`. Of those that are given again the
@@ -100,17 +126,20 @@ class Projection:
         for row in range(len(rows)):
             if rows.kind(row) is RowKind.MESSAGE:
                 message = self._examiner.index[rows.value(row)]
-                shown = self._shown(message, rows.label(row), rows.turn(row))
+                transcript = rows.transcript_label(message.transcript)
+                shown = self._shown(message, rows.label(row), rows.turn(row), transcript)
                 yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
 
     def item(self, rows: Rows, row: int) -> Item:
         """What stands in a row, with its body."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
-            return self._shown_stray(self._examiner.strays[value])
+            stray = self._examiner.strays[value]
+            return self._shown_stray(stray, rows.transcript_label(stray.transcript))
         if kind is RowKind.HIDDEN:
             return HiddenRun(self._examiner.index.transcript(rows.last_number(row)), value)
-        return self._shown(self._examiner.index[value], rows.label(row), rows.turn(row))
+        message = self._examiner.index[value]
+        return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
 
     @property
     def hidden_count(self) -> int:
@@ -137,11 +166,11 @@ class Projection:
             total += counts[key] + (index.call_id(number) is not None)
         return total
 
-    def _shown(self, message: Message, label: int, turn: int) -> ShownMessage:
+    def _shown(self, message: Message, label: int, turn: int, transcript: int) -> ShownMessage:
         placed = not self.audience.is_safe
         header = message.header if placed else safe_header(message.header)
         return ShownMessage(
-            transcript=message.transcript,
+            transcript=transcript,
             number=label,
             turn=turn,
             role=header.role,
@@ -166,16 +195,16 @@ class Projection:
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
 
-    def _shown_stray(self, stray: Stray) -> ShownStray:
+    def _shown_stray(self, stray: Stray, transcript: int) -> ShownStray:
         body = self._vault.stray_for(self.audience, *stray.span)
-        return ShownStray(stray.transcript, stray.after, stray.span, body)
+        return ShownStray(transcript, stray.after, stray.span, body)
 
     def message(self, number: int) -> ShownMessage | None:
         """One message, if this audience sees it; its number is that of the input."""
         message = self._examiner.index[number]
         if not self.audience.sees(message):
             return None
-        return self._shown(message, number, self._examiner.index.turn(number))
+        return self._shown(message, number, self._examiner.index.turn(number), message.transcript)
 
     @property
     def message_count(self) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -61,6 +62,9 @@ class Rows:
         """The number that a shown message has in this view, where that is not its own."""
         self._turns = array("I")
         """The turns of what is shown, where they are not those of the index."""
+        self._transcripts = array("I")
+        self._transcripts_at = (-1, -1)
+        """The state of the rows when these were found, for a strict audience."""
         self._now = _Mark()
         self._settled = _Mark()
         self.settled = 0
@@ -105,7 +109,41 @@ class Rows:
 
     def transcript(self, row: int) -> int:
         """The transcript that this row belongs to."""
+        if self._kinds[row] == RowKind.STRAY.value:
+            return self._examiner.strays[self._values[row]].transcript
         return self._examiner.index.transcript(max(1, self._numbers[row])) if len(self._examiner.index) else 1
+
+    @property
+    def reach(self) -> int:
+        """The number of the last message that the rows are about, shown or not."""
+        return self._now.taken
+
+    def rows_of_transcript(self, transcript: int) -> range:
+        """The rows of a transcript."""
+        every = range(len(self))
+        first = bisect_left(every, transcript, key=self.transcript)
+        return range(first, bisect_right(every, transcript, first, key=self.transcript))
+
+    @property
+    def shown_transcripts(self) -> Sequence[int]:
+        """The transcripts that this audience knows of, in order; a strict one knows of those that show something."""
+        if not self._audience.strict:
+            return range(1, len(self._examiner.transcripts) + 1)
+        state = len(self), self._now.taken
+        if self._transcripts_at != state:
+            self._transcripts, self._transcripts_at = self._find_transcripts(), state
+        return self._transcripts
+
+    def _find_transcripts(self) -> array[int]:
+        found, row = array("I"), 0
+        while row < len(self):
+            found.append(self.transcript(row))
+            row = self.rows_of_transcript(found[-1]).stop
+        return found
+
+    def transcript_label(self, transcript: int) -> int:
+        """The number that this audience knows a transcript by."""
+        return bisect_left(self.shown_transcripts, transcript) + 1 if self._audience.strict else transcript
 
     def turn(self, row: int) -> int:
         """The turn of the message of this row; for the end user turns are those of what is shown."""
@@ -114,11 +152,12 @@ class Rows:
         is_message = self._kinds[row] == RowKind.MESSAGE.value
         return self._examiner.index.turn(self._values[row]) if is_message else 0
 
-    def row_of_turn(self, turn: int) -> int | None:
-        """The first row that shows a message of such a turn."""
+    def row_of_turn(self, turn: int, transcript: int = 1) -> int | None:
+        """The first row that shows a message of this turn of a transcript."""
         if self._audience.is_safe:
-            return self._turns.index(turn) if turn and turn in self._turns else None
-        for number in self._examiner.index.numbers_of_turn(turn):
+            rows = self.rows_of_transcript(transcript)
+            return next((row for row in rows if turn and self._turns[row] == turn), None)
+        for number in self._examiner.index.numbers_of_turn(transcript, turn):
             row = self.row_of(number)
             if self.kind(row) is RowKind.MESSAGE and self._values[row] == number:
                 return row
@@ -134,11 +173,13 @@ class Rows:
         borders = [Border(row - first, number) for row, (_, number) in zip(rows, found, strict=True)]
         return turn_starts(self._turns[first:], borders, turn, transcript, base=first)
 
-    @property
-    def last_turn(self) -> int:
-        """The largest number of a turn."""
-        turns = self._turns if self._audience.is_safe else self._examiner.index.turns(1, len(self._examiner.index))
-        return max(turns, default=0)
+    def last_turn(self, transcript: int = 1) -> int:
+        """The largest number of a turn of a transcript."""
+        if self._audience.is_safe:
+            rows = self.rows_of_transcript(transcript)
+            return max(self._turns[rows.start : rows.stop], default=0)
+        span = self._examiner.index.numbers_of_transcript(transcript)
+        return max(self._examiner.index.turns(*span), default=0) if span else 0
 
     @property
     def is_whole(self) -> bool:
@@ -154,11 +195,6 @@ class Rows:
     def shown_count(self) -> int:
         """How many messages are shown."""
         return self._now.shown
-
-    @property
-    def message_count(self) -> int:
-        """How many messages these rows cover, shown or not: the snapshot that a view draws."""
-        return self._now.taken
 
     @property
     def hidden_count(self) -> int:
@@ -178,6 +214,16 @@ class Rows:
         if kind is RowKind.MESSAGE:
             return row if self._values[row] == number else None
         return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
+
+    def row_of_stray(self, stray: int) -> int:
+        """The row of the stray text at this position, or the one nearest to it."""
+        after = self._examiner.strays[stray].after
+        first, end = bisect_left(self._numbers, after), bisect_right(self._numbers, after)
+        row = bisect_left(range(first, end), stray, key=self._stray_at) + first
+        return max(0, min(row, end - 1, len(self) - 1))
+
+    def _stray_at(self, row: int) -> int:
+        return self._values[row] if self._kinds[row] == RowKind.STRAY.value else -1
 
     def extend(self) -> int:
         """Take what has been read since the last time; returns the first row that may have changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer.sources.projection import Projection
-from viewer.sources.rows import RowKind
+from viewer.sources.rows import RowKind, Rows
 from viewer.sources.shown import Item, ShownDiagnostic, ShownMessage
 
 
@@ -19,6 +19,11 @@ class Tail:
         self._next = 0
         self._number = 0
         """The number of the last message that was taken, shown or not."""
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of this reading."""
+        return self._rows
 
     def settled(self, *, ended: bool = False) -> Iterator[Item]:
         """The rows that are new. A run of hidden messages waits for what comes after it: it may get longer, and

@@ -69,6 +69,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_message", ("K",), "Previous message", "To the previous message.", _M),
     Action("next_turn", ("right_curly_bracket",), "Next turn", "To the next turn.", _M),
     Action("previous_turn", ("left_curly_bracket",), "Previous turn", "To the previous turn.", _M),
+    Action("next_transcript", ("right_parenthesis",), "Next transcript", "To the next transcript of this file.", _M),
+    Action("previous_transcript", ("left_parenthesis",), "Previous transcript", "To the previous transcript.", _M),
     Action("half_page_down", ("ctrl+d",), "Half page down", "Half a page down.", _M),
     Action("half_page_up", ("ctrl+u",), "Half page up", "Half a page up.", _M),
     Action("page_down", ("space", "pagedown"), "Page down", "One page down.", _M),
@@ -126,6 +128,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("suspend", ("ctrl+z",), "Suspend", "Back to the shell; fg returns.", _O),
     Action("copy_or_quit", ("ctrl+c",), "Copy or quit", "Copy the selection; else twice quits.", _O),
 )
+
+COUNTED = (
+    "line_down", "line_up", "next_message", "previous_message", "next_turn", "previous_turn",
+    "next_transcript", "previous_transcript",
+    "half_page_down", "half_page_up", "page_down", "page_up", "top", "bottom", "next_match", "previous_match",
+    "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
+    "next_mark", "previous_mark",
+)  # fmt: skip
+"""Actions that a number typed before their key repeats; before `bottom` it is the message to go to."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
@@ -33,16 +34,28 @@ class Block:
 
     number: int
     """The message, or 0."""
-    lines: list[BlockLine] = field(default_factory=list)
+    lines: Sequence[BlockLine] = field(default_factory=list)
     text: str = ""
     """The text that the rows of its lines point into: what is copied."""
     first: int = 0
     """The first line that belongs to the message, after rules and space before it."""
+    begins_transcript: bool = False
+    """The boundary of a transcript is among the lines."""
 
     @property
     def height(self) -> int:
         """How many lines it takes."""
         return len(self.lines)
+
+    def line_of(self, offset: int) -> int:
+        """The last line that shows what stands up to this offset of the text."""
+        lines = self.lines
+        first = next((at for at in range(self.first, len(lines)) if lines[at].row), None)
+        last = next((at for at in range(len(lines) - 1, self.first - 1, -1) if lines[at].row), None)
+        if first is None or last is None:
+            return self.first
+        found = bisect_right(range(first, last + 1), offset, key=lambda at: row.start if (row := lines[at].row) else 0)
+        return first + max(found - 1, 0)
 
 
 def styled_row(row: Row, look: Look, spans: Sequence[Styled]) -> list[Part]:

@@ -8,22 +8,34 @@ from dataclasses import field, replace
 from viewer.formats import DIALECTS
 from viewer.render.diagnostic import described
 from viewer.render.drawn_text import drawn_text
-from viewer.render.layout import lay_out
 from viewer.render.letters import is_call, look_of
 from viewer.render.lines import cells
 from viewer.render.markdown import Styled
-from viewer.render.safe_text import normalize_newlines, safe
+from viewer.render.safe_text import SafeText, safe_line
 from viewer.render.style import UNICODE, Line, Look, Part, Signs, own
+from viewer.render.title import boundary_words
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
-from viewer.sources.shown import HiddenRun, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.sources.shown import HiddenRun, Item, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.block import Block, BlockLine
-from viewer.tui.body_lines import body_lines, folded, raw_text
+from viewer.tui.body_layout import (
+    LONG,
+    Joined,
+    Layout,
+    LayoutRequest,
+    Layouts,
+    RowLines,
+    lay_out_body,
+    lay_out_head,
+)
+from viewer.tui.body_lines import SHORT_FOLD_TO, body_lines, folded, kept_rows, raw_text
 from viewer.tui.head_lines import between, debug_head, details, link, rule, safe_head, short_head
 from viewer.tui.row_problems import RowProblems
 from viewer.values import mutable
 
+MOST_EMPTY = 20
+"""Boundaries of transcripts without messages that follow one another; of more, the last one."""
 MOST_NOTES = 3
 """So many diagnostics stand at a message; the others are in the list of problems."""
 
@@ -41,7 +53,8 @@ class BlockFacts:
     """Spans of a message's body that diagnostics are about."""
     folds: dict[int, bool] = field(default_factory=dict)
     """Messages that the person unfolded (True) or folded (False)."""
-    trims: bool = False
+    layouts: Layouts = field(default_factory=Layouts)
+    """Of long bodies that are unfolded."""
     live: bool = False
     """More may come while one watches."""
     growing: frozenset[int] = frozenset()
@@ -49,11 +62,6 @@ class BlockFacts:
     markdown: bool = True
     """Headings, emphasis, code and lists are styled in place."""
     problems_key: str = "p"
-
-
-def trims_for_display(projection: Projection) -> bool:
-    """Whether white space around bodies is left out, as one of the dialects asks for."""
-    return any(DIALECTS[transcript.dialect].display_trim for transcript in projection.transcripts())
 
 
 @mutable
@@ -78,11 +86,44 @@ class BlockMaker:
     def make(self, row: int) -> Block:
         """The block of a row."""
         item = self.projection.item(self.rows, row)
+        block = self._block(row, item)
+        before, after = self._boundaries(row), self._last_boundaries(row)
+        if not before and not after:
+            return block
+        lines = Joined([before, block.lines, after])
+        return replace(block, lines=lines, first=block.first + len(before), begins_transcript=True)
+
+    def _block(self, row: int, item: Item) -> Block:
         if isinstance(item, HiddenRun):
             return self._hidden(row, item)
         if isinstance(item, ShownStray):
             return self._stray(row, item)
         return self._message(row, item)
+
+    def _boundaries(self, row: int) -> list[BlockLine]:
+        """The boundaries above a row: of its transcript, and of those before it that have no message."""
+        here = self.rows.transcript(row)
+        before = self.rows.transcript(row - 1) if row else 0
+        if here == before or len(self.rows.shown_transcripts) < 2:
+            return []
+        first = before + 1 if self.rows.is_whole else here
+        return self._boundary_lines(self.rows.transcript_label(first), self.rows.transcript_label(here))
+
+    def _last_boundaries(self, row: int) -> list[BlockLine]:
+        """The boundaries of the transcripts without messages at the end."""
+        if row < len(self.rows) - 1 or not self.rows.is_whole:
+            return []
+        last, count = self.rows.transcript_label(self.rows.transcript(row)), len(self.rows.shown_transcripts)
+        return self._boundary_lines(last + 1, count) if last < count else []
+
+    def _boundary_lines(self, first: int, last: int) -> list[BlockLine]:
+        lines = []
+        for label in dict.fromkeys([*range(first, min(last, first + MOST_EMPTY)), last]):
+            boundary = self.projection.boundary(self.rows, label)
+            words = own(f" {self.signs.dot} ").join(map(safe_line, boundary_words(boundary)))
+            parts = (Part(own(self.signs.heavy * 2 + " "), Look.RULE), Part(SafeText(words), Look.STRONG))
+            lines += [BlockLine(between(parts, [], self.width, self.signs)), *self._space()]
+        return lines
 
     def _hidden(self, row: int, run: HiddenRun) -> Block:
         sign = self.signs.hidden
@@ -119,13 +160,19 @@ class BlockMaker:
     def _stray(self, row: int, stray: ShownStray) -> Block:
         lead = Part(own(f"{self.signs.open_gutter}   "), Look.WARNING)
         lines = [BlockLine((lead, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)))]
-        given = normalize_newlines(stray.body)
-        text = safe(given)
-        lines += [
-            BlockLine((lead, Part(line.text, Look.QUIET)), line, len(lead.text))
-            for line in lay_out(text, self.width - len(lead.text))
-        ]
-        return Block(0, [*folded(lines, True, None, lead, self._more), *self._space()], given)
+        request = LayoutRequest(stray.body, self.width - len(lead.text), False, False, False)
+        if len(stray.body) > LONG:
+            head = lay_out_head(request, SHORT_FOLD_TO)
+            lines += [*RowLines(head.rows, lead, Look.QUIET, []), self._left(head, lead)]
+            return Block(0, [*lines, *self._space()], head.drawn.given)
+        whole = lay_out_body(request)
+        lines += RowLines(whole.rows, lead, Look.QUIET, [])
+        return Block(0, [*folded(lines, True, None, lead, self._more), *self._space()], whole.drawn.given)
+
+    def _left(self, head: Layout, lead: Part) -> BlockLine:
+        """The line below the head of a body that is not laid out."""
+        note = f"{self._more} {head.left:,} more character{'' if head.left == 1 else 's'}"
+        return BlockLine((lead, Part(own(note), Look.QUIET)), folds=True)
 
     @property
     def _more(self) -> str:
@@ -137,8 +184,13 @@ class BlockMaker:
         drawn, body = self._body(message, lead)
         head = self._debug_head(message, body, lead) if self.debug else self._safe_head(message, lead)
         notes = [BlockLine(line) for line in self._notes(row)]
-        lines = [*before, *head, *(notes if self.debug else []), *body, *([] if self.debug else notes)]
-        grows = self.rows.value(row) in self.facts.growing
+        pieces = [before, head, notes if self.debug else [], body, [] if self.debug else notes]
+        number = self.rows.value(row)
+        grows = number in self.facts.growing
+        if isinstance(body, RowLines):
+            pending = [self._pending_line(lead)] if grows or (self.debug and message.ending == "open") else []
+            return Block(number, Joined([*pieces, pending, self._space()]), drawn, len(before))
+        lines = [line for piece in pieces for line in piece]
         if self.debug and message.ending == "open":
             lines.append(BlockLine((lead, Part(own(f"{self.signs.ellipsis} pending"), Look.PENDING))))
         elif grows and lines[-1].row is not None and cells(lines[-1].row.text) < self.width - cells(lead.text):
@@ -146,7 +198,11 @@ class BlockMaker:
             lines[-1] = replace(last, parts=(*last.parts, Part(own(self.signs.gutter), Look.PENDING)))
         elif grows:
             lines.append(BlockLine((lead, Part(own(self.signs.gutter), Look.PENDING))))
-        return Block(self.rows.value(row), [*lines, *self._space()], drawn, len(before))
+        return Block(number, [*lines, *self._space()], drawn, len(before))
+
+    def _pending_line(self, lead: Part) -> BlockLine:
+        words = f"{self.signs.ellipsis} pending" if self.debug else self.signs.gutter
+        return BlockLine((lead, Part(own(words), Look.PENDING)))
 
     def _lead(self, message: ShownMessage) -> Part:
         look = look_of(message)
@@ -154,20 +210,46 @@ class BlockMaker:
             return Part(own(self.signs.gutter + "   "), look)
         return Part(own(f" {self.signs.gutter} " if self.wide else f"{self.signs.gutter} "), look)
 
-    def _body(self, message: ShownMessage, lead: Part) -> tuple[str, list[BlockLine]]:
+    def _body(self, message: ShownMessage, lead: Part) -> tuple[str, Sequence[BlockLine]]:
         number = self.rows_number(message)
         width = self.width - cells(lead.text) - 1
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
-        trim, markdown = self.facts.trims, self.facts.markdown and message.visible
-        drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
-        overlays = [*self.facts.faults(number), *self.facts.hits(number)]
+        trim = DIALECTS[self.projection.dialect_of(number)].display_trim
+        markdown = self.facts.markdown and message.visible
         look = Look.PLAIN if message.visible else look_of(message)
-        if self.raw and self.debug:
-            drawn, overlays = raw_text(self.projection.raw(number)), []
-        lines = body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
+        is_raw = self.raw and self.debug
+        request = LayoutRequest(self.projection.raw(number) if is_raw else message.body, width, json, markdown, trim)
+        overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.hits(number)]
         quiet = self.debug and not message.visible
         unfolded = self.facts.folds.get(number, number in self.facts.growing or None)
+        if len(request.body) > LONG:
+            return self._long_body(number, request, lead, look, overlays, kept_rows(quiet, unfolded)[1], unfolded)
+        if is_raw:
+            drawn = raw_text(self.projection.raw(number))
+        else:
+            drawn = drawn_text(message.body, width, json=json, markdown=markdown, trim=trim)
+        lines = body_lines(drawn, width, lead, look, overlays, trim) if drawn.text else []
         return drawn.given, folded(lines, quiet, unfolded, lead, self._more)
+
+    def _long_body(
+        self,
+        number: int,
+        request: LayoutRequest,
+        lead: Part,
+        look: Look,
+        overlays: Sequence[Styled],
+        keep: int,
+        unfolded: bool | None,
+    ) -> tuple[str, Sequence[BlockLine]]:
+        """The head of a long body, or all of it as soon as it has been laid out."""
+        layout = None
+        if unfolded:
+            grows = number in self.facts.growing
+            layout = lay_out_body(request) if grows else self.facts.layouts.get(number, request)
+        shown = layout or lay_out_head(request, keep)
+        moved = sorted((shown.drawn.moved(span) for span in overlays), key=lambda span: span[:2])
+        lines = RowLines(shown.rows, lead, look, [shown.drawn.spans, moved])
+        return shown.drawn.given, lines if layout else [*lines, self._left(shown, lead)]
 
     def rows_number(self, message: ShownMessage) -> int:
         """The number in the input of a shown message, whose label may count shown messages alone."""
@@ -176,7 +258,7 @@ class BlockMaker:
     def _safe_head(self, message: ShownMessage, lead: Part) -> list[BlockLine]:
         return [BlockLine(safe_head(message, self.width, lead, self.signs))]
 
-    def _debug_head(self, message: ShownMessage, body: list[BlockLine], lead: Part) -> list[BlockLine]:
+    def _debug_head(self, message: ShownMessage, body: Sequence[BlockLine], lead: Part) -> list[BlockLine]:
         digits = max(2, len(str(self.projection.message_count)))
         gutter = Part(own(self.signs.gutter), lead.look)
         links = [link(message.number, call, self.signs) for call in self.facts.calls.of(message.number)]
@@ -191,7 +273,13 @@ class BlockMaker:
         return head
 
     def _short_head(
-        self, message: ShownMessage, body: list[BlockLine], gutter: Part, digits: int, right: list[Part], target: int
+        self,
+        message: ShownMessage,
+        body: Sequence[BlockLine],
+        gutter: Part,
+        digits: int,
+        right: list[Part],
+        target: int,
     ) -> list[BlockLine]:
         """On a narrow screen a plain body begins on the line of its head."""
         head = short_head(message, self.signs, digits, gutter)
@@ -200,14 +288,16 @@ class BlockMaker:
     def _is_last_turn(self, message: ShownMessage) -> bool:
         messages = (row for row in range(len(self.rows) - 1, -1, -1) if self.rows.kind(row) is RowKind.MESSAGE)
         last = next(messages, 0)
-        return (message.transcript, message.turn) == (self.rows.transcript(last), self.rows.turn(last))
+        label = self.rows.transcript_label(self.rows.transcript(last))
+        return (message.transcript, message.turn) == (label, self.rows.turn(last))
 
     def _turn_rule(self, row: int, message: ShownMessage) -> list[BlockLine]:
         """The rule between turns, before the first message of each."""
         before = row - 1
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1
-        if before >= 0 and self.rows.turn(before) == message.turn:
+        here = self.rows.transcript(row), message.turn
+        if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
             return []
         space = self._space() if before >= 0 else []
         lead = Part(own(" ")) if self.wide else Part(own(""))

@@ -47,11 +47,16 @@ def body_lines(
     return lines
 
 
+def kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
+    """From how many rows on a body is folded, and to how many."""
+    if unfolded is False:
+        return 1, 1
+    return (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
+
+
 def folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Part, more: str) -> list[BlockLine]:
     """Long bodies are cut, with a line that says how much is missing."""
-    most, keep = (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
-    if unfolded is False:
-        most, keep = 1, 1
+    most, keep = kept_rows(short, unfolded)
     if unfolded or len(lines) <= most:
         return lines
     rest = len(lines) - keep

@@ -14,7 +14,7 @@ from viewer.render.safe_text import SafeText
 from viewer.render.style import ASCII, UNICODE, Line, Look, Part, Style, own
 from viewer.sources.projection import Projection
 from viewer.sources.rows import RowKind, Rows
-from viewer.tui.blocks import BlockFacts, BlockMaker, trims_for_display
+from viewer.tui.blocks import BlockFacts, BlockMaker
 from viewer.tui.row_problems import RowProblems
 from viewer.tui.settings import Settings
 
@@ -59,9 +59,7 @@ def _lines(projection: Projection, width: int, style: Style, settings: Settings,
 def _facts(projection: Projection, rows: Rows, settings: Settings) -> BlockFacts:
     """What stands at the rows beside the text of messages."""
     problems = projection.problems(rows).extend(rows.settled_number)
-    return BlockFacts(
-        problems=RowProblems(rows, problems), trims=trims_for_display(projection), markdown=settings.markdown
-    )
+    return BlockFacts(problems=RowProblems(rows, problems), markdown=settings.markdown)
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:

@@ -20,6 +20,7 @@ class Place(Enum):
     LINE = "line"
     BYTE = "byte"
     TURN = "turn"
+    TRANSCRIPT = "transcript"
     PERCENT = "percent"
 
 
@@ -31,13 +32,14 @@ class Target:
     value: int
 
 
-HELP = "go to a message (12), a line (L120), a byte (B4096), a turn (t3) or a part (50%)"
+HELP = "go to a message (12), a line (L120), a byte (B4096), a turn (t3), a transcript (x2) or a part (50%)"
 
 _FORMS = (
     (Place.MESSAGE, re.compile(r"#?([0-9]{1,18})")),
     (Place.LINE, re.compile(r"l(?:ine)? ?([0-9]{1,18})", re.IGNORECASE)),
     (Place.BYTE, re.compile(r"b(?:yte)? ?([0-9]{1,18})", re.IGNORECASE)),
     (Place.TURN, re.compile(r"t(?:urn)? ?([0-9]{1,18})", re.IGNORECASE)),
+    (Place.TRANSCRIPT, re.compile(r"x ?([0-9]{1,18})|transcript ?([0-9]{1,18})", re.IGNORECASE)),
     (Place.PERCENT, re.compile(r"%([0-9]{1,3})|([0-9]{1,3})%")),
 )
 
@@ -52,8 +54,9 @@ def parse(typed: str) -> Target | str:
     return HELP
 
 
-def resolve(target: Target, projection: Projection, rows: Rows) -> int | str:
-    """The number in the input of the shown message to go to, or a sentence about why there is none."""
+def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -> int | str:
+    """The number in the input of the shown message to go to, or a sentence about why there is none; turns are those
+    of the transcript that the row `here` belongs to."""
     if target.place in (Place.LINE, Place.BYTE) and projection.audience.is_safe:
         return DEBUG_ONLY
     if not rows.shown_count:
@@ -62,7 +65,10 @@ def resolve(target: Target, projection: Projection, rows: Rows) -> int | str:
         case Place.MESSAGE:
             return _message(target.value, projection, rows)
         case Place.TURN:
-            return _turn(target.value, rows)
+            return _turn(target.value, rows, rows.transcript(here))
+        case Place.TRANSCRIPT:
+            found = row_of_transcript(target.value, rows)
+            return found if isinstance(found, str) else _nearest(rows, found)
         case Place.PERCENT:
             return _nearest(rows, (len(rows) - 1) * min(target.value, 100) // 100)
         case Place.LINE:
@@ -83,12 +89,20 @@ def _message(value: int, projection: Projection, rows: Rows) -> int | str:
     return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # its rows are messages alone
 
 
-def _turn(value: int, rows: Rows) -> int | str:
-    """The first message of a turn in the first transcript that has so many."""
-    row = rows.row_of_turn(value)
+def row_of_transcript(label: int, rows: Rows) -> int | str:
+    """The first row of a transcript, by the number that the view shows; of one without rows, the row after it."""
+    shown = rows.shown_transcripts
+    if not 1 <= label <= len(shown):
+        return f"No transcript {label}: the last one is {len(shown)}."
+    return min(rows.rows_of_transcript(shown[label - 1]).start, len(rows) - 1)
+
+
+def _turn(value: int, rows: Rows, transcript: int) -> int | str:
+    """The first message of a turn of a transcript."""
+    row = rows.row_of_turn(value, transcript)
     if row is not None:
         return rows.value(row)
-    last = rows.last_turn
+    last = rows.last_turn(transcript)
     return f"there are {last:,} turns" if last > 1 else "there is one turn"
 
 

@@ -256,4 +256,4 @@ def _paragraph(text: SafeText, width: int, look: Look) -> Iterator[Entry]:
 
 def _dialect(projection: Projection, message: ShownMessage) -> str:
     """The format that the message's transcript is written in."""
-    return next(found.dialect for found in projection.transcripts() if found.number == message.transcript)
+    return projection.dialect_of(message.number)

@@ -88,7 +88,9 @@ class OutlineLines:
         folded = group in self.table.folds
         sign = ("> " if folded else "v ") if self._style.ascii else ("▸ " if folded else "▾ ")
         transcript = self.table.begins_transcript(group)
-        words = f"turn {self.table.turn(group)}" if transcript is None else f"transcript {transcript}, turn 1"
+        words = f"turn {self.table.turn(group)}"
+        if transcript is not None:
+            words = f"transcript {self._rows.transcript_label(transcript)}, turn 1"
         title = own(sign + words)
         mark = self._mark(*self.table.span(group)) if folded else Part(own(" "))
         left: Line = (mark, Part(title, Look.HEADING))
@@ -190,5 +192,5 @@ class OutlineLines:
 
     @property
     def _digits(self) -> int:
-        last = self._rows.shown_count if self._projection.audience.strict else self._rows.message_count
+        last = self._rows.shown_count if self._projection.audience.strict else self._rows.reach
         return max(2, len(str(last)))

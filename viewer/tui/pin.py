@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from viewer.sources.rows import RowKind, Rows
+from viewer.tui.cursor import Cursor
 from viewer.tui.widgets.transcript import Transcript
 
-Place = tuple[int, int, int]
-"""The row and line at the top, and the message that has the focus."""
+Place = tuple[int, int, Cursor]
+"""The row and line at the top, and the cursor."""
 
 
 class Pin:
@@ -53,7 +54,7 @@ class Pin:
     @property
     def _place(self) -> Place:
         transcript = self._transcript
-        return transcript.scroller.row, transcript.scroller.line, transcript.focus_number
+        return transcript.scroller.row, transcript.scroller.line, transcript.cursor
 
     def _is_at_end(self, rows: Rows) -> bool:
         """The last line is seen, and no message before the last one was chosen."""
@@ -61,7 +62,7 @@ class Pin:
         if not transcript.scroller.at_end(transcript.viewport):
             return False
         chosen = transcript.focus_number
-        return chosen in (0, last_message(rows)) or transcript.line_of_focus() is None
+        return chosen in (0, last_message(rows)) or transcript.is_carried or transcript.line_of_focus() is None
 
 
 def last_message(rows: Rows) -> int:

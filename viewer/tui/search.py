@@ -125,13 +125,19 @@ class Searcher:
 
     def next_from(self, number: int, offset: int = 0) -> Hit | None:
         """The first hit that begins at or after this place of a message; after the last comes the first."""
-        if not self.hits:
-            return None
-        return self.hits[self.hits.before(self._rows.row_of(number), offset) % len(self.hits)]
+        return self.next_from_row(self._rows.row_of(number), offset)
 
     def previous_from(self, number: int, offset: int = 0) -> Hit | None:
         """The last hit that begins before this place of a message; before the first comes the last."""
-        return self.hits[self.hits.before(self._rows.row_of(number), offset) - 1] if self.hits else None
+        return self.previous_from_row(self._rows.row_of(number), offset)
+
+    def next_from_row(self, row: int, offset: int = 0) -> Hit | None:
+        """The first hit that begins at or after this place of a row; after the last comes the first."""
+        return self.hits[self.hits.before(row, offset) % len(self.hits)] if self.hits else None
+
+    def previous_from_row(self, row: int, offset: int = 0) -> Hit | None:
+        """The last hit that begins before this place of a row; before the first comes the last."""
+        return self.hits[self.hits.before(row, offset) - 1] if self.hits else None
 
     def after(self, hit: Hit, steps: int = 1) -> Hit | None:
         """The hit so many after this one, or before it; round at the ends."""

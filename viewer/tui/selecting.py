@@ -21,12 +21,11 @@ def selected_text(selection: Selection, block: Callable[[int], Block], count: in
     parts: list[str] = []
     for row in range(first, min(last, first + MOST_ROWS) + 1):
         shown = block(row)
-        for number, line in enumerate(shown.lines):
-            at = row * lines_a_row + number
-            if start[0] <= at <= end[0]:
-                left = start[1] if at == start[0] else 0
-                right = end[1] if at == end[0] else None
-                parts += _piece(shown, line, left, right)
+        above = row * lines_a_row
+        for at in range(max(start[0], above), min(end[0] + 1, above + shown.height)):
+            left = start[1] if at == start[0] else 0
+            right = end[1] if at == end[0] else None
+            parts += _piece(shown, shown.lines[at - above], left, right)
     return "".join(parts).rstrip("\n")
 
 

@@ -48,7 +48,7 @@ def letter_at(letters: list[Letter], focus: int, x: int) -> int | None:
 
 
 def _all_around(rows: Rows, focus: int, room: int) -> list[int]:
-    last = rows.message_count
+    last = rows.reach
     count = max(1, room - 2)
     first = max(1, min(focus - count // 2, last - count + 1))
     return list(range(first, min(last, first + count - 1) + 1))

@@ -23,7 +23,7 @@ def turn_anchor(transcript: int, turn: int) -> str:
 def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
     """A list of turns, in one piece for each."""
     safe = projection.audience.is_safe
-    several = len(projection.transcripts()) > 1
+    several = len(rows.shown_transcripts) > 1
     open_at = (0, 0)
     yield opening("ol", class_="turns")
     for row in range(len(rows)):
@@ -43,7 +43,7 @@ def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
 
 
 def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
-    transcript, turn = rows.transcript(row), rows.turn(row)
+    transcript, turn = rows.transcript_label(rows.transcript(row)), rows.turn(row)
     number = f"{transcript}.{turn}" if several else f"{turn}"
     said = one_line(projection.beginning(rows.value(_first_said(rows, row, projection)), 4 * _SNIPPET))
     snippet = element("span", text(safe_line(said, _SNIPPET)), class_="snippet", dir="auto")

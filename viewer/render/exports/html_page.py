@@ -15,11 +15,12 @@ from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of, told_p
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
 from viewer.render.figures import counted
 from viewer.render.safe_text import safe, safe_line
-from viewer.render.title import outline
+from viewer.render.title import boundary_words, outline
 from viewer.resources import bundled
+from viewer.sources.boundaries import Boundary
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownStray, ShownTranscript
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownStray
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _LONGEST_HEADER_LINE = 400
@@ -67,7 +68,6 @@ class _Page:
         self._title = title
         self._problems = problems
         self._calls = calls
-        self._several = len(projection.transcripts()) > 1
         self._places: dict[ShownDiagnostic, str] = {}
         for position, found in enumerate(self._problems, 1):
             self._places.setdefault(found, problem_anchor(position))
@@ -136,7 +136,7 @@ class _Page:
         yield self._end_section()
 
     def _step(self, step: Step) -> Iterator[Html]:
-        if isinstance(step, ShownTranscript):
+        if isinstance(step, Boundary):
             yield joined([self._end_section(), self._transcript(step)])
         elif isinstance(step, TurnBegins):
             yield joined([self._end_section(), self._begin_section(step)])
@@ -157,9 +157,10 @@ class _Page:
     def _place(self, found: ShownDiagnostic) -> str:
         return self._places.get(found, "problems")
 
-    def _transcript(self, transcript: ShownTranscript) -> Html:
-        said = joined([words(f"Transcript {transcript.number}"), *map(name, transcript_words(transcript))], " · ")
-        title = element("h2", said, class_="transcript") if self._several else NOTHING
+    def _transcript(self, boundary: Boundary) -> Html:
+        transcript, (number, *rest) = boundary.transcript, boundary_words(boundary)
+        said = joined([words(number.capitalize()), *map(name, rest)], " · ")
+        title = element("h2", said, class_="transcript") if boundary.count > 1 else NOTHING
         if not transcript.header or not self._audience.reveals(Reveal.SYSTEM):
             return title
         lines = "\n".join(safe_line(line, _LONGEST_HEADER_LINE) for line in outline(transcript.header, 0))

@@ -20,9 +20,10 @@ from viewer.render.json_layout import laid_out
 from viewer.render.letters import letter_of
 from viewer.render.message import STOPS, details_of, may_be_json
 from viewer.render.safe_text import SafeText, normalize_newlines, safe, safe_line
-from viewer.render.title import outline
+from viewer.render.title import boundary_words, outline
+from viewer.sources.boundaries import Boundary
 from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 
 _TICKS = re.compile("`+")
 _SPECIAL = re.compile(r"([\\`*_\[\]#|~])")
@@ -37,9 +38,8 @@ def markdown_page(projection: Projection, title: str) -> Iterator[str]:
     reveals = f" (reveals {', '.join(revealed)})" if revealed else ""
     yield f"# {code(title)}\n\n> **{badge(audience)} view**{reveals}: {escaped(view_sentence(audience))}\n"
     yield f"> {counts_words(projection.rows())}.\n"
-    several = len(projection.transcripts()) > 1
     for step in steps_of(projection, projection.diagnostics(), projection.calls()):
-        yield from _step(step, projection, several)
+        yield from _step(step, projection)
 
 
 def escaped(words: str) -> str:
@@ -67,9 +67,9 @@ def _longest_run(shown: str) -> int:
     return max((len(run) for run in _TICKS.findall(shown)), default=0)
 
 
-def _step(step: Step, projection: Projection, several: bool) -> Iterator[str]:
-    if isinstance(step, ShownTranscript):
-        yield from _transcript(step, several)
+def _step(step: Step, projection: Projection) -> Iterator[str]:
+    if isinstance(step, Boundary):
+        yield from _transcript(step)
     elif isinstance(step, TurnBegins):
         time = f" · {clock(step.time)}" if step.time else ""
         yield f"\n## Turn {step.number}{time}\n"
@@ -83,9 +83,14 @@ def _step(step: Step, projection: Projection, several: bool) -> Iterator[str]:
         yield f"\n{_note(step)}\n"
 
 
-def _transcript(transcript: ShownTranscript, several: bool) -> Iterator[str]:
-    words = " · ".join(map(code, transcript_words(transcript)))
-    yield f"\n# Transcript {transcript.number} · {words}\n" if several else f"\n{words}\n"
+def _transcript(boundary: Boundary) -> Iterator[str]:
+    transcript, (number, *rest) = boundary.transcript, boundary_words(boundary)
+    words = " · ".join(map(code, rest))
+    yield (
+        f"\n# {number.capitalize()} · {words}\n"
+        if boundary.count > 1
+        else f"\n{' · '.join(map(code, transcript_words(transcript)))}\n"
+    )
     if transcript.header:
         lines = "\n".join(safe_line(line, _LONGEST) for line in outline(transcript.header, 0))
         yield f"\n{fenced(safe(lines), 'yaml')}"

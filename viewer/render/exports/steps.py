@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from viewer.formats import DIALECTS
 from viewer.render.conversation import Notes, calls_by_message
+from viewer.sources.boundaries import Boundary
 from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.values import frozen
 
 
@@ -31,31 +32,35 @@ class Told:
     """A newline at either end of the body is layout."""
 
 
-Step = ShownTranscript | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
+Step = Boundary | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
 """A problem that stands alone is of something hidden, or of a place between messages."""
 
 
 def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sequence[ShownCall]) -> Iterator[Step]:
     """All that is shown, from top to bottom, with the problems and calls of the projection where they belong."""
-    transcripts = {transcript.number: transcript for transcript in projection.transcripts()}
+    rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)
     links = calls_by_message(calls)
     transcript = turn = 0
+    trim = False
     for item in projection.items():
         if isinstance(item, ShownMessage):
             yield from notes.before(item)
-        if item.transcript != transcript:
-            transcript, turn = item.transcript, 0
-            yield transcripts[transcript]
+        while transcript < item.transcript:
+            transcript, turn = transcript + 1, 0
+            boundary = projection.boundary(rows, transcript)
+            trim = DIALECTS[boundary.transcript.dialect].display_trim
+            yield boundary
         if not isinstance(item, ShownMessage):
             yield item
             continue
         if item.turn != turn:
             turn = item.turn
             yield TurnBegins(transcript, turn, item.time)
-        trim = DIALECTS[transcripts[transcript].dialect].display_trim
         yield Told(item, links.get(item.number, []), list(notes.of(item.number)), trim)
+    for number in range(transcript + 1, len(rows.shown_transcripts) + 1):
+        yield projection.boundary(rows, number)
     yield from notes.rest()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 from textual.widget import Widget
 
@@ -81,18 +82,17 @@ class Acting(Copying):
         self.show_outline()
         self.call_after_refresh(self.fit)
 
-    def fit(self, keep: int = 0) -> None:
-        """Make blocks for the present width; a message to keep stays on the screen."""
+    def fit(self, *, whole: bool = False) -> None:
+        """Make blocks for the present width; the row of the cursor stays on the screen, all of it if asked for."""
         self.show_transcripts()
-        if keep:
-            self.focus_message(keep)
+        if whole or self.transcript.cursor_row() not in (None, *self.transcript.rows_on_screen()):
+            self.transcript.go_to_cursor(self.transcript.cursor)
         self.moved()
 
     def _switch(self, pane: Widget) -> None:
-        """Open a pane, or close it; a focused message that was on the screen stays on it."""
-        keep = 0 if self.transcript.line_of_focus() is None else self.transcript.focus_number
+        """Open a pane, or close it."""
         pane.display = not pane.display
-        self.call_after_refresh(self.fit, keep)
+        self.call_after_refresh(partial(self.fit, whole=True))
 
     def action_outline(self) -> None:
         self._switch(self.outline)
@@ -145,15 +145,18 @@ class Acting(Copying):
             self.facts.folds[number] = unfolded
             self.transcript.redraw()
             self.focus_message(number, above=above)
+            self.moved()
 
     def action_fold_all(self) -> None:
         """Forget what was unfolded; again: unfold what is on the screen."""
+        above, cursor = self.transcript.line_of_focus(), self.cursor
         if self.facts.folds:
             self.facts.folds.clear()
         else:
             rows = self.view.rows
             self.facts.folds.update({rows.value(row): True for row in range(len(rows)) if rows.label(row)})
         self.transcript.redraw()
+        self.transcript.go_to_cursor(cursor, above=above)
         self.moved()
 
     def action_edit(self) -> None:

@@ -44,7 +44,7 @@ class Copying(Showing):
 
     def _copy(self, what: What) -> None:
         number = self.focused_number
-        copied = copy_of(what, self.view.projection, number) if number else "there is no message to copy"
+        copied = copy_of(what, self.view.projection, number) if number else "Nothing to copy here."
         if isinstance(copied, str):
             self.say(copied)
             return

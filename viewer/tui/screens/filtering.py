@@ -57,9 +57,17 @@ class Filtering(Reading):
         self._only = self._all = self._sieve = None
 
     def change(self, state: ViewState) -> None:
-        """Another view: no filter in it."""
+        """Another view has no filter; its search covers what it shows."""
+        if not self.view_is_filtered() and state.audience == self.state.audience:
+            super().change(state)
+            return
         self._forget_filter()
+        query, found = self.drop_matches()
+        safe_before = not self.state.debug
         super().change(state)
+        if query is not None and (safe_before or state.debug):
+            before = found if safe_before and state.debug else None
+            self.repeat_search(query, before)
 
     def extend(self) -> int:
         """More rows; with a filter the new ones that match."""

@@ -109,10 +109,10 @@ class Following(Tailing, Acting):
         if self.is_followed:
             self.pin.put(self.view.rows)
 
-    def fit(self, keep: int = 0) -> None:
+    def fit(self, *, whole: bool = False) -> None:
         """Another layout is no reason to yield."""
         with self.kept_at_end():
-            super().fit(keep)
+            super().fit(whole=whole)
 
     def change(self, state: ViewState) -> None:
         """Nor is another view."""
@@ -146,7 +146,7 @@ class Following(Tailing, Acting):
     @property
     def message_total(self) -> int:
         """How many messages this audience may know of."""
-        return self.view.rows.shown_count if self.state.strict else self.view.rows.message_count
+        return self.view.rows.shown_count if self.state.strict else self.view.rows.reach
 
     def going(self) -> Going:
         """How the file is doing, else whether the view stays at its end."""

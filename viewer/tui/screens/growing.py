@@ -91,6 +91,7 @@ class Growing(Filtering):
         reason, self.why, self.is_other = self.why, None, False
         at_end = self.pin.holds
         self.facts.folds.clear()
+        self._layouts = None
         self.state = replace(self.state, marks=frozenset())
         if reason is not None and not at_end:
             self.transcript.go_back()

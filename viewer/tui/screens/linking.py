@@ -30,10 +30,12 @@ class Linking(Parts):
         ends = sorted({end for call in self.facts.calls.of(number) for end in (call.call, call.reply) if end})
         others = [end for end in ends if end != number]
         beyond = [end for end in others if (end - number) * step > 0]
+        count = self.take_count()
         if not (others if wrap else beyond):
             self.say("this message belongs to no call" if not ends else "there is no other message of this call")
             return
-        self.focus_message((beyond or others)[0 if step > 0 else -1])
+        places = (beyond or others)[:: 1 if step > 0 else -1]
+        self.focus_message(places[min(count, len(places)) - 1])
         self.moved()
 
     def action_mark(self) -> None:
@@ -46,14 +48,22 @@ class Linking(Parts):
             self.transcript.refresh()
 
     def action_next_mark(self) -> None:
-        self._mark(next_mark(self.state.marks, self.focused_number, self.view.rows))
+        self._mark(1)
 
     def action_previous_mark(self) -> None:
-        self._mark(previous_mark(self.state.marks, self.focused_number, self.view.rows))
+        self._mark(-1)
 
-    def _mark(self, number: int | None) -> None:
-        if number is None:
-            self.say("no marks")
-            return
+    def _mark(self, step: int) -> None:
+        number, is_wrapped = self.cursor.number, False
+        for _ in range(min(self.take_count(), max(1, len(self.state.marks)))):
+            find = next_mark if step > 0 else previous_mark
+            found = find(self.state.marks, number, self.view.rows)
+            if found is None:
+                self.say("no marks")
+                return
+            is_wrapped = is_wrapped or (found - number) * step <= 0
+            number = found
         self.focus_message(number)
         self.moved()
+        if is_wrapped:
+            self.say_wrapped(step)

@@ -10,7 +10,7 @@ from textual.binding import BindingsMap
 from textual.containers import Horizontal
 
 from viewer.sources.document import Document
-from viewer.tui.actions import bindings, by_id
+from viewer.tui.actions import COUNTED, bindings, by_id
 from viewer.tui.paint import Painter
 from viewer.tui.screens.exporting import Exporting
 from viewer.tui.screens.following import Following, Watching
@@ -101,11 +101,12 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         self.call_after_refresh(self._fit_anew)
 
     def _fit_anew(self) -> None:
-        """Blocks for the new size; a focused message that was on the screen stays on it."""
+        """Blocks for the new size; the row of the cursor stays on the screen."""
         above, self._anchor = self._anchor, None
         self.fit()
         if above is not None:
-            self.focus_message(self.transcript.focus_number, above=min(above, self.transcript.viewport // 2))
+            self.transcript.go_to_cursor(self.cursor, above=min(above, self.transcript.viewport // 2))
+            self.moved()
 
     _anchor: int | None = None
     """Where the focused message stood before the size changed."""
@@ -126,7 +127,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
             self.count += event.key
             self.say(f"{self.count}{self.key_of('bottom')} goes to message {self.count}")
         else:
-            self.count = self.count if self.means("bottom", event.key) else ""
+            self.count = self.count if any(self.means(id, event.key) for id in COUNTED) else ""
             self.pointed = self.pointed if self.means("open", event.key) else None
             taken = event.key in self._prefixes
             if taken:
@@ -156,7 +157,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         """The panes beside follow the conversation."""
         if event.transcript is self.transcript:
             self.moved_again()
-        elif event.transcript.focus_number:
+        elif event.transcript.focus_number and not event.transcript.is_carried:
             self.focus_message(event.transcript.focus_number)
 
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
@@ -180,7 +181,11 @@ class MainScreen(Moving, Following, Sizing, Exporting):
 
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
         if event.number:
-            self._show_message(event.number)
+            row = self.view.rows.row_holding(event.number)
+            if row is None:
+                self._show_message(event.number)
+            else:
+                self.show_row(row, event.number)
         self.pointed = event.diagnostic
 
     def _show_message(self, number: int) -> None:

@@ -20,6 +20,7 @@ from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.actions import DEBUG_ONLY, by_id, debug_only
 from viewer.tui.blocks import BlockFacts
+from viewer.tui.cursor import NOWHERE, Cursor
 from viewer.tui.hits import Hit
 from viewer.tui.paint import Painter
 from viewer.tui.problem_lines import Pending
@@ -42,6 +43,8 @@ from viewer.values import mutable
 HANDS = 30
 """Rounds of the loop in which a key comes from the terminal to what it does."""
 TYPING_SECONDS = 0.1
+MOST_REPEATED = 1_000_000
+"""A larger count before a key is cut to this one."""
 ROOMY = 100
 """From so many columns on panes stand beside one another."""
 
@@ -105,7 +108,7 @@ class Parts(Screen[None]):
         self.hit: Hit | None = None
         """The hit that the view stands on."""
         self.count = ""
-        """Digits typed before `G`."""
+        """Digits typed before a key: `5j`, `12G`."""
         self.yanking = False
         self.pointed: ShownDiagnostic | None = None
         """The problem that the last jump went to: enter explains it."""
@@ -251,14 +254,45 @@ class Parts(Screen[None]):
         """Give a message the focus, wherever it is shown."""
         raise NotImplementedError
 
+    def focus_row(self, row: int, number: int = 0, *, above: int | None = None) -> None:
+        """Put the cursor on a row of the view; `number` chooses one of the messages that it hides."""
+        raise NotImplementedError
+
+    def say_wrapped(self, step: int) -> None:
+        """Say that a jump went on at the other end."""
+        self.say("Continued from the top." if step > 0 else "Continued from the bottom.")
+
     def stop_export(self) -> bool:
         """Stop writing a file; whether one was being written."""
         raise NotImplementedError
 
     @property
+    def cursor(self) -> Cursor:
+        """The cursor; before it has a place, the first message on the screen."""
+        if not len(self.view.rows):
+            return NOWHERE
+        known = self.transcript.cursor
+        if known.is_set:
+            return known
+        first = self.transcript.first_seen()
+        return first if first.message else NOWHERE
+
+    @property
     def focused_number(self) -> int:
-        """The message that has the focus, or the first one on the screen; 0 where there is none."""
-        return (self.transcript.focus_number or self.transcript.first_seen()) if len(self.view.rows) else 0
+        """The message under the cursor; 0 where the cursor is on something else."""
+        return self.cursor.message
+
+    @property
+    def cursor_row(self) -> int | None:
+        """The row of the cursor; None where there are no rows."""
+        return self.cursor.row(self.view.rows)
+
+    def take_count(self) -> int:
+        """The number typed before this key, and forget it; 1 where none was."""
+        typed, self.count = self.count, ""
+        if typed:
+            self.status.hush()
+        return max(1, min(int(typed), MOST_REPEATED)) if typed else 1
 
     # What `Following` knows, where it is one of the parts.
 

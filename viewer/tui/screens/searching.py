@@ -35,8 +35,7 @@ class Searching(Parts):
             self.prompt.close()
             return
         rows = self.view.rows
-        start = rows.row_of(self.focused_number) if self.focused_number else 0
-        self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
+        self.searcher = Searcher(self.view.projection, rows, query, start_row=self.cursor_row or 0)
         self.prompt.rest(kind, typed, "searching")
         self.work(partial(self._search, self.searcher, kind, typed), "search", exclusive=True)
 
@@ -78,16 +77,36 @@ class Searching(Parts):
     """The first row whose hits may be others than those that are drawn."""
 
     def search_anew(self) -> None:
-        """The same search over other rows; the view stays where it is."""
-        if self.searcher is None:
+        """Search the present rows for the same text; the view stays where it is."""
+        query, _ = self.drop_matches()
+        if query is not None:
+            self.work(partial(self._search_quietly, self._begin_again(query)), "search", exclusive=True)
+
+    def drop_matches(self) -> tuple[Query | None, int | None]:
+        """End the search and forget its matches; returns what it looked for, and how many matches it counted."""
+        searcher = self.searcher
+        self.stop_search()
+        if searcher is None:
+            return None, None
+        self.prompt.note("searching")
+        return searcher.query, searcher.hits.total if searcher.is_done else None
+
+    def repeat_search(self, query: Query, before: int | None) -> None:
+        """Search what another audience sees, and say so; `before` is the count of the safe view."""
+        self.work(partial(self._repeat, self._begin_again(query), before), "search", exclusive=True)
+
+    async def _repeat(self, searcher: Searcher, before: int | None) -> None:
+        await self._search_quietly(searcher)
+        if searcher is not self.searcher or searcher.fault:
             return
-        query, self.hit = self.searcher.query, None
-        self.searcher.close()
-        rows = self.view.rows
-        start = rows.row_of(self.focused_number) if self.focused_number else 0
-        self.searcher = Searcher(self.view.projection, rows, query, start_row=start)
+        where = " in the debug view" if before is not None else ""
+        earlier = f" ({before:,} in the safe view)" if before is not None else ""
+        self.say(f"Search repeated{where}: {_matches(searcher.hits.total)}{earlier}.")
+
+    def _begin_again(self, query: Query) -> Searcher:
+        self.searcher = Searcher(self.view.projection, self.view.rows, query, start_row=self.cursor_row or 0)
         self._changed = 0
-        self.work(partial(self._search_quietly, self.searcher), "search", exclusive=True)
+        return self.searcher
 
     async def _search_quietly(self, searcher: Searcher) -> None:
         """Search what is left, and mark what is found, without going there."""
@@ -108,7 +127,7 @@ class Searching(Parts):
         raise NotImplementedError
 
     def _first_hit(self, searcher: Searcher) -> None:
-        self._go_to_hit(searcher.next_from(self.focused_number or 1))
+        self._go_to_hit(searcher.next_from_row(self.cursor_row or 0))
 
     def _go_to_hit(self, hit: object) -> None:
         from viewer.tui.hits import Hit
@@ -118,22 +137,18 @@ class Searching(Parts):
             return
         self.hit = hit
         self.transcript.redraw()
-        if hit.number:
-            self.focus_message(hit.number)
-            self.show_hit(hit.number, hit.start)
-        else:
-            self.transcript.go_to_row(hit.row)
+        self.focus_row(hit.row)
+        self.show_hit(hit.start)
         self.moved()
         self._note()
 
-    def show_hit(self, number: int, offset: int) -> None:
+    def show_hit(self, offset: int) -> None:
         """Bring the line of a hit on the screen, also inside a long or folded body."""
-        row = self.transcript.row_showing(number)
-        if row is None:
+        row = self.transcript.cursor_row()
+        if row is None or not self.transcript.shows_cursor:
             return
         block = self.transcript.block(row)
-        at = [index for index, line in enumerate(block.lines) if line.row and line.row.start <= offset]
-        last = at[-1] if at else block.first
+        last = block.line_of(offset)
         shown = self.transcript.scroller.screen_line(row, last, self.transcript.viewport)
         if shown is None:
             self.transcript.go_to_row(row, last, above=self.transcript.viewport // 3)
@@ -153,14 +168,23 @@ class Searching(Parts):
 
     def _another(self, step: int) -> None:
         if self.searcher is None:
-            self.say("nothing has been searched for: /")
+            self.say(f"No search yet. Press {self.key_of('search')} to start one.")
             return
-        if self.hit is not None:
-            self._go_to_hit(self.searcher.after(self.hit, step))
+        count, here = self.take_count(), self.cursor_row or 0
+        if self.hit is not None and self.hit.row == here:
+            place = self.hit.row, self.hit.start
+            found = self.searcher.after(self.hit, step * count)
         else:
-            number = self.focused_number or 1
-            hit = self.searcher.next_from(number) if step > 0 else self.searcher.previous_from(number)
-            self._go_to_hit(hit)
+            place = here, -1
+            search = self.searcher.next_from_row if step > 0 else self.searcher.previous_from_row
+            found = search(here)
+            if found is not None and count > 1:
+                found = self.searcher.after(found, step * (count - 1))
+        self._go_to_hit(found)
+        if found is not None:
+            at = found.row, found.start
+            if at <= place if step > 0 else at >= place:
+                self.say_wrapped(step)
 
     def stop_search(self) -> None:
         """Forget the search and its marks."""
@@ -171,3 +195,7 @@ class Searching(Parts):
     def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
         """Escape in the prompt: back to the transcript."""
         self.transcript.focus()
+
+
+def _matches(count: int) -> str:
+    return "1 match" if count == 1 else f"{count:,} matches"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from viewer.render.markdown import Styled
 from viewer.render.style import Look
 from viewer.sources.lanes import Lane
 from viewer.sources.rows import RowKind, Rows
-from viewer.tui.blocks import BlockFacts, BlockMaker, trims_for_display
+from viewer.tui.blocks import BlockFacts, BlockMaker
+from viewer.tui.body_layout import LayoutRequest, Layouts, lay_out_body
 from viewer.tui.clipboard import forget
+from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.paint import forget_widths
 from viewer.tui.row_problems import RowProblems
 from viewer.tui.screens.titling import Titling
@@ -17,6 +21,8 @@ from viewer.tui.view_state import ViewState
 from viewer.tui.widgets.problem_line import ProblemLine
 
 _LANES = (Lane.ANALYSIS, Lane.COMMENTARY)
+Standing = tuple[Cursor, int, int]
+_NOT_AT_END: Standing = (Cursor(-1), 0, 0)
 
 
 class Showing(Titling):
@@ -24,8 +30,7 @@ class Showing(Titling):
 
     def change(self, state: ViewState) -> None:
         """Look at the document in another way; the focused message keeps its line on the screen."""
-        above = self.transcript.line_of_focus()
-        number = self.focused_number
+        above, cursor = self.transcript.line_of_focus(), self.cursor
         leaves_debug = self.state.debug and not state.debug
         self.state, rows = state, self.view.rows
         self.rows_at_hand = (rows, *self.rows_at_hand)
@@ -33,10 +38,12 @@ class Showing(Titling):
             self.forget_revealed()
         self.view = self.look()
         self.rows_at_hand = (rows,)
-        self.transcript.focus_number = focus = self.nearest_shown(number) if number else 0
+        cursor = self.cursor_in_view(cursor)
+        self.transcript.put_cursor(cursor)
         self.show_view()
-        if focus:
-            self.focus_message(focus, above=above)
+        if cursor.is_set:
+            self.transcript.go_to_cursor(cursor, above=above)
+            self.moved()
 
     def forget_revealed(self) -> None:
         """Drop every text that the debug view held, in widgets, caches and the clipboard's copy of the app."""
@@ -45,8 +52,9 @@ class Showing(Titling):
         for panel in (self.inspector, self.outline, self.problems, self.calls):
             panel.clear()
         self.strip.clear()
-        self.facts = BlockFacts()
+        self.facts, self._layouts = BlockFacts(), None
         self.end_search()
+        self.prompt.forget()
         self.clear_selection()
         self.status.hush()
         self.query_one(ProblemLine).show(())
@@ -60,6 +68,13 @@ class Showing(Titling):
             self.searcher.close()
         self.searcher = self.hit = None
         self.prompt.close()
+
+    def cursor_in_view(self, cursor: Cursor) -> Cursor:
+        """The same place in the present view; where that does not show it, the nearest shown message."""
+        row = cursor.row(self.view.rows)
+        if row is None or cursor.is_at(self.view.rows, row):
+            return cursor if row is not None else NOWHERE
+        return Cursor(self.nearest_shown(cursor.number))
 
     def nearest_shown(self, number: int) -> int:
         """This message, or the next shown one, or the one before; 0 where nothing is shown."""
@@ -79,7 +94,7 @@ class Showing(Titling):
         self.set_class(self.state.debug, "-debug")
         self.facts = self.make_facts(self.view.rows)
         self.show_transcripts()
-        view, focus = self.view, self.focused_number
+        view, focus = self.view, self.cursor.number
         if changed is None:
             self.show_outline()
         else:
@@ -104,7 +119,7 @@ class Showing(Titling):
         """The outline is made only where it is open."""
         view = self.view
         if self.outline.display:
-            focus = self.focused_number
+            focus = self.cursor.number
             live = self.lives()
             self.outline.show(view.projection, view.rows, focus, calls=view.calls, problems=view.diagnostics, live=live)
         else:
@@ -113,12 +128,27 @@ class Showing(Titling):
     def make_facts(self, rows: Rows) -> BlockFacts:
         """Calls and diagnostics by the rows that tell of them."""
         facts = BlockFacts(self.view.calls, hits=self.hit_spans, faults=self.fault_spans, folds=self.facts.folds)
+        facts.layouts = self._layouts = self._layouts or Layouts(self._lay_out)
         facts.growing, facts.live = self.growing(), self.lives()
         facts.markdown = self.settings.markdown
         facts.problems_key = self.key_of("problems")
-        facts.trims = trims_for_display(self.view.projection)
         facts.problems = RowProblems(rows, self.view.diagnostics)
         return facts
+
+    _layouts: Layouts | None = None
+
+    def _lay_out(self, number: int, request: LayoutRequest) -> None:
+        """Lay out a long body in a thread, so that keys do not wait for it."""
+        self.work(partial(self._lay_out_body, number, request), "layout")
+
+    async def _lay_out_body(self, number: int, request: LayoutRequest) -> None:
+        layouts = self._layouts
+        layout = await asyncio.to_thread(lay_out_body, request)
+        if layouts is None or layouts is not self._layouts or not layouts.put(number, request, layout):
+            return
+        for pane in (self.transcript, *self.sides):
+            pane.redraw_row(number)
+        self.moved()
 
     def show_transcripts(self) -> None:
         """The conversation, and beside it the panes for thoughts where they are asked for."""
@@ -175,22 +205,27 @@ class Showing(Titling):
         if number:
             self.transcript.focus_on(number, above=above)
 
+    def focus_row(self, row: int, number: int = 0, *, above: int | None = None) -> None:
+        """Put the cursor on a row of the view; `number` chooses one of the messages that it hides."""
+        self.transcript.go_to_cursor(cursor_at(self.view.rows, row, number), above=above)
+
     def moved(self) -> None:
-        """The focus or the place changed: the panes beside follow."""
-        number = self.focused_number
+        """The cursor or the place changed: the other panes follow."""
+        self.transcript.keep_cursor_on_screen()
+        number, here = self.focused_number, self.cursor.number
         self._stood = self._standing
         partners = self._partners(number)
         if partners != self.transcript.partners:
             self.transcript.partners = partners
             self.transcript.refresh()
-        self.outline.focus_on(number)
-        self.strip.focus_on(number)
-        self.calls.focus_on(number)
+        self.outline.focus_on(here)
+        self.strip.focus_on(here)
+        self.calls.focus_on(here)
         if self.state.debug and self.inspector.display and number:
             self.inspector.show(self.view.projection, number, calls=self.view.calls, problems=self.view.diagnostics)
         for pane in self.sides:
-            if pane.display and number:
-                pane.stand_beside(number, self.transcript.line_of_focus())
+            if pane.display and here:
+                pane.stand_beside(self.cursor, self.transcript.line_of_focus())
         self.show_title()
 
     def moved_again(self) -> None:
@@ -198,22 +233,22 @@ class Showing(Titling):
         if self._stood != self._standing:
             self.moved()
 
-    _stood = (0, 0, 0)
-    _end_stood_at = (-1, 0, 0)
+    _stood: Standing = (NOWHERE, 0, 0)
+    _end_stood_at: Standing = _NOT_AT_END
 
     def went_to_end(self) -> None:
         """The end was asked for: while more is being read, that is not the one that stands there now."""
-        self._end_stood_at = (-1, 0, 0) if self.document.is_read else self._standing
+        self._end_stood_at = _NOT_AT_END if self.document.is_read else self._standing
 
     def still_wants_end(self) -> bool:
         """Whether the person went to the end, and nowhere else since."""
         return self._end_stood_at == self._standing
 
     @property
-    def _standing(self) -> tuple[int, int, int]:
-        """The focus, and the place of the first line on the screen."""
+    def _standing(self) -> Standing:
+        """The cursor, and the place of the first line on the screen."""
         scroller = self.transcript.scroller
-        return self.focused_number, scroller.row, scroller.line
+        return self.cursor, scroller.row, scroller.line
 
     def _partners(self, number: int) -> frozenset[int]:
         ends = {end for call in self.facts.calls.of(number) for end in (call.call, call.reply)}

@@ -8,6 +8,7 @@ from viewer.formats import DIALECTS
 from viewer.render.safe_text import SafeText
 from viewer.render.style import own
 from viewer.sources.rows import RowKind
+from viewer.sources.shown import ShownTranscript
 from viewer.tui.screens.parts import Parts
 from viewer.tui.strip_cells import letters_around, strip_line
 from viewer.tui.widgets.problem_line import ProblemLine
@@ -38,22 +39,30 @@ class Titling(Parts):
             behind = "" if self.state.strict else "d opens the debug view, which shows what stood behind."
         return [own(f"  {line}") for line in (said, behind) if line]
 
+    def _transcript_at(self, number: int) -> ShownTranscript | None:
+        """The transcript of the cursor, or the first one."""
+        projection, rows = self.view.projection, self.view.rows
+        if number and rows.reach:
+            return projection.transcript_of(rows, min(number, rows.reach))
+        return projection.boundary(rows, 1, grows=True).transcript if rows.shown_transcripts else None
+
     def show_title(self) -> None:
         """The first line, and the line of channels."""
-        rows, number, going = self.view.rows, self.focused_number, self.going()
-        transcripts = self.view.projection.transcripts()
-        first = transcripts[0] if transcripts else None
+        rows, number, going = self.view.rows, self.cursor.number, self.going()
+        transcript = self._transcript_at(number)
         severities = self.view.diagnostics.severities
-        row = rows.row_of(number) if number else 0
-        dialect = DIALECTS.title(first.dialect) if first else ""
+        row = self.cursor_row or 0
+        dialect = DIALECTS.title(transcript.dialect) if transcript else ""
         if self.view.projection.is_unknown:
             dialect = UNKNOWN_FORMAT
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0
+        count = len(rows.shown_transcripts)
         self.title_bar.show(
             TitleFacts(
                 name=self.document.name,
                 dialect=dialect,
-                model=(first.model or "") if first else "",
+                model=(transcript.model or "") if transcript else "",
+                transcript=(transcript.number, count) if transcript and count > 1 else None,
                 turns=last_turn or None,
                 debug=self.state.debug,
                 errors=severities["error"],
@@ -61,8 +70,8 @@ class Titling(Parts):
                 follow=going.state,
                 words=going.words,
                 behind=going.behind,
-                message=(rows.label(row) or number) if number else None,
-                messages=rows.shown_count if self.state.strict else rows.message_count,
+                message=((rows.label(row) if self.focused_number else 0) or number) if number else None,
+                messages=rows.shown_count if self.state.strict else rows.reach,
                 percent=100 * (row + 1) // len(rows) if len(rows) else None,
                 busy=going.busy,
             )

@@ -145,6 +145,12 @@ class Prompt(Horizontal):
             self._put("")
         self._show("#prompt-rest", "")
 
+    def forget(self) -> None:
+        """Forget the texts that were searched for: they may quote what is hidden."""
+        for kind in (PromptKind.SEARCH, PromptKind.FILTER):
+            self._remembered[kind].clear()
+            self._place = 0
+
     def action_cancel(self) -> None:
         """Escape: hide, and say so."""
         self.close()

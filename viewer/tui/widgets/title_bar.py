@@ -63,6 +63,8 @@ class TitleFacts:
     """Work in progress, in our own words: `indexing 41 %`. It stands where the follow state stands."""
     words: str = ""
     """Said of the follow state in our own words, where there is room: `stalled 12 s`."""
+    transcript: tuple[int, int] | None = None
+    """The number of the transcript and how many there are, where there are several."""
 
 
 class TitleBar(Bar):
@@ -108,11 +110,12 @@ class TitleBar(Bar):
     def _about(self, roomy: bool) -> SafeText:
         """`OpenChatML 2.2 · gpt-oss-120b · 3 turns`, or `OCM 2.2`."""
         facts = self.facts
+        where = f"transcript {facts.transcript[0]} of {facts.transcript[1]}" if facts.transcript else ""
         if not roomy:
             words = (_SHORT_DIALECTS.get(word, word) for word in facts.dialect.split())
-            return self.printing.words(" ".join(filter(None, words)))
-        said = [self.printing.words(facts.dialect), self.printing.name(facts.model)]
-        if facts.turns is not None:
+            return self.printing.words(where or " ".join(filter(None, words)))
+        said = [own(where), self.printing.words(facts.dialect), self.printing.name(facts.model)]
+        if facts.turns is not None and not where:
             said.append(own(f"{facts.turns} turn{'' if facts.turns == 1 else 's'}"))
         return own(f" {self.printing.signs.dot} ".join(filter(None, said)))
 

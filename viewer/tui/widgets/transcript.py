@@ -10,6 +10,7 @@ from viewer.render.safe_text import copied
 from viewer.sources.rows import RowKind
 from viewer.tui.block import Block
 from viewer.tui.blocks import BlockMaker
+from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.selecting import selected_text
 from viewer.tui.widgets.transcript_lines import LINES_A_ROW, TranscriptLines
 
@@ -35,6 +36,12 @@ class Transcript(TranscriptLines):
             self.number = number
             self.folds = folds
 
+    _had_one_transcript = True
+
+    @property
+    def _has_several(self) -> bool:
+        return self._maker is not None and len(self._maker.rows.shown_transcripts) > 1
+
     def show(self, maker: BlockMaker | None) -> None:
         """Show other rows, or the same ones made in another way; the place stays."""
         self._maker = maker
@@ -50,7 +57,11 @@ class Transcript(TranscriptLines):
 
     def changed_from(self, row: int) -> None:
         """Rows from this one on are new or others."""
-        for known in [known for known in self._blocks if known >= row]:
+        stale = [known for known, block in self._blocks.items() if known >= row or block.begins_transcript]
+        if len(stale) < len(self._blocks) and self._had_one_transcript and self._has_several:
+            stale = [*self._blocks]  # the first transcript has a boundary now
+        self._had_one_transcript = not self._has_several
+        for known in stale:
             del self._blocks[known]
         self.redraw_changed()
 
@@ -62,25 +73,37 @@ class Transcript(TranscriptLines):
     def move(self, lines: int) -> None:
         """Scroll by lines."""
         self.scroller.move(lines, self.viewport)
+        self.keep_cursor_on_screen()
         self._moved()
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
         """Put a row at the top, or some lines below it."""
         self.scroller.place(row, line, above, self.viewport)
+        self.keep_cursor_on_screen()
         self._moved()
 
     def go_to_end(self) -> None:
         """Show the last line."""
         self.scroller.row, self.scroller.line = self.scroller.last(self.viewport)
+        self.keep_cursor_on_screen()
         self._moved()
 
     def focus_on(self, number: int, *, above: int | None = None) -> None:
         """Give a message the focus and bring it on the screen, all of it where it fits; with `above`, so many lines
         stay before it."""
-        self.focus_number = number
-        if self._maker is None or not self._count():
+        self.go_to_cursor(Cursor(number), above=above)
+
+    def focus_on_row(self, row: int, number: int = 0, *, above: int | None = None) -> None:
+        """The same for any row; `number` chooses one of the messages that it hides."""
+        if self._maker is not None and self._count():
+            self.go_to_cursor(cursor_at(self._maker.rows, row, number), above=above)
+
+    def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
+        """Set the cursor and bring its row on the screen."""
+        self.put_cursor(cursor)
+        row, viewport = self.cursor_row(), self.viewport
+        if row is None:
             return
-        row, viewport = self._maker.rows.row_of(number), self.viewport
         block = self.block(row)
         place = self._fitting(row, block) if above is None else above
         if place is not None:
@@ -97,32 +120,37 @@ class Transcript(TranscriptLines):
             return None
         return viewport - height if height < viewport else min(seen, viewport // 4)
 
-    def stand_beside(self, number: int, above: int | None) -> None:
-        """Show what stands next to a message of another pane, without a word to anyone."""
-        if self._maker is not None and self._count():
-            row = self._maker.rows.row_of(number)
+    def stand_beside(self, cursor: Cursor, above: int | None) -> None:
+        """Show what stands next to the cursor of another pane, without a word to anyone."""
+        self.put_cursor(cursor)
+        row = self.cursor_row()
+        if row is not None:
             self.scroller.place(row, self.block(row).first, above or 0, self.viewport)
             self.refresh()
 
     def go_back(self) -> None:
         """To the beginning, without a focus and without a word to anyone: what comes is something else."""
-        self.scroller.row = self.scroller.line = self.focus_number = 0
+        self.scroller.row = self.scroller.line = 0
+        self.put_cursor(NOWHERE)
 
     def stick(self) -> None:
         """Show the last line, without a word to anyone."""
         self.scroller.row, self.scroller.line = self.scroller.last(self.viewport)
+        self.keep_cursor_on_screen()
         self.redraw_changed()
 
     def line_of_focus(self) -> int | None:
-        """Where the head of the focused message stands on the screen."""
-        if self._maker is None or not self.focus_number or not self._count():
-            return None
-        row = self._maker.rows.row_of(self.focus_number)
-        return self.scroller.screen_line(row, self.block(row).first, self.viewport)
+        """The line of the screen on which the row of the cursor begins."""
+        row = self.cursor_row()
+        return None if row is None else self.scroller.screen_line(row, self.block(row).first, self.viewport)
 
-    def first_seen(self) -> int:
-        """The number of the first message on the screen; 0 where there is none."""
-        return self._number_from(self.scroller.row, 1)
+    def first_seen(self) -> Cursor:
+        """The cursor on the first message on the screen, or on the first row where there is none."""
+        if self._maker is None:
+            return NOWHERE
+        rows, seen = self._maker.rows, self.rows_on_screen()
+        messages = [row for row in seen if rows.kind(row) is RowKind.MESSAGE] or seen
+        return cursor_at(rows, messages[0]) if messages else NOWHERE
 
     def _number_from(self, row: int, step: int) -> int:
         if self._maker is None:
@@ -134,11 +162,10 @@ class Transcript(TranscriptLines):
             row += step
         return 0
 
-    def neighbour(self, number: int, step: int) -> int:
-        """The next or previous shown message; 0 where there is none."""
-        if self._maker is None or not self._count():
-            return 0
-        return self._number_from(self._maker.rows.row_of(number) + step, step) if number else self.first_seen()
+    def neighbour(self, step: int) -> int:
+        """The shown message after the cursor, or before it; 0 where there is none."""
+        row = self.cursor_row()
+        return self.first_seen().message if row is None else self._number_from(row + step, step)
 
     def _moved(self, *, by_person: bool = True) -> None:
         self.refresh()
@@ -167,18 +194,20 @@ class Transcript(TranscriptLines):
     def on_click(self, event: events.Click) -> None:
         """A click gives the focus, follows a link, unfolds, or jumps in the minimap."""
         if event.x >= self.text_width:
-            self.go_to_row(self.minimap.row_at(event.y, self.viewport, self._count()))
+            if self._count():
+                self.focus_on_row(self.minimap.row_at(event.y, self.viewport, self._count()), above=0)
             return
         found = self._line_at(event.y)
         if found is None:
             return
-        _, line, block = found
+        row, line, block = found
         content = block.lines[line]
-        if block.number:
-            self.focus_number = block.number
-            if content.folds or content.link:
-                self.post_message(self.Clicked(content.link or block.number, folds=content.folds))
-            self._moved()
+        assert self._maker is not None
+        self.put_cursor(cursor_at(self._maker.rows, row))
+        self.keep_cursor_on_screen()
+        if block.number and (content.folds or content.link):
+            self.post_message(self.Clicked(content.link or block.number, folds=content.folds))
+        self._moved()
 
     def on_resize(self, event: events.Resize) -> None:
         """Another width: the screen makes the blocks anew."""

@@ -14,6 +14,7 @@ from viewer.render.style import Line, Look, Part, own
 from viewer.sources.rows import RowKind
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.blocks import BlockMaker
+from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.minimap import Minimap
 from viewer.tui.paint import Painter
 from viewer.tui.scroller import Scroller
@@ -31,8 +32,9 @@ class TranscriptLines(PlainLines, can_focus=True):
         super().__init__(id=id)
         self.painter = painter
         self.minimap = Minimap(painter)
-        self.focus_number = 0
-        """The message that has the focus; 0 for none."""
+        self.cursor = NOWHERE
+        self.is_carried = False
+        """True if scrolling moved the cursor to keep it on the screen."""
         self.partners: frozenset[int] = frozenset()
         self.marks: frozenset[int] = frozenset()
         self.notes: list[SafeText] = []
@@ -56,6 +58,47 @@ class TranscriptLines(PlainLines, can_focus=True):
         """How wide blocks are: all but the minimap."""
         return max(1, self.size.width - 1)
 
+    @property
+    def focus_number(self) -> int:
+        """The message under the cursor; 0 where the cursor is on something else."""
+        return self.cursor.message
+
+    @focus_number.setter
+    def focus_number(self, number: int) -> None:
+        self.put_cursor(Cursor(number))
+
+    def put_cursor(self, cursor: Cursor) -> None:
+        """Set the cursor without scrolling."""
+        self.cursor, self.is_carried = cursor, False
+
+    def cursor_row(self) -> int | None:
+        """The row of the cursor; None where it has none."""
+        return self.cursor.row(self._maker.rows) if self._maker else None
+
+    @property
+    def shows_cursor(self) -> bool:
+        """True if this pane has the row of the cursor, and not only one near to it."""
+        row = self.cursor_row()
+        return row is not None and self._maker is not None and self.cursor.is_at(self._maker.rows, row)
+
+    def rows_on_screen(self) -> list[int]:
+        """The rows of which a line with text is on the screen, without rules above them."""
+        seen = (row for row, line, block in self._lines_on_screen() if line >= block.first and block.lines[line].parts)
+        return list(dict.fromkeys(seen))
+
+    def keep_cursor_on_screen(self) -> None:
+        """Carry the cursor along where its row has left the screen."""
+        row = self.cursor_row()
+        if row is None or self._maker is None:
+            return
+        seen = self.rows_on_screen()
+        if not seen or row in seen:
+            return
+        rows = self._maker.rows
+        messages = [each for each in seen if rows.kind(each) is RowKind.MESSAGE] or seen
+        self.cursor = cursor_at(rows, messages[0] if row < seen[0] else messages[-1])
+        self.is_carried = True
+
     def _count(self) -> int:
         return len(self._maker.rows) if self._maker else 0
 
@@ -71,6 +114,14 @@ class TranscriptLines(PlainLines, can_focus=True):
             if len(self._blocks) > KEPT_BLOCKS:
                 self._blocks.popitem(last=False)
         return known
+
+    def redraw_row(self, number: int) -> None:
+        """Make the block of a message again."""
+        row = self.row_showing(number)
+        if row is not None:
+            self._blocks.pop(row, None)
+            self.scroller.settle(self.viewport)
+            self.redraw_changed()
 
     def row_showing(self, number: int) -> int | None:
         """The row of a message; None where this pane does not show it."""
@@ -134,7 +185,8 @@ class TranscriptLines(PlainLines, can_focus=True):
         row, first = self.scroller.row, self.scroller.line
         while len(lines) < self.viewport and row < self._count():
             block = self.block(row)
-            lines += [(row, line, block) for line in range(first, block.height)]
+            end = min(block.height, first + self.viewport - len(lines))
+            lines += [(row, line, block) for line in range(first, end)]
             row, first = row + 1, 0
         return lines[: self.viewport]
 

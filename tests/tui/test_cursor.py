@@ -1,0 +1,183 @@
+"""One cursor: every jump moves it, it is on the screen, the title names it, and a copy takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.tui.running import ROOMY, SMALL, press, running, said, type_in, view
+from viewer.sources.rows import RowKind
+from viewer.tui.clipboard import What, copy_of
+
+JUMPS = [
+    *"jkJKgGeEwWnNoO%{}",
+    "space", "b", "ctrl+d", "ctrl+u", "m", "u", "U", "l", "h", "z", "enter", "p", "T",
+]  # fmt: skip
+DEBUG_JUMPS = [*JUMPS, *"acts", "i", "C", "r"]
+
+
+def conversation(turns: int = 14) -> str:
+    """Turns with thoughts, calls that nothing answers, malformed arguments, long answers and stray text."""
+    parts = ["version: 2.2\n\n"]
+    for turn in range(1, turns + 1):
+        parts.append(f"<|start|>user<|message|>Question {turn} about tea?<|end|>\n")
+        parts.append("<|start|>assistant<|channel|>analysis<|message|>Perhaps green tea.<|end|>\n")
+        if turn % 3 == 0:
+            parts.append(
+                f"<|start|>assistant to=functions.brew call_id=b{turn}<|channel|>commentary<|constrain|>json<|message|>"
+                "{oops<|call|>\n"
+            )
+        if turn % 4 == 0:
+            parts.append(f"text that no message holds {turn}\n")
+        if turn % 5 == 0:
+            parts.append("<|start|>assistant<|channel|>analysis<|message|>" + "Steam rises.\n" * 50 + "<|end|>\n")
+        long = "A leaf unfolds slowly in hot water.\n" * (40 if turn % 4 == 1 else 2)
+        parts.append(f"<|start|>assistant<|channel|>final<|message|>{long}Tea {turn} is ready.<|return|>\n")
+    return "".join(parts)
+
+
+@pytest.fixture
+def tea(tmp_path: Path) -> Path:
+    path = tmp_path / "tea.ocml"
+    path.write_text(conversation(), "utf-8")
+    return path
+
+
+def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
+    main = view(pilot)
+    pane, rows, number = main.transcript, main.view.rows, main.focused_number
+    row = main.cursor_row
+    assert row is not None, after
+    seen = {row for row, line, block in pane._lines_on_screen() if line >= block.first and block.lines[line].parts}
+    assert row in seen, (after, number, row, seen)
+    title = main.title_bar.facts.message
+    if rows.kind(row) is RowKind.MESSAGE:
+        assert rows.value(row) == number, after
+        assert title == rows.label(row), after
+    else:
+        assert number == 0, after
+        assert title is None or title <= rows.last_number(row), after
+
+
+async def assert_copy_takes_the_cursor(pilot: Pilot[int], after: str) -> None:
+    main = view(pilot)
+    number = main.focused_number
+    pilot.app.copy_to_clipboard("before")
+    await press(pilot, "y", "y")
+    if not number:
+        assert (said(pilot), pilot.app.clipboard) == ("Nothing to copy here.", "before"), after
+        return
+    expected = copy_of(What.TEXT, main.view.projection, number)
+    assert pilot.app.clipboard == ("before" if isinstance(expected, str) else expected.text), after
+
+
+@pytest.mark.parametrize("size", [ROOMY, SMALL])
+@pytest.mark.parametrize("debug", [False, True])
+async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tuple[int, int], debug: bool) -> None:
+    chance = Random(f"{size} {debug}")
+    async with running(tea, size=size, keys=["d"] if debug else []) as pilot:
+        await type_in(pilot, "/", "tea")
+        done = ""
+        for step in range(150):
+            kind = chance.choice(["key"] * 12 + ["goto", "click", "wheel", "map"])
+            if kind == "key":
+                key = chance.choice(DEBUG_JUMPS if debug else JUMPS)
+                await press(pilot, key)
+            elif kind == "goto":
+                key = chance.choice(["1", "20", "t3", "50%", "100%"])
+                await type_in(pilot, ":", key)
+            else:
+                main = view(pilot)
+                region = main.transcript.region
+                column = region.right - 1 if kind == "map" else region.x + 4
+                y = region.y + chance.randrange(region.height)
+                key = f"{kind} {y}"
+                if kind == "wheel":
+                    await pilot._post_mouse_events([_wheel(chance)], widget=main.transcript, offset=(3, 3), times=1)
+                else:
+                    await pilot.click(offset=(column, y))
+                await press(pilot)
+            done += f" {key}"
+            assert_one_cursor(pilot, done)
+            if step % 10 == 0:
+                await assert_copy_takes_the_cursor(pilot, done)
+
+
+def _wheel(chance: Random) -> type:
+    from textual.events import MouseScrollDown, MouseScrollUp
+
+    return chance.choice([MouseScrollDown, MouseScrollUp])
+
+
+async def test_a_problem_of_a_hidden_message_takes_the_cursor_to_its_row(tea: Path) -> None:
+    async with running(tea, size=SMALL, keys=["e"]) as pilot:
+        first = view(pilot).cursor_row
+        assert view(pilot).view.rows.kind(first or 0) is RowKind.HIDDEN
+        await press(pilot, "g", "e")
+        assert view(pilot).cursor_row == first
+        await press(pilot, "J")
+        rows = view(pilot).view.rows
+        assert view(pilot).focused_number == rows.value((first or 0) + 1)
+
+
+async def test_the_cursor_returns_to_its_message_when_the_view_changes(tea: Path) -> None:
+    async with running(tea, size=ROOMY) as pilot:
+        await type_in(pilot, ":", "t4")
+        number = view(pilot).focused_number
+        await press(pilot, "d", "a", "t", "d")
+        assert view(pilot).focused_number == number
+        assert_one_cursor(pilot, "d a t d")
+
+
+class TestCounts:
+    async def test_lines_and_messages(self, tea: Path) -> None:
+        async with running(tea, size=SMALL) as pilot:
+            await press(pilot, "5", "j")
+            many = view(pilot).transcript.scroller.row, view(pilot).transcript.scroller.line
+            await press(pilot, "g", *"jjjjj")
+            assert many == (view(pilot).transcript.scroller.row, view(pilot).transcript.scroller.line)
+            await press(pilot, "g", "3", "J")
+            by_count = view(pilot).focused_number
+            await press(pilot, "g", *"JJJ")
+            assert view(pilot).focused_number == by_count
+
+    @pytest.mark.parametrize("key", ["}", "e", "w", "n", "ctrl+d", "space"])
+    async def test_every_jump_takes_one(self, tea: Path, key: str) -> None:
+        async with running(tea, size=SMALL, keys=["d"]) as pilot:
+            await type_in(pilot, "/", "ready")
+            await press(pilot, "g", "2", key)
+            by_count = view(pilot).cursor_row
+            await press(pilot, "g", key, key)
+            assert view(pilot).cursor_row == by_count
+
+    async def test_a_count_is_for_the_next_key_alone(self, tea: Path) -> None:
+        async with running(tea, size=SMALL) as pilot:
+            await press(pilot, "5", "m", "j")
+            assert view(pilot).transcript.scroller.line == 1
+
+    async def test_a_huge_count_ends_at_the_end(self, tea: Path) -> None:
+        async with running(tea, size=SMALL, keys=[*"99999999999", "J"]) as pilot:
+            rows = view(pilot).view.rows
+            assert view(pilot).focused_number == rows.value(len(rows) - 1)
+
+
+class TestTheWayRound:
+    @pytest.mark.parametrize("key", ["e", "w", "n", "u"])
+    async def test_is_said(self, tea: Path, key: str) -> None:
+        async with running(tea, size=SMALL, keys=["d"]) as pilot:
+            await type_in(pilot, "/", "ready")
+            await press(pilot, "m", "J", "m", "g")
+            before = -1
+            for _ in range(60):
+                await press(pilot, key)
+                row = view(pilot).cursor_row or 0
+                if row <= before:
+                    break
+                assert said(pilot) != "Continued from the top."
+                before = row
+            assert said(pilot) == "Continued from the top."
+            await press(pilot, {"e": "E", "w": "W", "n": "N", "u": "U"}[key])
+            assert said(pilot) == "Continued from the bottom."

@@ -1,0 +1,229 @@
+"""Several transcripts in one input: a boundary before each, turns of its own, and ways from one to the next."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import run
+from tests.render.exports.exported import export
+from tests.tui.running import ROOMY, SMALL, drawn, press, running, said, type_in, view
+from tests.tui.transcripts import END_USER, EVERYTHING, STRICT, document_of
+from viewer.core.visibility import Audience
+from viewer.sources import rows as rows_module
+from viewer.tui.block import Block
+from viewer.tui.blocks import BlockMaker
+
+QUESTIONS = ["Which metal melts first?", "What boils at 78 degrees?", "Why is ice lighter than water?"]
+
+
+def rows_of(count: int, hidden: int = 0) -> str:
+    """JSON Lines: `count` conversations of one or two turns; the one at `hidden` shows nothing."""
+    lines = []
+    for number in range(1, count + 1):
+        question = QUESTIONS[number % 3]
+        messages = [
+            {"role": "system", "content": f"Secret {number}"},
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": f"Answer {number}."},
+        ]
+        if number % 2:
+            messages += [{"role": "user", "content": "Sure?"}, {"role": "assistant", "content": f"Yes, {number}."}]
+        lines.append(json.dumps({"messages": messages[:1] if number == hidden else messages}))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("lab.jsonl")
+    path.write_text(rows_of(6, hidden=3), "utf-8")
+    return path
+
+
+def blocks(path: Path, audience: Audience) -> list[Block]:
+    projection = document_of(path.parent, path.read_text(), "again.jsonl").project(audience)
+    rows = projection.rows()
+    maker = BlockMaker(projection, rows, 79)
+    return [maker.make(row) for row in range(len(rows))]
+
+
+def boundaries(text: str) -> list[str]:
+    found = re.findall("━━ (transcript [^━│█\n]*)", text)
+    return [line.strip() for line in found]
+
+
+def texts(made: list[Block]) -> str:
+    return "\n".join("".join(part.text for part in line.parts) for block in made for line in block.lines)
+
+
+TITLED = [
+    "transcript 1 of 6 · JSON messages · What boils at 78 degrees?",
+    "transcript 2 of 6 · JSON messages · Why is ice lighter than water?",
+    "transcript 3 of 6 · JSON messages",
+    "transcript 4 of 6 · JSON messages · What boils at 78 degrees?",
+    "transcript 5 of 6 · JSON messages · Why is ice lighter than water?",
+    "transcript 6 of 6 · JSON messages · Which metal melts first?",
+]
+STRICTLY = [
+    "transcript 1 of 5 · JSON messages · What boils at 78 degrees?",
+    "transcript 2 of 5 · JSON messages · Why is ice lighter than water?",
+    "transcript 3 of 5 · JSON messages · What boils at 78 degrees?",
+    "transcript 4 of 5 · JSON messages · Why is ice lighter than water?",
+    "transcript 5 of 5 · JSON messages · Which metal melts first?",
+]
+
+
+class TestBoundaries:
+    @pytest.mark.parametrize(("audience", "expected"), [(END_USER, TITLED), (EVERYTHING, TITLED), (STRICT, STRICTLY)])
+    def test_stand_where_each_transcript_begins(self, lab: Path, audience: Audience, expected: list[str]) -> None:
+        assert boundaries(texts(blocks(lab, audience))) == expected
+
+    @pytest.mark.parametrize(
+        ("options", "expected"), [([], TITLED), (["--reveal", "all"], TITLED), (["--strict-safe"], STRICTLY)]
+    )
+    def test_are_the_same_in_show_and_in_exports(self, lab: Path, options: list[str], expected: list[str]) -> None:
+        assert boundaries(run("show", *options, lab).out) == expected
+        audience = {0: END_USER, 1: STRICT, 2: EVERYTHING}[len(options)]
+        document = document_of(lab.parent, lab.read_text(), "again.jsonl")
+        for form in ("html", "md", "text"):
+            made = export(document.project(audience), form)
+            for line in expected:
+                for word in line.removeprefix("transcript ").split(" · "):
+                    assert word in made, (form, word)
+            assert f"ranscript {len(expected) + 1}" not in made
+
+    def test_a_strict_audience_cannot_count_transcripts_that_show_nothing(self, lab: Path) -> None:
+        lines = [json.loads(line) for line in run("show", "--json", "--strict-safe", lab).out.splitlines()]
+        assert [line["number"] for line in lines if line["kind"] == "transcript"] == [1, 2, 3, 4, 5]
+        assert {line["transcript"] for line in lines if line["kind"] == "message"} == {1, 2, 3, 4, 5}
+        stats = json.loads(run("stats", "--json", "--strict-safe", lab).out.splitlines()[0])
+        assert stats["transcripts"] == 5
+
+    def test_hidden_text_makes_no_title(self, tmp_path: Path) -> None:
+        text = '[{"role":"user","content":"x","recipient":"functions.f"},{"role":"assistant","content":"vis"}]\n'
+        system = '[{"role":"system","content":"Secret"},{"role":"assistant","content":"Hello"}]\n'
+        document = document_of(tmp_path, system + system, "two.jsonl")
+        projection = document.project(EVERYTHING)
+        assert "Secret" not in "".join(boundaries(texts([BlockMaker(projection, projection.rows(), 99).make(0)])))
+        del text
+
+    def test_a_title_is_one_line_of_at_most_60_columns_and_safe(self, tmp_path: Path) -> None:
+        asked = "\x1b]0;x\x07 two\nlines " + "長" * 80
+        one = json.dumps([{"role": "user", "content": asked}])
+        projection = document_of(tmp_path, f"{one}\n{one}\n", "two.jsonl").project(END_USER)
+        title = projection.boundary(projection.rows(), 1).title
+        shown = boundaries(texts([BlockMaker(projection, projection.rows(), 200).make(0)]))[0]
+        assert "\n" not in title and "\x1b" not in shown and "\x07" not in shown
+        from viewer.render.lines import cells
+        from viewer.render.safe_text import SafeText
+
+        assert cells(SafeText(shown.split(" · ")[-1])) <= 60
+
+    def test_one_transcript_has_none(self, tmp_path: Path) -> None:
+        path = tmp_path / "one.jsonl"
+        path.write_text(rows_of(1))
+        assert boundaries(texts(blocks(path, END_USER))) == []
+
+    def test_a_transcript_without_messages_has_one(self, tmp_path: Path) -> None:
+        head = "version: 2.2\n"
+        user = "<|start|>user<|message|>Hi<|end|>\n"
+        document = document_of(tmp_path, head + user + head + head + user + head)
+        if document.transcript_count != 4:
+            pytest.skip("the reader joins empty transcripts")
+        projection = document.project(END_USER)
+        rows = projection.rows()
+        made = texts([BlockMaker(projection, rows, 79).make(row) for row in range(len(rows))])
+        assert [line.split(" of ")[0] for line in boundaries(made)] == [f"transcript {n}" for n in (1, 2, 3, 4)]
+
+    def test_many_are_made_the_same_way_as_few(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        document = document_of(tmp_path, rows_of(40, hidden=7), "many.jsonl")
+        told = []
+        for many, at_once in ((1 << 30, 1), (1, 7), (1, 1000)):
+            monkeypatch.setattr(rows_module, "MANY", many)
+            monkeypatch.setattr(rows_module, "AT_ONCE", at_once)
+            for audience in (END_USER, STRICT, EVERYTHING):
+                rows = document.project(audience).rows()
+                told.append([(rows.kind(row), rows.turn(row), rows.transcript(row)) for row in range(len(rows))])
+        assert told[0:3] == told[3:6] == told[6:9]
+
+
+class TestInTheViewer:
+    @pytest.mark.parametrize("size", [ROOMY, SMALL])
+    @pytest.mark.parametrize("keys", [[], ["d"]])
+    async def test_a_boundary_is_drawn_and_the_title_counts(
+        self, lab: Path, size: tuple[int, int], keys: list[str]
+    ) -> None:
+        async with running(lab, size=size, keys=keys) as pilot:
+            assert boundaries(drawn(pilot))[0].startswith("transcript 1 of 6 · JSON messages")
+            assert "1 of 6" in drawn(pilot).splitlines()[0]
+            await press(pilot, ")")
+            assert "2 of 6" in drawn(pilot).splitlines()[0]
+
+    async def test_keys_move_between_them(self, lab: Path) -> None:
+        async with running(lab, size=SMALL) as pilot:
+            rows = view(pilot).view.rows
+            places = []
+            for key in (")", ")", ")", "(", "2", ")", ")", ")"):
+                await press(pilot, key)
+                places.append(rows.transcript(view(pilot).cursor_row or 0))
+            assert places == [2, 3, 4, 3, 3, 5, 6, 6]
+            assert said(pilot) == "No next transcript: this is the last one."
+            await press(pilot, "g", "(")
+            assert said(pilot) == "No previous transcript: this is the first one."
+
+    async def test_a_place_can_be_typed(self, lab: Path) -> None:
+        async with running(lab, size=SMALL) as pilot:
+            rows = view(pilot).view.rows
+            await type_in(pilot, ":", "x5")
+            assert rows.transcript(view(pilot).cursor_row or 0) == 5
+            assert "transcript 5 of 6" in drawn(pilot)
+            await type_in(pilot, ":", "t2")
+            row = view(pilot).cursor_row or 0
+            assert (rows.transcript(row), rows.turn(row)) == (5, 2)
+            await type_in(pilot, ":", "x9")
+            assert said(pilot) == "No transcript 9: the last one is 6."
+
+    @pytest.mark.parametrize("keys", [[], ["d"]])
+    async def test_turns_count_in_each_and_the_keys_of_turns_cross_boundaries(self, lab: Path, keys: list[str]) -> None:
+        async with running(lab, size=SMALL, keys=[*keys, "g"]) as pilot:
+            rows = view(pilot).view.rows
+            seen = []
+            for _ in range(9):
+                row = view(pilot).cursor_row or 0
+                seen.append((rows.transcript(row), rows.turn(row)))
+                await press(pilot, "}")
+            turns = [(1, 1), (1, 2), (2, 1), (4, 1), (5, 1), (5, 2), (6, 1)]
+            assert [turn for turn in dict.fromkeys(seen) if turn[0] != 3] == turns
+            for _ in range(12):
+                await press(pilot, "{")
+            assert rows.transcript(view(pilot).cursor_row or 0) == 1
+
+    async def test_outline_filter_and_search_cope(self, lab: Path) -> None:
+        async with running(lab, size=ROOMY, keys=["T"]) as pilot:
+            assert "transcript 2, turn 1" in drawn(pilot)
+            await type_in(pilot, "&", "Yes, 5")
+            assert [line[:17] for line in boundaries(drawn(pilot))] == ["transcript 5 of 6"]
+
+    async def test_a_strict_view_numbers_what_it_shows(self, lab: Path) -> None:
+        from viewer.tui.app import ViewOptions
+
+        async with running(lab, size=ROOMY, keys=["T", "G"], options=ViewOptions(strict=True)) as pilot:
+            text = drawn(pilot)
+            assert "of 6" not in text and "transcript 6" not in text
+            assert "transcript 5 of 5" in text
+
+    async def test_boundaries_come_while_a_file_is_followed(self, tmp_path: Path) -> None:
+        from tests.tui.following import live
+
+        path = tmp_path / "lab.jsonl"
+        lines = rows_of(3).splitlines(keepends=True)
+        path.write_text(lines[0])
+        async with live(path, size=SMALL) as followed:
+            assert boundaries(drawn(followed.pilot)) == []
+            await followed.write(lines[1] + lines[2])
+            shown = await followed.press("g")
+            assert boundaries(shown)[0].startswith("transcript 1 of 3")

@@ -1,0 +1,54 @@
+"""The cursor of a view: the row of a message, of hidden messages, or of text outside any message."""
+
+from __future__ import annotations
+
+from viewer.sources.rows import RowKind, Rows
+from viewer.values import frozen
+
+
+@frozen
+class Cursor:
+    """A row by what it holds, so that it can be found again among other rows."""
+
+    number: int = 0
+    """The message, or one of those that the row hides; of stray text the message before it. 0 for nowhere."""
+    kind: RowKind = RowKind.MESSAGE
+    stray: int = -1
+    """The position of the stray text."""
+
+    @property
+    def message(self) -> int:
+        """The shown message that the cursor is on; 0 where it is on something else."""
+        return self.number if self.kind is RowKind.MESSAGE else 0
+
+    @property
+    def is_set(self) -> bool:
+        """True if the cursor has a place."""
+        return bool(self.number) or self.kind is not RowKind.MESSAGE
+
+    def row(self, rows: Rows) -> int | None:
+        """The row of these that holds it, or the nearest one; None where there are no rows."""
+        if not len(rows) or not self.is_set:
+            return None
+        if self.kind is RowKind.STRAY:
+            return rows.row_of_stray(self.stray)
+        return rows.row_of(self.number)
+
+    def is_at(self, rows: Rows, row: int) -> bool:
+        """True if this row is still of the same kind and holds the same."""
+        if rows.kind(row) is not self.kind:
+            return False
+        if self.kind is RowKind.STRAY:
+            return rows.value(row) == self.stray
+        return rows.row_holding(self.number) == row
+
+
+NOWHERE = Cursor()
+
+
+def cursor_at(rows: Rows, row: int, number: int = 0) -> Cursor:
+    """The cursor on a row; `number` chooses one of the messages that the row hides."""
+    kind = rows.kind(row)
+    if kind is RowKind.STRAY:
+        return Cursor(rows.last_number(row), kind, rows.value(row))
+    return Cursor(number or rows.last_number(row), kind)

@@ -154,6 +154,11 @@ def test_a_refusal_follows_the_content_on_its_own_line() -> None:
     assert shown(None, "assistant", refusal="I cannot.") == ["I cannot."]
 
 
+def test_a_message_that_is_flagged_as_a_thought_is_one() -> None:
+    assert shown("quagga", "assistant", thought=True) == []
+    assert shown("a", "assistant", thought=False) == ["a"]
+
+
 def test_a_part_that_is_cut_off_is_not_shown() -> None:
     text = '[{"role":"assistant","channel":"final","content":[{"type":"text","text":"quagga'
     events = read_in_every_cutting(JSON, text)

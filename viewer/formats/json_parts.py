@@ -75,7 +75,11 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
     refusal = node.get("refusal")
     if refusal is not None:
         sorter.add_refusal(refusal)
-    return sorter.content
+    content = sorter.content
+    thought = node.get("thought")
+    if thought is not None and thought.kind is JsonKind.TRUE:
+        content.thoughts, content.pieces = [*content.thoughts, *content.pieces], []
+    return content
 
 
 class _Sorter:

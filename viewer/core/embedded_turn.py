@@ -16,6 +16,10 @@ from viewer.values import frozen
 _TOKEN = rarely(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
 _HEADER = rb"[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,4}"
 _TURN = rarely(rb"<\|(?:start|channel)\|>" + _HEADER + rb"(?:<\|message\|>|(?:<(?:\|[a-z]{0,9}\|?)?)?\Z)")
+_PLAUSIBLE_TURN = rarely(
+    rb"(?:<\|start\|>[ \t\r\n]*assistant[ \t]*)?<\|channel\|>[ \t]*(?:analysis|commentary|final)"
+    rb"(?:[ \t<][^\r\n]{0,256}?)?<\|message\|>"
+)
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
 LONGEST_WORDS = 128
 """More text before the first token is not what is left of a header."""
@@ -69,11 +73,13 @@ class Piece:
         return self.header.role == "assistant" and is_user_safe(message)
 
 
-def find_turn(data: bytes) -> int | None:
-    """Where an embedded turn begins: at its first control token."""
+def find_turn(data: bytes, *, in_json: bool) -> int | None:
+    """Where an embedded turn begins: at its first control token.
+
+    Outside JSON a plausible header is needed, which no format that has these tokens leaves inside a body."""
     if b"<|" not in data:
         return None
-    turn = _TURN.search(data)
+    turn = (_TURN if in_json else _PLAUSIBLE_TURN).search(data)
     if turn is None:
         return None
     first = _TOKEN.search(data)

@@ -99,7 +99,7 @@ def _embedded(body: Body, *, in_json: bool) -> list[Block]:
     stripped = stripped_spans(body.data)
     if stripped:
         return [Block(start, end, BlockKind.THOUGHT, Source.STRIPPED) for start, end in stripped]
-    first = find_turn(body.data)
+    first = find_turn(body.data, in_json=in_json)
     token = next(_live_tokens(body), None) if in_json else None
     if first is not None and body.is_live(first, first + 1) and (token is None or first <= token):
         return list(_hidden_parts(body, first))

@@ -140,7 +140,7 @@ class _Splitter:
         return Report(code, reason, *self._body.source_span(*span))
 
     def _turn(self) -> Iterator[ContentPart]:
-        first = find_turn(self._body.data)
+        first = find_turn(self._body.data, in_json=True)
         assert first is not None
         reports = [self._report("E-PERM-VISIBILITY", "tokens-in-content", first_token(self._body.data))]
         for piece in read_turn(self._body.data, first):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from viewer.core.bodies import Body, Run, read_body
+from viewer.core.embedded_turn import TEMPLATE_TOKEN
 from viewer.core.events import Closed
 from viewer.core.hidden_spans import shown_text
 from viewer.core.messages import Message
@@ -53,9 +54,11 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], kn
     if len(shown) == len(known):
         return sum(_shows_more(text, before) for (_, text), before in zip(shown, known, strict=True))
     before = Counter(
-        (message.role, text.strip()) for message, text in zip(messages, known, strict=True) if text is not None
+        (message.role, _without_tokens(text).strip())
+        for message, text in zip(messages, known, strict=True)
+        if text is not None
     )
-    after = Counter((role, text.strip()) for role, text in shown if text is not None)
+    after = Counter((role, _without_tokens(text).strip()) for role, text in shown if text is not None)
     return (after - before).total()
 
 
@@ -69,4 +72,9 @@ def _known(message: Writable) -> str | None:
 
 
 def _shows_more(text: str | None, before: str | None) -> bool:
-    return text is not None and (before is None or len(text) > len(before))
+    """Control tokens alone hide nothing, so that a target may show them as text."""
+    return text is not None and (before is None or len(_without_tokens(text)) > len(_without_tokens(before)))
+
+
+def _without_tokens(text: str) -> bytes:
+    return TEMPLATE_TOKEN.sub(b"", text.encode("utf-8", "replace"))

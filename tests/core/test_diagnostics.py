@@ -16,11 +16,12 @@ REASONS = {
     "E-TOOL-TIMEOUT": "reported late overdue",
     "E-TOOL-CANCELLED": "reported event",
     "E-STREAM-TRUNCATED": "header body literal event-stream",
-    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta",
+    "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta late-channel",
     "W-ATTRIBUTE-UNKNOWN": "",
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
     "W-TEXT-BETWEEN": "",
+    "W-RECORD-UNKNOWN": "",
     "W-PART-UNKNOWN": "",
     "W-CONTENT-MISSING": "",
     "W-SIBLING-UNREAD": "",
@@ -43,6 +44,7 @@ REASONS = {
     "W-REPLY-ENVELOPE": "",
     "W-JSON-DUPLICATE-KEY": "",
     "W-STREAM-INTERLEAVED": "",
+    "W-STREAM-LATE": "",
     "W-TEXT-HIDDEN-CHARACTERS": "bidi zero-width tags control",
     "W-ENCODING": "invalid-utf8 nul utf-16",
     "I-OPEN-PROMPT": "",
@@ -51,6 +53,8 @@ REASONS = {
     "I-TYPE-UNKNOWN": "",
     "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space attribute",
     "I-JSON-LENIENT": "",
+    "I-RECORD-UNKNOWN": "",
+    "I-STREAM-FINAL-ONLY": "",
 }
 
 A_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

@@ -237,8 +237,8 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         lines(delta("a", message_id="m"), {"type": "response.cancel", "message_id": "m"}, delta("b", message_id="m")),
         [
             "1 assistant end cancelled shown: 'a'",
-            'stray after 1: {"type": "response.delta", "message_id": "m", "delta": "b"}',
-            'W-TEXT-BETWEEN None None {"type": "response.delta", "message_id": "m", "delta": "b"}',
+            'W-STREAM-LATE None 2 {"type": "response.delta", "message_id": "m", "delta": "b"}',
+            "2 assistant end hidden: 'b'",
         ],
     ),
     (
@@ -246,9 +246,9 @@ CASES: list[tuple[str, bytes, list[str]]] = [
         lines(delta("a"), {"type": "response.cancel"}, delta("b"), {"type": "response.created"}, delta("c"), done()),
         [
             "1 assistant end cancelled shown: 'a'",
-            'stray after 1: {"type": "response.delta", "delta": "b"}',
-            'W-TEXT-BETWEEN None None {"type": "response.delta", "delta": "b"}',
-            "2 assistant end shown: 'c'",
+            'W-STREAM-LATE None 2 {"type": "response.delta", "delta": "b"}',
+            "3 assistant end shown: 'c'",
+            "2 assistant end hidden: 'b'",
         ],
     ),
     (

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from viewer.core.json_text import string_body
+from viewer.core.json_string import opening_length, string_body, string_units, without_halves
 from viewer.core.messages import Coding, Piece, Span
 from viewer.core.string_map import StringMap
 from viewer.values import frozen, mutable
@@ -20,8 +20,15 @@ _TOKENS = (
     *(f"end_{kind}" for kind in THOUGHT_KINDS),
 )
 _MARK = re.compile(rb"(<?)<\|(" + "|".join(_TOKENS).encode() + rb")\|>")
+_EVENT_BREAK = re.compile(
+    rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
+)
+"""Between two `data:` lines of a server-sent event."""
 _LITERAL = b"<|literal|>"
 _END_LITERAL = b"<|endliteral|>"
+
+_HALF = "�".encode()
+_ESCAPE_LENGTH = len(r"\ud83d")
 
 Decoder = Callable[[bytes], str]
 
@@ -46,6 +53,8 @@ class Body:
 
     data: bytes = b""
     runs: list[Run] = field(default_factory=list)
+    pending: int = 0
+    """The length of a U+FFFD at the end, for half of a character whose other half may still come."""
     _maps: dict[int, StringMap] = field(default_factory=dict)
     """Where the bytes of JSON strings came from, made when it is asked for."""
 
@@ -90,7 +99,8 @@ def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids:
     joined = _Joined()
     for piece in pieces:
         _ADD[piece.coding](joined, piece, read, ids)
-    return Body(b"".join(joined.parts), joined.runs)
+    pending = joined.flush()
+    return Body(b"".join(joined.parts), joined.runs, pending)
 
 
 @mutable
@@ -98,8 +108,43 @@ class _Joined:
     parts: list[bytes] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     length: int = 0
+    half: tuple[str, int] | None = None
+    """The first half of a surrogate pair at the end of a string, and where it starts in the input."""
+
+    def add_string(self, raw: bytes, source: int) -> None:
+        """A JSON string. A surrogate pair may begin in one string and end in the next."""
+        text = string_units(raw)
+        if self.half and not text:
+            return
+        if self.half and "\udc00" <= text[:1] <= "\udfff":
+            (high, start), self.half = self.half, None
+            low_end = opening_length(raw) + _ESCAPE_LENGTH
+            char = (high + text[0]).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+            self.add(char.encode(), start, source + low_end - start)
+            raw, source, text = b'"' + raw[low_end:], source + low_end - 1, text[1:]
+            if not text:
+                return
+        self.flush()
+        half = None
+        if "\ud800" <= text[-1:] <= "\udbff":
+            end = len(raw) - raw.endswith(b'"') - _ESCAPE_LENGTH
+            half = text[-1], source + end
+            raw, text = raw[:end], text[:-1]
+        if text or half is None:
+            self.add(without_halves(text).encode("utf-8", "replace"), source, len(raw), raw=raw)
+        self.half = half
+
+    def flush(self) -> int:
+        """The half of a pair that has no other half; returns the length of what stands for it."""
+        if self.half is None:
+            return 0
+        (_, start), self.half = self.half, None
+        self.add(_HALF, start, _ESCAPE_LENGTH)
+        return len(_HALF)
 
     def add(self, data: bytes, source: int, source_length: int, live: bool = True, raw: bytes | None = None) -> None:
+        if self.half and data:
+            self.flush()
         if data or not self.runs:
             self.runs.append(Run(self.length, len(data), source, source_length, live, raw))
             self.parts.append(data)
@@ -113,8 +158,21 @@ def _add_plain(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
 
 def _add_json_string(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     raw = read(piece.start, piece.end)
-    text = string_body(raw)
-    joined.add(text.encode("utf-8", "replace"), piece.start, len(raw), raw=raw)
+    if b"\\u" in raw:
+        joined.add_string(raw, piece.start)
+    else:
+        joined.add(string_body(raw).encode("utf-8", "replace"), piece.start, len(raw), raw=raw)
+
+
+def _add_split_string(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    """A JSON string over several `data:` lines, which are joined by line feeds."""
+    raw = read(piece.start, piece.end)
+    at = 0
+    while found := _EVENT_BREAK.search(raw, at):
+        joined.add_string((b'"' if at else b"") + raw[at : found.start()], piece.start + at - bool(at))
+        joined.add(b"\n", piece.start + found.start(), found.end() - found.start())
+        at = found.end()
+    joined.add_string((b'"' if at else b"") + raw[at:], piece.start + at - bool(at))
 
 
 def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
@@ -168,6 +226,7 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.PLAIN: _add_plain,
     Coding.ESCAPED: _add_escaped,
     Coding.JSON_STRING: _add_json_string,
+    Coding.SPLIT_STRING: _add_split_string,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
     Coding.JSON_VALUE: _add_plain,

@@ -39,6 +39,8 @@ class JsonNode:
     """The closing bracket or quote was read."""
     body_end: int = 0
     """Where the body of a string ends, its closing quote (straight or curly) left out."""
+    split: bool = False
+    """A string over several `data:` lines of a server-sent event."""
     _by_key: dict[str, JsonNode] | None = field(default=None, init=False, repr=False, compare=False)
     """The members of an object that has many, made when one is first asked for: when all of it has been read."""
 

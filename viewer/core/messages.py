@@ -55,6 +55,8 @@ class Coding(Fixed):
     """OpenChatML 2.2: `<<|` escapes are undone, the markers of literal blocks are dropped."""
     JSON_STRING = "json-string"
     """A JSON string with its quotes."""
+    SPLIT_STRING = "split-string"
+    """A JSON string with its quotes, over several `data:` lines of a server-sent event."""
     TOKEN_IDS = "token-ids"
     """Numbers of an o200k_harmony vocabulary."""
     BREAK = "break"

@@ -180,6 +180,7 @@ version: 2.2
             "preamble-on-analysis": "`intent=preamble` on another channel than commentary makes nothing visible.",
             "preamble-on-call": "`intent=preamble` on a message that is a call makes nothing visible.",
             "hidden-delta": "A `response.delta` carries a channel that must stay hidden.",
+            "late-channel": "A later event moved shown text to a hidden channel. The text was already on the screen.",
         },
     ),
 )

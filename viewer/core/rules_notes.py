@@ -80,4 +80,27 @@ version: 2.2
 ]
 """,
     ),
+    Rule(
+        code="I-RECORD-UNKNOWN",
+        title="Unknown record without text.",
+        safe="The transcript contains additional data.",
+        section="Event streams",
+        advice="No action needed.",
+        example="""\
+{"type": "response.delta", "delta": "It is sunny."}
+{"type": "response.heartbeat", "sequence_number": 2}
+{"type": "response.done"}
+""",
+    ),
+    Rule(
+        code="I-STREAM-FINAL-ONLY",
+        title="The text is only in the closing record.",
+        safe="A message arrived in one piece.",
+        section="OpenAI Responses",
+        advice="No action needed.",
+        example="""\
+{"type": "response.completed", "response": {"id": "r1", "output": [{"id": "m1", "type": "message", \
+"role": "assistant", "content": [{"type": "output_text", "text": "It is sunny."}]}]}}
+""",
+    ),
 )

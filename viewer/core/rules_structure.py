@@ -55,6 +55,18 @@ one moment
 """,
     ),
     Rule(
+        code="W-RECORD-UNKNOWN",
+        title="Unknown record type.",
+        safe="The transcript contains an unknown entry, which stays hidden.",
+        section="Event streams",
+        advice="Check `--format`, or update ocmlview. The debug view shows the record.",
+        example="""\
+{"type": "response.delta", "delta": "It is sunny."}
+{"type": "response.weather_report.delta", "delta": "clear sky"}
+{"type": "response.done"}
+""",
+    ),
+    Rule(
         code="W-PART-UNKNOWN",
         title="Unknown content part.",
         safe="Part of a message is of an unknown kind and stays hidden.",
@@ -193,6 +205,19 @@ version: 2.2
 {"type": "response.delta", "delta": "Two and two "}
 {"type": "response.reasoning_text.delta", "delta": "Simple arithmetic."}
 {"type": "response.delta", "delta": "make 4."}
+{"type": "response.done"}
+""",
+    ),
+    Rule(
+        code="W-STREAM-LATE",
+        title="Text arrived after its message was closed.",
+        safe="Text arrived too late and stays hidden.",
+        section="OpenChatML 2.2 section 9",
+        advice="Send the `done` event after the last delta.",
+        example="""\
+{"type": "response.delta", "message_id": "m1", "delta": "Two and two make 4."}
+{"type": "response.delta.done", "message_id": "m1"}
+{"type": "response.delta", "message_id": "m1", "delta": "Or 5."}
 {"type": "response.done"}
 """,
     ),

@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_right
 
-from viewer.core.json_string import OPENING_QUOTES, string_body
+from viewer.core.json_string import opening_length, string_body
 from viewer.core.patterns import rarely
 
 _HIGH = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
@@ -23,7 +23,7 @@ class StringMap:
         self._escape_ends = array("Q")
         """Where an escape ends in the source; 0 for a stretch that means itself."""
         self._end = len(raw)
-        at, meant = _opening(raw), 0
+        at, meant = opening_length(raw), 0
         for escape in _ESCAPE.finditer(raw, at):
             if escape.start() > at:
                 meant = self._add(meant, at, 0, _size(raw[at : escape.start()]))
@@ -44,11 +44,6 @@ class StringMap:
         if escape_end:
             return escape_end if last else source
         return min(source + (meant - self._meant[index]) + last, self._end)
-
-
-def _opening(raw: bytes) -> int:
-    """The length of the opening quote, which may be a curly one."""
-    return next((len(quote) for quote in map(str.encode, OPENING_QUOTES) if raw.startswith(quote)), 0)
 
 
 def _size(stretch: bytes) -> int:

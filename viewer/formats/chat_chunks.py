@@ -1,47 +1,104 @@
-"""Chunks of chat completions: `choices[].delta` with text, reasoning and tool calls."""
+"""Chunks of chat completions: `choices[].delta` with text, reasoning, and tool calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
 from viewer.core.json_text import JsonKind, JsonNode
 from viewer.formats.event_headers import CallNames, identity_of, opening_of
+from viewer.formats.event_items import ItemText, part_text
 from viewer.formats.event_kinds import Family
-from viewer.formats.event_lanes import Delta, Lane
-from viewer.formats.event_objects import EventObject, member_items, member_object, piece_of, text_of, tool_name
-from viewer.formats.event_streams import Streams
-
-_TEXTS = (
-    ("reasoning_content", Family.REASONING),
-    ("reasoning", Family.REASONING),
-    ("thinking", Family.REASONING),
-    ("content", Family.TEXT),
-    ("refusal", Family.TEXT),
+from viewer.formats.event_lanes import Delta, Fault, Lane, Opening
+from viewer.formats.event_objects import (
+    NOTHING_SAID,
+    EventObject,
+    Said,
+    disagreement,
+    has_text,
+    is_thought,
+    member_items,
+    member_object,
+    piece_of,
+    repeated_key,
+    said_by,
+    text_of,
+    tool_name,
 )
-"""In the order their messages would stand."""
+from viewer.formats.event_streams import Streams
+from viewer.formats.json_fields import is_thought_key
+
+_OF_DELTA = frozenset(
+    (
+        "role",
+        "name",
+        "channel",
+        "phase",
+        "recipient",
+        "to",
+        "intent",
+        "content",
+        "refusal",
+        "tool_calls",
+        "function_call",
+        "audio",
+        "annotations",
+        "citations",
+        "extra_content",
+        "provider_specific_fields",
+        "logprobs",
+        "content_type",
+        "id",
+        "type",
+        "thought",
+    )
+)
+_OF_CHOICE = frozenset(
+    (
+        "index",
+        "delta",
+        "role",
+        "channel",
+        "phase",
+        "recipient",
+        "to",
+        "intent",
+        "finish_reason",
+        "stop_reason",
+        "native_finish_reason",
+        "finish_details",
+        "logprobs",
+        "content_filter_results",
+        "content_filter_result",
+        "token_ids",
+        "matched_stop",
+        "seed",
+        "thought",
+    )
+)
+"""Members that this module reads, or that hold no text of a message."""
 
 
 class _Choice(NamedTuple):
-    """What a delta says of itself, and where it belongs."""
+    """What a delta states, and where it belongs."""
 
-    said: EventObject
+    event: EventObject
+    said: Said
     lane: Lane
-    speaker: JsonNode | None
     time_ms: int | None
 
 
 class ChatChunks:
-    """Reads chunks; the role of a choice is said by its first one alone."""
+    """Reads chunks. The first chunk of a choice states its role, and whatever else holds for all of it."""
 
     def __init__(self, streams: Streams, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams
         self._reject = reject
-        self._speakers: dict[str, JsonNode] = {}
+        self._said: dict[str, Said] = {}
 
     def take(self, event: EventObject) -> bool:
-        """Whether the chunk was taken whole."""
+        """True if all of the chunk was taken."""
         taken = True
         choices = event.get("choices")
         for choice in choices.items if choices else []:
@@ -52,53 +109,61 @@ class ChatChunks:
     def _choice(self, event: EventObject, choice: JsonNode) -> bool:
         lane = _lane(event, choice)
         delta = member_object(choice, "delta")
+        nodes = [node for node in (delta, choice, *event.layers) if node is not None]
+        fault = repeated_key(nodes) or disagreement(nodes)
+        if fault:
+            return self._reject(*fault)
+        own = said_by(nodes)
+        if own.role is not None:
+            self._streams.reopen(lane)
+        said = self._said[lane.name] = own.over(self._said.get(lane.name, NOTHING_SAID))
+        place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
+        texts = list(_texts(delta, choice))
         taken = True
-        if delta:
-            role = delta.get("role")
-            if role is not None and text_of(role):
-                self._speakers[lane.name] = role
-            said = EventObject((delta,), event.span)
-            if said.contradiction:
-                return self._reject(*said.contradiction)
-            taken = self._delta(_Choice(said, lane, self._speakers.get(lane.name), event.time_ms), delta)
+        for text in texts:
+            taken = self._text(place, text) and taken
+        for call in _calls(delta):
+            taken = self._call(place, call) and taken
+        if not texts:
+            self._streams.declare(lane, None, own)
         if text_of(choice.get("finish_reason")):
             self._streams.done(lane, None, event.span)
-            self._speakers.pop(lane.name, None)
+            self._said.pop(lane.name, None)
         return taken
 
-    def _delta(self, choice: _Choice, delta: JsonNode) -> bool:
-        taken = True
-        for key, family in _TEXTS:
-            value = choice.said.get(key)
-            if value is not None:
-                taken = self._text(choice, family, value) and taken
-        for call in _calls(delta):
-            taken = self._call(choice, call) and taken
-        return taken
-
-    def _text(self, choice: _Choice, family: Family, value: JsonNode) -> bool:
-        if value.kind is not JsonKind.STRING:
-            return self._reject(value.start, value.end)
-        return piece_of(value) is None or self._write(choice, family, value, CallNames())
+    def _text(self, choice: _Choice, text: ItemText) -> bool:
+        if piece_of(text.node) is None:
+            return True
+        self._write(choice, text.family, text.node, CallNames(), text)
+        return True
 
     def _call(self, choice: _Choice, call: JsonNode) -> bool:
-        function = member_object(call, "function") or call
+        function = member_object(call, "function") or member_object(call, "custom") or call
         part = choice.lane._replace(identified=True, part=f"call {text_of(call.get('index')) or 0}")
         names = CallNames(text_of(function.get("name")), text_of(call.get("id")))
-        value = function.get("arguments")
-        if value is not None and value.kind not in (JsonKind.STRING, JsonKind.NULL):
-            return self._reject(value.start, value.end)
-        taken = self._write(choice._replace(lane=part), Family.CALL, value, names)
+        value = function.get("arguments") or function.get("input")
+        self._write(choice._replace(lane=part), Family.CALL, value, names)
         if names.name or names.call_id:
             self._streams.describe_call(part, tool_name(names.name), names.call_id)
-        return taken
+        return True
 
-    def _write(self, choice: _Choice, family: Family, value: JsonNode | None, names: CallNames) -> bool:
-        piece = piece_of(value) if value is not None and value.kind is JsonKind.STRING else None
-        said, lane, speaker, time_ms = choice
-        identity = identity_of(said, family)._replace(role=text_of(speaker))
-        delta = Delta(lane, family, identity, piece, said.span)
-        return self._streams.delta(delta, partial(opening_of, said, family, speaker, names, time_ms))
+    def _write(
+        self, choice: _Choice, family: Family, value: JsonNode | None, names: CallNames, text: ItemText | None = None
+    ) -> None:
+        event, said, lane, time_ms = choice
+        piece = piece_of(value) if value is not None else None
+        is_refusal = text is not None and text.is_refusal
+        delta = Delta(lane, family, identity_of(said, family), piece, event.span, is_refusal)
+        code = "W-PART-UNKNOWN" if value and text and text.is_unknown else None
+        faults = (Fault(code, None, value.start, value.end),) if code and value else ()
+        self._streams.delta(delta, partial(_opening, event, family, said, names, time_ms, faults))
+
+
+def _opening(
+    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Fault, ...]
+) -> Opening:
+    opening = opening_of(event, family, said, names, time_ms)
+    return opening._replace(faults=(*opening.faults, *faults))
 
 
 def _lane(event: EventObject, choice: JsonNode) -> Lane:
@@ -107,6 +172,48 @@ def _lane(event: EventObject, choice: JsonNode) -> Lane:
     return Lane(f"chat:{index}:{identifier or ''}", identifier is not None)
 
 
-def _calls(delta: JsonNode) -> list[JsonNode]:
+def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
+    """The texts of one choice, thoughts first, in the order that their messages have."""
+    if delta is not None:
+        yield from _thoughts(delta)
+        is_hidden = is_thought(delta, choice)
+        for text in _contents(delta):
+            hide = is_hidden and text.family is Family.TEXT
+            yield text._replace(family=Family.REASONING) if hide else text
+    for node, known in ((delta, _OF_DELTA), (choice, _OF_CHOICE)):
+        for member in node.members if node else ():
+            if member.key not in known and not is_thought_key(member.key) and has_text(member.value):
+                yield ItemText(Family.OTHER, "", member.value, is_unknown=True)
+
+
+def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
+    """What the model thought; one text under several names counts once."""
+    members = [member.value for member in delta.members if is_thought_key(member.key)]
+    texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
+    if texts:
+        yield from (ItemText(Family.REASONING, "", node) for node in reversed(texts.values()))
+        return
+    for node in members:
+        for item in node.items if node.kind is JsonKind.ARRAY else [node]:
+            text = item.get("text") or item.get("thinking") or item.get("summary") or item
+            if has_text(text):
+                yield ItemText(Family.REASONING, "", text)
+
+
+def _contents(delta: JsonNode) -> Iterator[ItemText]:
+    content = delta.get("content")
+    if content is not None and content.kind is not JsonKind.NULL:
+        for node in content.items if content.kind is JsonKind.ARRAY else [content]:
+            yield part_text(node, "")._replace(part="")
+    refusal = delta.get("refusal")
+    if refusal is not None and refusal.kind is not JsonKind.NULL:
+        is_text = refusal.kind is JsonKind.STRING
+        yield ItemText(Family.TEXT if is_text else Family.OTHER, "", refusal, is_refusal=True, is_unknown=not is_text)
+    transcript = (member_object(delta, "audio") or delta).get("transcript")
+    if transcript is not None and transcript.kind is JsonKind.STRING:
+        yield ItemText(Family.TEXT, "", transcript)
+
+
+def _calls(delta: JsonNode | None) -> list[JsonNode]:
     legacy = member_object(delta, "function_call")
     return [*member_items(delta, "tool_calls"), *([legacy] if legacy else [])]

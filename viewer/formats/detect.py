@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.core.json_text import JsonKind, JsonNode, read_json
+from viewer.core.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.core.parser import BYTE_ORDER_MARK
 from viewer.core.patterns import rarely
 from viewer.core.preface import is_yaml_like
@@ -78,13 +78,25 @@ def _json(bare: bytes) -> Detection | None:
 
 def _first_values(bare: bytes) -> list[JsonNode]:
     """The first values of the input: one of each of the first lines, else the document."""
-    values = []
+    values: list[JsonNode] = []
+    readings: list[JsonReading] = []
     if bare.startswith(b"{"):
         lines = bare.split(b"\n", 20)[:20]
         readings = [read_json(line) for line in lines if line.lstrip().startswith(b"{")]
         values = [reading.node for reading in readings if reading.node and not reading.fault]
-    document = read_json(bare).node
-    return [*values, *([document] if document else [])]
+    document = read_json(bare)
+    whole = [document.node] if document.node else []
+    is_document = bool(readings) and not _is_value(readings[0]) and _may_go_on(document)
+    return [*whole, *values] if is_document else [*values, *whole]
+
+
+def _is_value(reading: JsonReading) -> bool:
+    return reading.node is not None and reading.node.closed
+
+
+def _may_go_on(reading: JsonReading) -> bool:
+    """True if nothing is wrong with a document, as far as it is there."""
+    return all(fault.reason == "json-truncated" for fault in reading.faults)
 
 
 def _by_value(value: JsonNode) -> Detection | None:

@@ -1,4 +1,4 @@
-"""The header that a delta gives the message it opens, and what is wrong with it."""
+"""The header of a message that a delta opens, and the problems in it."""
 
 from __future__ import annotations
 
@@ -7,48 +7,51 @@ from typing import NamedTuple
 
 from viewer.core.headers import ROLES
 from viewer.core.json_text import JsonKind, JsonNode
-from viewer.core.messages import Channel, Header
+from viewer.core.messages import Channel, Ending, Header, Kind, Message
+from viewer.core.visibility import is_user_safe
 from viewer.formats.event_kinds import Family
 from viewer.formats.event_lanes import Fault, Identity, Opening
-from viewer.formats.event_objects import EventObject, text_of, tool_name
+from viewer.formats.event_objects import EventObject, Said, tool_name, word_of
 
 _CHANNELS = {channel.value: channel for channel in Channel}
-_SPACE = " \t\r\n"
+
+ANSWER = Header("assistant", channel=Channel.FINAL)
+"""The header of a text about which nothing is stated."""
 
 
 class CallNames(NamedTuple):
-    """What an item of a response says of the call in it."""
+    """What an item of a response states about its call."""
 
     name: str | None = None
     call_id: str | None = None
 
 
-def identity_of(event: EventObject, family: Family) -> Identity:
-    """What sets this delta's message apart from others."""
-    role = event.text("role")
+def identity_of(said: Said, family: Family) -> Identity:
+    """What distinguishes the message of a delta from others of its lane."""
+    role = None if said.role is None else word_of(said.role)
     if family is not Family.TEXT:
         return Identity(role, None, None, None)
-    channel = event.get("channel")
-    given = None if channel is None else channel_given(channel)
-    return Identity(role, given, event.text("intent"), event.text("recipient", "to"))
+    intent = None if said.intent is None else word_of(said.intent)
+    recipient = None if said.recipient is None else word_of(said.recipient)
+    return Identity(role, said.channel_name, intent, recipient)
 
 
-def channel_given(node: JsonNode) -> str:
-    """A channel as written; of what is no string, what it is."""
-    return node.text.strip(_SPACE) if node.kind is JsonKind.STRING else node.text or node.kind.value
+def is_shown(header: Header) -> bool:
+    """True if the user sees a message with this header as it grows."""
+    return is_user_safe(Message(0, 0, header, Ending.OPEN, (0, 0), ()))
 
 
-def opening_of(
-    event: EventObject, family: Family, speaker: JsonNode | None, names: CallNames, time_ms: int | None
-) -> Opening:
-    """What a message is opened with; `speaker` is its role where that is given."""
-    role = text_of(speaker) or "assistant"
-    faults = _role_faults(speaker, role)
+def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
+    """What a delta opens its message with; `said` includes the statements of its item."""
+    role = "assistant" if said.role is None else word_of(said.role)
+    faults = _role_faults(said.role, role)
     if family is Family.TEXT:
-        header = _text_header(event, role)
-        faults += _channel_faults(event)
+        header = _text_header(event, role, said)
+        faults += _channel_faults(event, said) + _intent_faults(said)
     elif family is Family.CALL:
         header = _call_header(role, names)
+    elif family is Family.OTHER:
+        header = Header(role, channel=Channel.FINAL, call_id=names.call_id, kind=Kind.UNKNOWN)
     else:
         intent = "summary" if family is Family.SUMMARY else None
         header = Header(role, channel=Channel.ANALYSIS, channel_given="analysis", intent=intent)
@@ -56,20 +59,47 @@ def opening_of(
     return Opening(replace(header, malformed=malformed), time_ms, tuple(faults))
 
 
+def with_said(header: Header, said: Said) -> Header:
+    """The header of a text with the statements of a later event."""
+    role = header.role if said.role is None else word_of(said.role)
+    given = said.channel_name
+    return replace(
+        header,
+        role=role,
+        recipient=header.recipient if said.recipient is None else word_of(said.recipient),
+        channel=header.channel if given is None else _CHANNELS.get(given),
+        channel_given=header.channel_given if given is None else given,
+        intent=header.intent if said.intent is None else _intent_of(said),
+        malformed=header.malformed or bool(_role_faults(said.role, role) or _intent_faults(said)),
+    )
+
+
+def hiding_statement(header: Header, said: Said) -> JsonNode | None:
+    """The statement of a later event that hides a shown message; None if it stays shown."""
+    if is_shown(with_said(header, said)):
+        return None
+    nodes = [(name, node) for name, node in zip(Said._fields, said, strict=True) if node is not None]
+    hiding = [node for name, node in nodes if not is_shown(with_said(header, Said(**{name: node})))]
+    return min(hiding, key=lambda node: node.start, default=said.first)
+
+
 def _role_faults(speaker: JsonNode | None, role: str) -> list[Fault]:
-    if speaker is None or role in ROLES:
+    if speaker is None or (role in ROLES and speaker.kind is JsonKind.STRING and speaker.text == role):
         return []
     return [Fault("E-PARSE-HEADER", "role-unknown", speaker.start, speaker.end)]
 
 
-def _text_header(event: EventObject, role: str) -> Header:
-    node = event.get("channel")
-    given = None if node is None else channel_given(node)
-    intent = event.text("intent")
+def _intent_of(said: Said) -> str | None:
+    return None if said.intent is None else word_of(said.intent)
+
+
+def _text_header(event: EventObject, role: str, said: Said) -> Header:
+    given = said.channel_name
+    intent = _intent_of(said)
     return Header(
         role,
         name=event.text("name"),
-        recipient=event.text("recipient", "to"),
+        recipient=None if said.recipient is None else word_of(said.recipient),
         channel=Channel.FINAL if given is None else _CHANNELS.get(given),
         channel_given=given,
         intent=None if intent == "preamble" else intent,
@@ -79,16 +109,25 @@ def _text_header(event: EventObject, role: str) -> Header:
     )
 
 
-def _channel_faults(event: EventObject) -> list[Fault]:
-    node = event.get("channel")
-    given = channel_given(node) if node else Channel.FINAL.value
+def _channel_faults(event: EventObject, said: Said) -> list[Fault]:
+    given = said.channel_name
+    node = said.phase if said.channel is None else said.channel
     if node is None or given == Channel.FINAL.value:
         return []
-    faults = [Fault("E-PERM-VISIBILITY", "hidden-delta", node.start, node.end)]
+    faults = []
+    if said.channel is not None and event.get("channel") is said.channel:
+        faults.append(Fault("E-PERM-VISIBILITY", "hidden-delta", node.start, node.end))
     if given not in _CHANNELS:
         reason = "channel-unknown" if given else "channel-empty"
         faults.append(Fault("E-PARSE-HEADER", reason, node.start, node.end))
     return faults
+
+
+def _intent_faults(said: Said) -> list[Fault]:
+    node = said.intent
+    if node is None or node.kind is JsonKind.STRING:
+        return []
+    return [Fault("E-PARSE-HEADER", "attribute-empty", node.start, node.end)]
 
 
 def _call_header(role: str, names: CallNames) -> Header:

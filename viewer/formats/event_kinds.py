@@ -1,4 +1,4 @@
-"""The types of events: the table of what each says and what kind of message it belongs to."""
+"""The types of events: the table of what each does, and what kind of message its text belongs to."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 
 class Family(Enum):
-    """Kinds of messages that come as deltas."""
+    """Kinds of messages that arrive as deltas."""
 
     TEXT = "text"
     REASONING = "reasoning"
     SUMMARY = "summary"
     CALL = "call"
+    OTHER = "other"
+    """Text that no rule maps: always hidden."""
 
 
 class Act(Enum):
@@ -28,6 +30,8 @@ class Act(Enum):
     ITEM = "item"
     """An item of the response begins; it may name a tool."""
     ITEM_DONE = "item-done"
+    PART_DONE = "part-done"
+    """A content part closes; it repeats its text."""
     BEGINS = "begins"
     """A response begins."""
     ENDS = "ends"
@@ -35,7 +39,9 @@ class Act(Enum):
     BREAKS_OFF = "breaks-off"
     """A response ends, its messages unfinished."""
     NOTHING = "nothing"
-    """An event of the interface that says nothing of messages."""
+    """A known event without text of a message."""
+    UNKNOWN = "unknown"
+    """An event of the interface that this table does not list."""
 
 
 class EventKind(NamedTuple):
@@ -43,12 +49,12 @@ class EventKind(NamedTuple):
 
     act: Act
     family: Family | None = None
+    is_refusal: bool = False
 
 
 _STREAMS = {
     "response.output_text": Family.TEXT,
     "response.text": Family.TEXT,
-    "response.refusal": Family.TEXT,
     "response.audio_transcript": Family.TEXT,
     "response.output_audio_transcript": Family.TEXT,
     "response.reasoning_text": Family.REASONING,
@@ -58,8 +64,24 @@ _STREAMS = {
     "response.function_call_arguments": Family.CALL,
     "response.mcp_call_arguments": Family.CALL,
     "response.custom_tool_call_input": Family.CALL,
+    "response.code_interpreter_call_code": Family.CALL,
+    "response.shell_call_command": Family.CALL,
+    "response.apply_patch_call_operation_diff": Family.CALL,
 }
 """Each has a `.delta` and a `.done`."""
+
+_WITHOUT_TEXT = (
+    "response.in_progress",
+    "response.queued",
+    "response.output_text.annotation.added",
+    "response.audio.delta",
+    "response.audio.done",
+    "response.output_audio.delta",
+    "response.output_audio.done",
+    "response.image_generation_call.partial_image",
+)
+_PROGRESS = ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
+"""The last words of events that report the state of a tool: `response.web_search_call.searching`."""
 
 _KINDS = {
     "response.delta": EventKind(Act.DELTA, Family.TEXT),
@@ -71,6 +93,10 @@ _KINDS = {
     "tool.cancel": EventKind(Act.TOOL_CANCEL),
     "response.output_item.added": EventKind(Act.ITEM),
     "response.output_item.done": EventKind(Act.ITEM_DONE),
+    "response.content_part.added": EventKind(Act.PART_DONE),
+    "response.content_part.done": EventKind(Act.PART_DONE, Family.TEXT),
+    "response.reasoning_summary_part.added": EventKind(Act.PART_DONE),
+    "response.reasoning_summary_part.done": EventKind(Act.PART_DONE, Family.SUMMARY),
     "response.created": EventKind(Act.BEGINS),
     "response.done": EventKind(Act.ENDS),
     "response.completed": EventKind(Act.ENDS),
@@ -79,15 +105,23 @@ _KINDS = {
     "done": EventKind(Act.ENDS),
     **{f"{name}.delta": EventKind(Act.DELTA, family) for name, family in _STREAMS.items()},
     **{f"{name}.done": EventKind(Act.DONE, family) for name, family in _STREAMS.items()},
+    "response.refusal.delta": EventKind(Act.DELTA, Family.TEXT, is_refusal=True),
+    "response.refusal.done": EventKind(Act.DONE, Family.TEXT, is_refusal=True),
+    **dict.fromkeys(_WITHOUT_TEXT, EventKind(Act.NOTHING)),
 }
 
-TEXT_KEYS = ("text", "arguments", "refusal", "input")
+TEXT_KEYS = ("text", "arguments", "refusal", "input", "transcript", "code", "command", "diff")
 """Where a `…done` may repeat the whole text."""
 
 
 def kind_of(name: str) -> EventKind | None:
-    """The row of a type; None where it is no event known here."""
+    """The row of a type; None if it is no event known here."""
     known = _KINDS.get(name)
     if known or not name.startswith("response."):
         return known
-    return EventKind(Act.DONE) if name.endswith("done") else EventKind(Act.NOTHING)
+    return EventKind(Act.UNKNOWN)
+
+
+def is_progress(name: str) -> bool:
+    """True if an unlisted event only reports the state of a tool."""
+    return name.rpartition(".")[2] in _PROGRESS

@@ -1,4 +1,4 @@
-"""The lanes deltas travel in, and the open messages, found by what deltas say of themselves."""
+"""The lanes of deltas, and the open messages, found by what deltas state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class Lane(NamedTuple):
     identified: bool
     """By an id, not merely by one delta following another."""
     part: str = ""
-    """A call of several that share the id."""
+    """A content part, or a call of several that share the id; empty where an event does not say."""
+    late: bool = False
+    """For text that came after its message was closed."""
 
 
 ANONYMOUS = Lane("", False)
@@ -46,7 +48,7 @@ class Fault(NamedTuple):
     """A diagnostic that belongs to the message that a delta opens."""
 
     code: str
-    reason: str
+    reason: str | None
     start: int
     end: int
 
@@ -57,6 +59,8 @@ class Opening(NamedTuple):
     header: Header
     time_ms: int | None
     faults: tuple[Fault, ...] = ()
+    is_unsettled: bool = False
+    """No item has said yet that this is a message; it stays hidden until one does."""
 
 
 class Delta(NamedTuple):
@@ -68,6 +72,10 @@ class Delta(NamedTuple):
     piece: Piece | None
     """None where the text is empty."""
     event: Span
+    is_refusal: bool = False
+    """The text begins a line of its own in a message that says something else."""
+    is_copy: bool = False
+    """A later event repeats the text of a message, and no delta brought it."""
 
 
 @mutable
@@ -82,8 +90,12 @@ class Stream:
     end: int
     """After the last event that belongs to it."""
     pieces: list[Piece] = field(default_factory=list)
+    is_refusal: bool = False
+    """The text that came last was a refusal."""
     told: int = 0
-    """How many of the pieces have been told of as growth."""
+    """The number of pieces that were reported as growth."""
+    unsettled: Span | None = None
+    """The event that opened it, while no item has said that this is a message."""
 
     @property
     def ending(self) -> Ending:
@@ -101,6 +113,11 @@ class OpenStreams:
         self._kinds: dict[tuple[Lane, Family], dict[Identity, Stream]] = {}
         """The same for one kind of one lane."""
         self._families: Counter[tuple[str, Family]] = Counter()
+        self._parts: dict[tuple[str, Family], Lane] = {}
+
+    def part_of(self, lane: Lane, family: Family) -> Lane:
+        """The lane with the part that was last written to, if the event does not name one."""
+        return self._parts.get((lane.name, family), lane) if lane.identified and not lane.part else lane
 
     def find(self, delta: Delta, identity: Identity) -> Stream | None:
         """The message a delta belongs to. With an id, what it does not say of itself is as it was before."""
@@ -147,16 +164,35 @@ class OpenStreams:
     def add(self, stream: Stream) -> None:
         """A message that was opened."""
         self._numbers[stream.number] = stream
+        self._note_part(stream)
         self._families[stream.lane.name, stream.family] += 1
         self._names.setdefault(stream.lane.name, {})[stream.number] = stream
         self._kinds.setdefault((stream.lane, stream.family), {})[stream.identity] = stream
 
     def written(self, stream: Stream) -> None:
         """A message that was written to moves to the end."""
+        self._note_part(stream)
         names = self._names[stream.lane.name]
         names[stream.number] = names.pop(stream.number)
         kinds = self._kinds[stream.lane, stream.family]
         kinds[stream.identity] = kinds.pop(stream.identity)
+
+    def last_part(self, name: str, family: Family) -> str | None:
+        """The part of these messages that was last written to; None if there is none."""
+        lane = self._parts.get((name, family))
+        return lane.part if lane else None
+
+    def _note_part(self, stream: Stream) -> None:
+        if stream.lane.identified and not stream.lane.late:
+            self._parts[stream.lane.name, stream.family] = stream.lane
+
+    def forget_parts(self) -> None:
+        """Another response begins."""
+        self._parts.clear()
+
+    def get(self, number: int) -> Stream | None:
+        """The open message of this number."""
+        return self._numbers.get(number)
 
     def remove(self, stream: Stream) -> None:
         """A message that is settled."""

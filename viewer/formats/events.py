@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.core.dialect import Dialect, Options, Reader
-from viewer.core.json_text import JsonNode, read_json
+from viewer.core.json_text import JsonKind, JsonNode, read_json
 from viewer.core.messages import Span
 from viewer.core.record import Record
+from viewer.formats.event_fields import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
 from viewer.formats.event_taker import EventTaker
 from viewer.formats.log_lines import may_be_event
 
@@ -15,6 +16,10 @@ LONGEST_LINE = 8 * 1024 * 1024
 """A line that is longer is not read."""
 
 _SPACE = b" \t\r\n"
+_BRACKETS = (b"[", b"]", b"],", b",")
+"""Lines of an array of events."""
+_HEAD = 80
+"""The bytes at the beginning of a line that decide whether it is a field of a server-sent event."""
 
 
 class EventLines:
@@ -62,7 +67,7 @@ class EventLines:
 
 
 class EventReader:
-    """Reads lines; whatever is no event is stray text, one item for a run of such lines."""
+    """Reads lines. What is no event is stray text, one item for a run of such lines."""
 
     def __init__(self, record: Record, options: Options) -> None:
         self._record = record
@@ -70,26 +75,65 @@ class EventReader:
         self._line = bytearray()
         """What is known of the line that is not complete."""
         self._start = 0
+        self._after_return = False
+        """The last line ended with CR; a line feed right after it belongs to that."""
         self._skipping: Span | None = None
         """The text of a line that is too long, as far as it has come."""
         self._stray: Span | None = None
         self._name: str | None = None
-        """The type that an `event:` line gives to the data after it."""
+        """The type that an `event:` line gives to the data of its event."""
+        self._data: list[DataLine] = []
+        """The `data:` lines of the event that is not complete."""
+        self._size = 0
+        """The bytes in them."""
+        self._value: OpenValue | None = None
+        """An object over several lines."""
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the input."""
         at = 0
-        while (end := data.find(b"\n", at)) >= 0:
-            self._append(data[at:end])
-            self._end_line()
-            self._start += 1
-            at = end + 1
-        self._append(data[at:])
+        while at < len(data):
+            if self._after_return:
+                self._after_return = False
+                if data.startswith(b"\n", at):
+                    self._start += 1
+                    at += 1
+                    continue
+            at = self._feed_line(data, at)
         self._events.grow()
+
+    def _feed_line(self, data: bytes, at: int) -> int:
+        """Read to the end of a line, or of these bytes; returns where the next line begins."""
+        end = data.find(b"\n", at)
+        stop = len(data) if end < 0 else end
+        found = data.find(b"\r", at, stop)
+        while found >= 0:
+            if self._ends_with_return(data[at : min(found, at + _HEAD)], found - at):
+                self._append(data[at:found])
+                self._end_line()
+                self._start += 1
+                self._after_return = True
+                return found + 1
+            found = data.find(b"\r", found + 1, stop)
+        self._append(data[at:stop])
+        if end < 0:
+            return stop
+        self._end_line()
+        self._start += 1
+        return end + 1
+
+    def _ends_with_return(self, rest: bytes, length: int) -> bool:
+        """True if a CR ends the line that is known up to here: a lone one does so for server-sent events."""
+        if self._skipping is not None:
+            return False
+        head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
+        return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
 
     def close(self) -> None:
         """The input has ended."""
         self._end_line()
+        self._dispatch()
+        self._give_up_value()
         self._flush_stray()
         self._events.close(self._start)
 
@@ -112,6 +156,8 @@ class EventReader:
         if self._skipping is not None:
             start, end = self._skipping
             self._skipping = None
+            self._dispatch()
+            self._give_up_value()
             if end > start:
                 self._reject(start, end)
             return
@@ -121,20 +167,80 @@ class EventReader:
         self._start += len(line)
 
     def _read_line(self, line: bytes, offset: int) -> None:
+        if self._value and (self._value.ends_before(line) or len(self._value.data) + len(line) > LONGEST_LINE):
+            self._give_up_value()
+        if self._value:
+            if self._value.add(line, offset):
+                self._read_value(self._value)
+            return
         text = line.strip(_SPACE)
         if not text:
+            self._dispatch()
             self._name = None
-            return
-        start = offset + len(line) - len(line.lstrip(_SPACE))
-        if text.startswith(b"{"):
-            self._read_objects(text, start, None)
-        elif text.startswith(b"data:"):
-            bare = text[5:].lstrip(_SPACE)
-            self._read_data(bare, start + len(text) - len(bare))
+        elif text.startswith(b"data:") or text == b"data":
+            self._add_data(line, offset)
         elif text.startswith(b"event:"):
-            self._name = text[6:].strip(_SPACE).decode("utf-8", "replace")
-        elif not text.startswith((b":", b"id:", b"retry:")):
+            self._take_name(text[6:].strip(_SPACE).decode("utf-8", "replace"))
+        elif not text.startswith((b":", b"id:", b"retry:")) and text not in (b"id", b"retry", b"event"):
+            self._dispatch()
+            if text.startswith(b"{") and _is_begun(text):
+                self._value = OpenValue(line, offset)
+            else:
+                self._read_plain(line, offset)
+
+    def _read_plain(self, line: bytes, offset: int) -> None:
+        """A line that is no field."""
+        text = line.strip(_SPACE)
+        start = offset + len(line) - len(line.lstrip(_SPACE))
+        if text.startswith((b"{", b"[{")):
+            self._read_objects(text, start, None)
+        elif text and text not in _BRACKETS:
             self._add_stray(start, start + len(text))
+
+    def _read_value(self, value: OpenValue) -> None:
+        """An object that is complete, with what else is on its last line."""
+        data = bytes(value.data)
+        reading = read_json(data, value.start)
+        if reading.node is None or reading.fault:
+            self._give_up_value()
+            return
+        self._value = None
+        self._read_objects(data.strip(_SPACE), value.start + len(data) - len(data.lstrip(_SPACE)), None)
+
+    def _give_up_value(self) -> None:
+        """An object that never ended: its lines are read one by one."""
+        value, self._value = self._value, None
+        for line in value.lines() if value else []:
+            self._read_plain(line.value, line.start)
+
+    def _take_name(self, name: str) -> None:
+        """An `event:` line may follow the data that it names, but not where the data has a name already."""
+        if self._data and self._name is not None:
+            self._dispatch()
+        self._name = name
+
+    def _add_data(self, line: bytes, offset: int) -> None:
+        """Lines of one event are joined; data that is complete needs no blank line after it."""
+        found = data_line(line, offset)
+        if found is None:
+            return
+        if len(self._data) == 1 and is_complete(self._data[0]):
+            self._dispatch()
+        if self._size + len(found.value) > LONGEST_LINE:
+            self._dispatch()
+        self._data.append(found)
+        self._size += len(found.value)
+
+    def _dispatch(self) -> None:
+        """The data of an event is complete."""
+        lines, self._data, self._size = self._data, [], 0
+        reading = read_joined(lines) if len(lines) > 1 else None
+        if reading and reading.node:
+            self._take(reading.node, self._name, reading.lenient)
+            return
+        for line in lines:
+            text = line.value.strip(_SPACE)
+            self._read_data(text, line.start + len(line.value) - len(line.value.lstrip(_SPACE)))
 
     def _read_data(self, text: bytes, start: int) -> None:
         if text == b"[DONE]":
@@ -164,6 +270,10 @@ class EventReader:
             self._add_stray(start + at, start + len(text))
 
     def _take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> None:
+        if node.kind is JsonKind.ARRAY and any(self._events.knows(item, name) for item in node.items):
+            for index, item in enumerate(node.items):
+                self._take(item, name, lenient if not index else [])
+            return
         if self._events.knows(node, name):
             self._flush_stray()
             if self._events.take(node, name, lenient):
@@ -182,6 +292,14 @@ class EventReader:
         if self._stray:
             self._record.stray(*self._stray)
             self._stray = None
+
+
+def _is_begun(text: bytes) -> bool:
+    """True if an object has begun in these bytes, and not ended."""
+    if text.endswith(b"}"):
+        return False  # almost all lines, decided without reading them
+    reading = read_json(text)
+    return reading.fault is not None and reading.fault.reason == "json-truncated"
 
 
 def _read(record: Record, options: Options) -> Reader:

@@ -41,9 +41,22 @@ def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts_tho
 
 def _texts(message: Message, read: Read) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    strings: list[Piece] = []
+    size = 0
     for piece in message.pieces:
-        for data in _data(piece, read):
-            yield decoder.decode(data)
+        if piece.coding is Coding.JSON_STRING:
+            strings.append(piece)
+            size += piece.end - piece.start
+            if size < BLOCK or read_body(tuple(strings[-1:]), read).pending:
+                continue  # a character may begin in one string and end in the next
+        if strings:
+            yield decoder.decode(read_body(tuple(strings), read).data)
+            strings, size = [], 0
+        if piece.coding is not Coding.JSON_STRING:
+            for data in _data(piece, read):
+                yield decoder.decode(data)
+    if strings:
+        yield decoder.decode(read_body(tuple(strings), read).data)
     yield decoder.decode(b"", True)
 
 

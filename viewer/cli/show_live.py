@@ -33,18 +33,32 @@ class LiveText:
         self._is_new = False
         """An open message may have grown since it was looked at."""
         self._next_look = 0.0
+        self._before: LiveConversation | None = None
+        """The page of the same input, until another format won."""
         self.has_told = False
 
     def begin(self, document: LiveDocument) -> None:
         """A reading begins, on the same page."""
-        if self._page:
+        if self._before:
+            complain(f"{document.name}: now read as {document.detection.dialect}")
+        elif self._page:
             self._write("".join(self._page.break_off()))
-        projection = document.project(self._audience)
-        self._page = LiveConversation(projection, self._output.width, self._output.style, begun=self._has_printed)
-        self.has_told = False
+        self._page = LiveConversation(
+            document.project(self._audience),
+            self._output.width,
+            self._output.style,
+            begun=self._has_printed,
+            before=self._before,
+        )
+        self.has_told = self._before is not None
+        self._before = None
 
     def reset(self, name: str, reason: Reason) -> None:
         """Said on standard error: the page is for the conversation."""
+        if self._page and reason is Reason.DETECTED:
+            self._write("".join(self._page.pause()))
+            self._before = self._page
+            return
         if self._page:
             self._write("".join(self._page.break_off()))
         complain(f"{name}: {reason.sentence}")

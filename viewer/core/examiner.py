@@ -12,6 +12,7 @@ from viewer.core.dialect import Dialect
 from viewer.core.events import Closed, Event, Grew, Opened, Started, Strayed
 from viewer.core.index import MessageIndex
 from viewer.core.messages import Stray, Transcript
+from viewer.core.open_bodies import OpenMessages
 from viewer.core.run import Run
 
 LARGEST_AHEAD = 64 * 1024
@@ -29,7 +30,7 @@ class Examiner:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
-        self.unsettled: set[int] = set()
+        self.unsettled = OpenMessages()
         """The numbers of the messages that are still open."""
         self.is_partial = False
         """More of the input is there, and has not been read: what is open now is not known before it is closed."""

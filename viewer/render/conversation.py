@@ -70,6 +70,12 @@ class Page:
             yield _turn_line(item, self._width, self._style)
         yield from self._apart()
 
+    def pass_over(self, item: Item) -> None:
+        """The item is on the page already."""
+        self._transcript = item.transcript
+        if isinstance(item, ShownMessage):
+            self._turn = item.turn
+
     def lines(self, item: Item, calls: Sequence[ShownCall]) -> Iterator[Line]:
         """The item itself."""
         if isinstance(item, HiddenRun):

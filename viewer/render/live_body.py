@@ -41,6 +41,11 @@ class LiveBody:
         self._is_empty = True
         """No row was written yet."""
 
+    @property
+    def seen(self) -> str:
+        """The text up to the last character that was certain."""
+        return self._seen
+
     def continues(self, body: str) -> bool:
         """Whether a text begins with what has been written."""
         return body.startswith(self._seen)

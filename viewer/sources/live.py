@@ -206,6 +206,7 @@ class LiveDocument(Document):
         """Read on; whether the reading began anew, since it is the first or the format is another one."""
         before = self._head if self._read_to else b""
         began = self._settle(before, data)
+        self._examiner.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
         self._take(before + data if began else data)
         self._deadlines.look(self._clock())
         self._grew_at = self._clock()

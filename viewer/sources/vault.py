@@ -9,6 +9,7 @@ from viewer.core.bodies import Body, read_body
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
 from viewer.core.messages import Message, Span
+from viewer.core.open_bodies import hold_back
 from viewer.core.thoughts import text_so_far, without_thoughts, without_thoughts_so_far
 from viewer.core.visibility import Audience, is_user_safe
 from viewer.formats import body_of_ids
@@ -39,6 +40,8 @@ class Vault:
             raise HiddenError
         body = self._body(message)
         grows = message.number in self._unsettled
+        if grows:
+            hold_back(body, self._unsettled)
         if _cuts_thoughts(audience, message):
             return without_thoughts_so_far(body) if grows else without_thoughts(body)
         return text_so_far(body) if grows else body.text

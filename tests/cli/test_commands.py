@@ -223,3 +223,21 @@ def test_the_version_is_one_for_a_report_of_a_bug() -> None:
     assert re.fullmatch(r"\w+ 3\.\d+\.\S+ on \S+", python)
     assert {part.split()[0] for part in packages.split(", ")} >= {"textual", "rich", "numpy"}
     assert all(re.fullmatch(r"[\w-]+ \d\S*", part) for part in packages.split(", "))
+
+
+def test_explain_prints_the_texts_of_every_code_and_reason() -> None:
+    everything = " ".join(run("explain").out.split())
+    for code, rule in RULES.items():
+        for text in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
+            assert text in everything, code
+    for code, rule in RULES.items():
+        for reason, text in rule.reasons.items():
+            shown = " ".join(run("explain", f"{code}/{reason}").out.split())
+            assert text in shown and rule.title in shown and rule.advice in shown
+
+
+def test_explain_suggests_the_nearest_code_and_reason() -> None:
+    assert "did you mean E-PARSE-HEADER" in run("explain", "E-PARSE-HEDER").err
+    wrong = run("explain", "E-PARSE-HEADER/chanel-unknown")
+    assert wrong.code == 2
+    assert "E-PARSE-HEADER/channel-unknown" in wrong.err

@@ -1,8 +1,9 @@
-"""`ocmlview explain`: what a code means, where the rule stands, an example, and what to do."""
+"""`ocmlview explain`: the texts of a code or of one of its reasons, its source, an example, and advice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import click
 
@@ -14,11 +15,12 @@ from viewer.render.explanation import explanation_lines
 from viewer.render.style import Line
 
 
-@click.command("explain", short_help="Say what a code means.")
-@click.argument("codes", nargs=-1, metavar="[CODE...]", shell_complete=completing.codes)
+@click.command("explain", short_help="Explain a code.")
+@click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completing.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """Say what codes mean, where the rule stands and what to do; without a code, all of them."""
+    """Explain diagnostics: what a code or CODE/REASON means, where it comes from, and how to fix it. Without a code,
+    explain all of them."""
     rules = [_rule(code) for code in codes] or list(RULES.values())
     output = options.output_of(color, ascii_only)
 
@@ -33,12 +35,26 @@ def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
 
 
 def _rule(asked: str) -> Rule:
-    """The rule of a code in any case of letters, with or without its reason."""
-    code = asked.upper().partition("/")[0]
-    if code in RULES:
-        return RULES[code]
+    """The rule of a code in any case of letters; with a reason, that one only."""
+    code, _, reason = asked.partition("/")
+    code, reason = code.upper(), reason.lower()
+    if code not in RULES:
+        near = _nearest(code, RULES)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `ocmlview explain` lists all codes"
+        raise ViewerError(f"no code is called {asked}{hint}")
+    rule = RULES[code]
+    if not reason:
+        return rule
+    if reason not in rule.reasons:
+        near = [f"{code}/{name}" for name in _nearest(reason, rule.reasons)] or [code]
+        raise ViewerError(f"{code} has no reason {reason}; did you mean {' or '.join(near)}?")
+    return replace(rule, reasons={reason: rule.reasons[reason]})
+
+
+def _nearest(word: str, known: Iterable[str]) -> list[str]:
+    """At most three words that are like this one."""
     from difflib import get_close_matches
 
-    near = get_close_matches(code, RULES, cutoff=0.5) or [known for known in RULES if code and code in known]
-    hint = f"; did you mean {' or '.join(near[:3])}?" if near else "; `ocmlview explain` lists all codes"
-    raise ViewerError(f"no code is called {asked}{hint}")
+    known = list(known)
+    near = get_close_matches(word, known, cutoff=0.5) or [one for one in known if word and word in one]
+    return near[:3]

@@ -137,6 +137,8 @@ class Document:
         """True if enough was found in binary input that reading it on is of no use."""
         if self.unknown != "binary" or self._noise >= MOST_IN_BINARY:
             return False
+        if data.count(0) == len(data):  # part of one long run
+            return False
         found = chain(ill_formed(data), find_nul(data, 0))
         self._noise += sum(1 for _ in islice(found, MOST_IN_BINARY))
         return self._noise >= MOST_IN_BINARY

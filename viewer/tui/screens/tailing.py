@@ -101,8 +101,10 @@ class Tailing(Growing):
         self.grew = self.grew or change.grew
         if change.anew and live is self.document:
             self.is_other, self.why = True, change.reset or self.why
-        if change.state and change.state.condition is not Condition.OK and len(self.view.rows):
-            self.say(change.state.sentence)  # where nothing is shown, that is what the notes say
+        is_noted = not len(self.view.rows)  # the notes in the empty view say it, but for why reading was stopped
+        if change.state and change.state.condition is not Condition.OK:
+            if not is_noted or change.state.condition is Condition.STOPPED:
+                self.say(change.state.sentence)
         if change.state:
             self.transcript.notes = [] if len(self.view.rows) else self.nothing_shown()
             self.transcript.redraw_changed()

@@ -101,10 +101,10 @@ class Tailing(Growing):
         self.grew = self.grew or change.grew
         if change.anew and live is self.document:
             self.is_other, self.why = True, change.reset or self.why
-        is_noted = not len(self.view.rows)  # the notes in the empty view say it, but for why reading was stopped
-        if change.state and change.state.condition is not Condition.OK:
-            if not is_noted or change.state.condition is Condition.STOPPED:
-                self.say(change.state.sentence)
+        # The notes of an empty view say how the file is, but not why reading was stopped.
+        unsaid = (Condition.OK,) if len(self.view.rows) else tuple(set(Condition) - {Condition.STOPPED})
+        if change.state and change.state.condition not in unsaid:
+            self.say(change.state.sentence)
         if change.state:
             self.transcript.notes = [] if len(self.view.rows) else self.nothing_shown()
             self.transcript.redraw_changed()

@@ -101,8 +101,10 @@ class Tailing(Growing):
         self.grew = self.grew or change.grew
         if change.anew and live is self.document:
             self.is_other, self.why = True, change.reset or self.why
-        if change.state and change.state.condition is not Condition.OK and len(self.view.rows):
-            self.say(change.state.sentence)  # where nothing is shown, that is what the notes say
+        # The notes of an empty view say how the file is, but not why reading was stopped.
+        unsaid = (Condition.OK,) if len(self.view.rows) else tuple(set(Condition) - {Condition.STOPPED})
+        if change.state and change.state.condition not in unsaid:
+            self.say(change.state.sentence)
         if change.state:
             self.transcript.notes = [] if len(self.view.rows) else self.nothing_shown()
             self.transcript.redraw_changed()

@@ -16,7 +16,7 @@ from viewer.tui.screens.help import help_lines
 
 # As the table of keys in the design lists them.
 WANTED = """
-    j k ↓ ↑ J K { } ctrl+d ctrl+u space b PgDn PgUp g Home G End / n N esc & e E w W p o O % C d a c t s | T
+    j k ↓ ↑ J K { } ( ) ctrl+d ctrl+u space b PgDn PgUp g Home G End / n N esc & e E w W p o O % C d a c t s | T
     r i tab enter h l z m u U y x v F = [ ] : ctrl+p ? F1 q ctrl+q ctrl+z ctrl+c
 """
 

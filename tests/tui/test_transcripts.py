@@ -104,12 +104,12 @@ class TestBoundaries:
         assert stats["transcripts"] == 5
 
     def test_hidden_text_makes_no_title(self, tmp_path: Path) -> None:
-        text = '[{"role":"user","content":"x","recipient":"functions.f"},{"role":"assistant","content":"vis"}]\n'
-        system = '[{"role":"system","content":"Secret"},{"role":"assistant","content":"Hello"}]\n'
-        document = document_of(tmp_path, system + system, "two.jsonl")
-        projection = document.project(EVERYTHING)
-        assert "Secret" not in "".join(boundaries(texts([BlockMaker(projection, projection.rows(), 99).make(0)])))
-        del text
+        hidden = '[{"role":"system","content":"Secret"},{"role":"assistant","content":"Hello"}]\n'
+        document = document_of(tmp_path, hidden * 2, "two.jsonl")
+        for audience in (END_USER, EVERYTHING):
+            projection = document.project(audience)
+            made = texts([BlockMaker(projection, projection.rows(), 99).make(0)])
+            assert boundaries(made) == ["transcript 1 of 2 · JSON messages"]
 
     def test_a_title_is_one_line_of_at_most_60_columns_and_safe(self, tmp_path: Path) -> None:
         asked = "\x1b]0;x\x07 two\nlines " + "長" * 80
@@ -129,15 +129,13 @@ class TestBoundaries:
         assert boundaries(texts(blocks(path, END_USER))) == []
 
     def test_a_transcript_without_messages_has_one(self, tmp_path: Path) -> None:
-        head = "version: 2.2\n"
-        user = "<|start|>user<|message|>Hi<|end|>\n"
-        document = document_of(tmp_path, head + user + head + head + user + head)
-        if document.transcript_count != 4:
-            pytest.skip("the reader joins empty transcripts")
+        one = '{"messages":[{"role":"user","content":"Hi"}]}'
+        none = '{"messages":[]}'
+        document = document_of(tmp_path, "\n".join([one, none, none, one, none]) + "\n", "rows.jsonl")
         projection = document.project(END_USER)
         rows = projection.rows()
         made = texts([BlockMaker(projection, rows, 79).make(row) for row in range(len(rows))])
-        assert [line.split(" of ")[0] for line in boundaries(made)] == [f"transcript {n}" for n in (1, 2, 3, 4)]
+        assert [line.split(" of ")[0] for line in boundaries(made)] == [f"transcript {n}" for n in (1, 2, 3, 4, 5)]
 
     def test_many_are_made_the_same_way_as_few(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         document = document_of(tmp_path, rows_of(40, hidden=7), "many.jsonl")

@@ -72,7 +72,7 @@ class Projection:
 
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user gets only harmless values of their headers."""
-        if not self.audience.strict:
+        if not (self.audience.strict and self.audience.is_safe):
             return [self._shown_transcript(each, each.number) for each in self._examiner.transcripts]
         found = enumerate(self.rows().shown_transcripts, 1)
         return [self._shown_transcript(self._examiner.transcripts[number - 1], label) for label, number in found]

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
 
 from viewer.core.examiner import Examiner
 from viewer.core.index import MessageIndex
@@ -127,7 +128,7 @@ class Rows:
     @property
     def shown_transcripts(self) -> Sequence[int]:
         """The transcripts that this audience knows of, in order; a strict one knows of those that show something."""
-        if not self._audience.strict:
+        if not self._counts_shown:
             return range(1, len(self._examiner.transcripts) + 1)
         state = len(self), self._now.taken
         if self._transcripts_at != state:
@@ -135,15 +136,25 @@ class Rows:
         return self._transcripts
 
     def _find_transcripts(self) -> array[int]:
-        found, row = array("I"), 0
-        while row < len(self):
-            found.append(self.transcript(row))
-            row = self.rows_of_transcript(found[-1]).stop
+        found = array("I")
+        if not len(self):
+            return found
+        starts = [*self._examiner.index.transcripts(1, self._numbers[-1]), (self._numbers[-1] + 1, 0)]
+        row = 0
+        for (_, number), (after, _) in pairwise(starts):
+            if row < len(self) and self._numbers[row] < after:
+                found.append(number)
+                row = bisect_left(self._numbers, after, row)
         return found
+
+    @property
+    def _counts_shown(self) -> bool:
+        """True for an audience that must not know of transcripts that show nothing; its rows are messages."""
+        return self._audience.strict and self._audience.is_safe
 
     def transcript_label(self, transcript: int) -> int:
         """The number that this audience knows a transcript by."""
-        return bisect_left(self.shown_transcripts, transcript) + 1 if self._audience.strict else transcript
+        return bisect_left(self.shown_transcripts, transcript) + 1 if self._counts_shown else transcript
 
     def turn(self, row: int) -> int:
         """The turn of the message of this row; for the end user turns are those of what is shown."""

@@ -11,6 +11,7 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
+from viewer.cli.rewritten import retried
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
 from viewer.render.diagnostic import compiler_lines, counts_line, source_lines, tally
@@ -30,7 +31,7 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
-            findings = document.findings()
+            findings = retried(document, document.findings)
             errors, warnings = tally([finding.diagnostic for finding in findings])
             self.errors += errors
             self.warnings += warnings

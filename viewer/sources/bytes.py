@@ -12,6 +12,7 @@ from typing import Protocol, cast
 
 from viewer.errors import ViewerError
 from viewer.sources.compressed import LONGEST_MAGIC, Expanded, compression_of
+from viewer.sources.file_source import FileSource
 from viewer.sources.spool import Spool
 
 CHUNK = 1024 * 1024
@@ -39,30 +40,10 @@ class Source(Protocol):
         """How many bytes there are."""
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+        """The bytes between two offsets; FileRewrittenError if the input no longer holds those that were read first."""
 
-
-class FileSource:
-    """A regular file, read in place."""
-
-    converted = False
-    note = ""
-
-    def __init__(self, name: str, descriptor: int) -> None:
-        self.name = name
-        self._descriptor = descriptor
-
-    @property
-    def size(self) -> int:
-        """The size at this moment."""
-        return os.fstat(self._descriptor).st_size
-
-    def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets, fewer where the file has become shorter."""
-        return os.pread(self._descriptor, max(0, end - start), start)
-
-    def __del__(self) -> None:
-        os.close(self._descriptor)
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same for the screen, which trusts no stamp of a file."""
 
 
 class SpooledSource:
@@ -80,6 +61,8 @@ class SpooledSource:
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
         return self._spool.read(start, end)
+
+    read_again = read
 
 
 def open_source(path: str) -> Source:

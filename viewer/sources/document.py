@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
@@ -11,12 +11,16 @@ from viewer.core.dialect import Options
 from viewer.core.examiner import Examiner
 from viewer.core.index import MessageIndex
 from viewer.core.memory import forget, give_back
+from viewer.core.messages import Message
 from viewer.core.parser import Parser
 from viewer.core.visibility import Audience
-from viewer.errors import ViewerError
+from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import DIALECTS, Detection, body_of_ids, detect
 from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source, open_source
+from viewer.sources.checksums import BLOCK
+from viewer.sources.file_source import FileSource
+from viewer.sources.judging import is_still
 from viewer.sources.places import Places
 from viewer.sources.projection import Projection
 from viewer.sources.vault import Vault
@@ -35,6 +39,8 @@ CHECKED_AT_ONCE = 128 * 1024
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
 """How much of the work on a big input is checking."""
+MOST_REVISIONS = 16
+"""A file that is rewritten so often while a command reads it cannot be read."""
 
 
 @frozen
@@ -54,14 +60,21 @@ class Document:
     def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
         self.name = source.name
         self._options = options
+        self._dialect = dialect
+        self.on_rewritten: Callable[[], None] | None = None
+        """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,
+        FileRewrittenError is raised."""
+        self.revision = 0
+        """How many times the input has been read from the start again."""
+        self._is_stepping = False
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Read this source from its first byte."""
         self._source = source
         self.detection = detection
-        self._places = Places(source.read)
-        self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
+        self._places = Places(self._read)
+        self._examiner = Examiner(self._read, DIALECTS, body_of_ids, defers=True)
         self._examiner.is_partial = True
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
@@ -73,6 +86,24 @@ class Document:
         """The input has been read to its end, and all of it has been checked."""
         if source.converted:
             self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+
+    def begin_again(self) -> None:
+        """Read the input from the start: the file was rewritten. What was projected before gives no body any more."""
+        if not isinstance(self._source, FileSource):
+            raise FileRewrittenError(self.name)
+        self.revision += 1
+        source = self._source.begin_again()
+        self._begin(source, _choose(source, self._dialect))
+
+    def _read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets; for the screen none if the file was rewritten."""
+        try:
+            return self._source.read(start, end)
+        except FileRewrittenError:
+            if self._is_stepping or self.on_rewritten is None:
+                raise
+            self.on_rewritten()
+            return b""
 
     def load(self) -> Document:
         """Read the whole input."""
@@ -99,12 +130,25 @@ class Document:
         self._is_prepared = True
 
     def read_some(self, size: int) -> None:
-        """Read on by this many bytes; then check as many. In the end the document is complete."""
+        """Read on by this many bytes; then check as many. In the end the document is complete.
+
+        If the file was rewritten in the meantime, reading starts over."""
         if self.is_complete:
             return
+        self._is_stepping = True
+        try:
+            self._step(size)
+        except FileRewrittenError:
+            if self.on_rewritten is None and self.revision >= MOST_REVISIONS:
+                raise
+            self.begin_again()
+        finally:
+            self._is_stepping = False
+
+    def _step(self, size: int) -> None:
         if self._is_read:
             self._examiner.check_some(size)
-        elif data := self._source.read(self._read_to, self._read_to + size):
+        elif data := self._next_bytes(size):
             self._take(data)
             if not self._scanner:
                 self._examiner.check_all()
@@ -118,13 +162,23 @@ class Document:
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
 
+    def _next_bytes(self, size: int) -> bytes:
+        """The next bytes. Big pieces end where a block of checksums does, since only whole blocks can do without."""
+        if not isinstance(self._source, FileSource):
+            return self._source.read(self._read_to, self._read_to + size)
+        if size > 2 * BLOCK:
+            size -= (self._read_to + size) % BLOCK
+        return self._source.next(self._read_to, size)
+
     def _take(self, data: bytes) -> None:
         self._read_to += len(data)
         self._places.feed(data)
         if self._is_worth_scanning(len(data)):
             self._scan(data)
-        else:
-            self._examiner.take(self._parser.feed(data))
+            return
+        if isinstance(self._source, FileSource):
+            self._source.index(data)
+        self._examiner.take(self._parser.feed(data))
 
     def _is_worth_scanning(self, size: int) -> bool:
         if size < WORTH_SCANNING or not self._parser.has_frames:
@@ -139,6 +193,8 @@ class Document:
             self._scanner = Scanner(self._parser, self._examiner)
             self._is_prepared = True
         self._scanner.feed(data)
+        if isinstance(self._source, FileSource):
+            self._source.index(data, self._scanner.parsed)
 
     def _end(self) -> None:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
@@ -184,7 +240,14 @@ class Document:
 
     def project(self, audience: Audience) -> Projection:
         """The document as this audience may see it."""
-        return Projection(audience, self._examiner, self._places, Vault(self._source, self._examiner.unsettled))
+        vault = Vault(self._source, self._examiner.unsettled, self._is_still, self.on_rewritten)
+        return Projection(audience, self._examiner, self._places, vault)
+
+    def _is_still(self, message: Message, frame: bytes) -> bool:
+        """True if these bytes still are the message of this number; the one that is given may be cut."""
+        known = self._examiner.index[message.number]
+        dialect = self._examiner.transcripts[known.transcript - 1].dialect
+        return is_still(known, frame, DIALECTS[dialect], self._options)
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""
@@ -201,9 +264,9 @@ class Document:
         For a command that was told to reveal everything."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
-        after = self._source.read(start, start + LONGEST_EXCERPT)
+        after = self._read(start, start + LONGEST_EXCERPT)
         after = after.split(b"\n", 1)[0].rstrip(b"\r")
-        before = self._source.read(line_start, start).decode("utf-8", "replace")
+        before = self._read(line_start, start).decode("utf-8", "replace")
         place = after[: max(0, end - start)].decode("utf-8", "replace")
         rest = after[max(0, end - start) :].decode("utf-8", "replace")
         return before + place + rest, len(before), len(before) + len(place)

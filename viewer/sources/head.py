@@ -25,6 +25,8 @@ class Head:
         """The bytes between two offsets."""
         return self._data[start:end]
 
+    read_again = read
+
     def drop(self) -> None:
         """Forget them: nobody reads any more."""
         self._data = b""

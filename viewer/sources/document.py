@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
@@ -238,10 +239,17 @@ class Document:
         """All calls and replies; for counting, never for a view."""
         return self._examiner.calls.links
 
-    def project(self, audience: Audience) -> Projection:
-        """The document as this audience may see it."""
-        vault = Vault(self._source, self._examiner.unsettled, self._is_still, self.on_rewritten)
+    def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
+        """The document as this audience may see it. Without `withholds`, FileRewrittenError is raised where the screen
+        shows nothing."""
+        on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
+        vault = Vault(self._source, self._examiner.unsettled, self._is_still, on_rewritten)
         return Projection(audience, self._examiner, self._places, vault)
+
+    def _report(self, source: Source) -> None:
+        """Say that something was withheld, unless the input is being read again already."""
+        if source is self._source and self.on_rewritten:
+            self.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
         """True if these bytes still are the message of this number; the one that is given may be cut."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -15,8 +16,11 @@ from typing import Any
 import pytest
 
 from tests.cli.program import Result, run
+from tests.leaks.acting import act_of
 from tests.leaks.finder import Leak
+from tests.leaks.laboratory import Escaped, Recorded, Session
 from tests.leaks.planted import KINDS, Part, Planted, made_of
+from tests.tui.running import settled
 from viewer.cli import following, output
 from viewer.cli.followed import Followed
 from viewer.cli.show_live import LiveJson, LiveText
@@ -33,6 +37,10 @@ from viewer.sources import (
     held_file,
     stamp,
 )
+from viewer.sources.shown import ShownMessage
+from viewer.tui import opening
+from viewer.tui.app import ViewOptions
+from viewer.tui.screens.main import MainScreen
 
 UNKNOWABLE = "only the end of a think block"
 FORMS = list(EXPORTERS)
@@ -170,10 +178,16 @@ class Steps:
         self._act = act
 
     def step(self) -> None:
-        if self.count == self._at and not self.is_done:
+        """One more."""
+        if self.count == self._at:
+            self.act()
+        self.count += 1
+
+    def act(self) -> None:
+        """Do it now, unless it was done."""
+        if not self.is_done:
             self.is_done = True
             self._act()
-        self.count += 1
 
 
 @contextmanager
@@ -207,7 +221,8 @@ def rewritten(schedule: Schedule, path: Path, at: int) -> Iterator[Steps]:
         if schedule.trusts:
             patched.setattr(stamp, "YOUNGEST_NS", 0)
         patched.setattr(output, "_BLOCK", 400)
-        patched.setattr(following, "FolderWake", lambda path: _Awake())
+        for waker in (following, opening):
+            patched.setattr(waker, "FolderWake", lambda path: _Awake())
         patched.setattr(generation, "RECENT", 300)
         if schedule.small:
             _make_small(patched)
@@ -233,10 +248,43 @@ class _Awake:
         return True
 
     async def wait_async(self, timeout: float) -> bool:
+        await asyncio.sleep(0.002)
         return True
 
     def close(self) -> None:
         pass
+
+
+ACTS = 10
+LATEST_IN_VIEWER = 500
+
+
+async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> tuple[list[Escaped], str]:
+    """What escaped from a session in the viewer; what is shown in the end."""
+    path = folder / "input" / "chat.ocml"
+    path.parent.mkdir()
+    chance, shown = Random(f"viewer {schedule.seed}"), ""
+    with rewritten(schedule, path, at) as steps, pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        app = Recorded(["input/chat.ocml"], ViewOptions(dialect=schedule.dialect, follow=follow))
+        async with app.run_test(size=(110, 34)) as pilot:
+            session = Session(schedule.canaries, pilot, folder)
+            for number in range(ACTS):
+                session.look("waiting")
+                await session.do(act_of(chance.getrandbits(40), ["Umbrellas"]))
+                if number == ACTS // 2:
+                    steps.act()
+            for _ in range(30):
+                await asyncio.sleep(0.002)
+                session.look("the end")
+            await settled(pilot)
+            session.look("the end")
+            if not app._exit:
+                main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
+                items = main.document.project(END_USER).items() if main else ()
+                shown = " ".join(item.body for item in items if isinstance(item, ShownMessage))
+        session.files()
+    return session.escaped, shown
 
 
 def tick(folder: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.leaks.rewriting import COMMANDS, LIVE, Schedule, outcome_of
+from tests.leaks.rewriting import COMMANDS, LATEST_IN_VIEWER, LIVE, Schedule, outcome_of, viewed
 from viewer.sources import guarded_file, held_file
 from viewer.sources.file_source import FileSource
 
@@ -48,6 +49,30 @@ def test_nothing_hidden_gets_out_of_files_that_are_rewritten(share: int) -> None
 def test_nothing_hidden_gets_out_of_a_thousand_files_that_are_rewritten(share: int) -> None:
     done = [try_schedule(SEED * SCHEDULES + seed) for seed in range(share, SCHEDULES, SHARES)]
     assert sum(done) > len(done) / 2
+
+
+async def view_schedule(seed: int, folder: Path) -> None:
+    follow, chance = bool(seed % 2), Random(seed)
+    schedule = Schedule(seed, ["view", "-f"] if follow else ["view"])
+    escaped, shown = await viewed(schedule, folder, chance.randrange(LATEST_IN_VIEWER), follow=follow)
+    assert escaped == [], str(schedule)
+    if follow and shown and schedule.shows_end:
+        assert "Umbrellas are at the end of the other." in shown, str(schedule)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+async def test_nothing_hidden_gets_on_the_screen_when_a_file_is_rewritten(seed: int, tmp_path: Path) -> None:
+    await view_schedule(seed, tmp_path)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("share", range(SHARES))
+async def test_nothing_hidden_gets_on_the_screen_in_many_sessions(share: int, tmp_path: Path) -> None:
+    for seed in range(share, SCHEDULES // 5, SHARES):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        await view_schedule(SEED * SCHEDULES + seed, folder)
 
 
 def unguarded(patched: pytest.MonkeyPatch) -> None:

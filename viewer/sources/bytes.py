@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Protocol, cast
 
-from viewer.errors import ViewerError
+from viewer.errors import FileRewrittenError, ViewerError
 from viewer.sources.compressed import LONGEST_MAGIC, Expanded, compression_of
 from viewer.sources.file_source import FileSource
+from viewer.sources.guarded_file import GuardedStream
 from viewer.sources.spool import Spool
 
 CHUNK = 1024 * 1024
 STANDARD_INPUT = "-"
 FROM_A_PIPE = "spooled from a pipe"
 READ_AS_UTF_8 = "UTF-16 read as UTF-8"
+_MOST_TRIES = 16
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -81,8 +83,21 @@ def open_source(path: str) -> Source:
         return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE)
     first = os.pread(descriptor, LONGEST_MAGIC, 0)
     if first[:2] in _UTF_16 or compression_of(first):
-        return _spooled(path, os.fdopen(descriptor, "rb"))
+        return _spooled_whole(path, descriptor)
     return FileSource(path, descriptor)
+
+
+def _spooled_whole(path: str, descriptor: int) -> SpooledSource:
+    """A regular file that must be spooled. If it is rewritten in the meantime, parts of two contents would be mixed."""
+    try:
+        for _ in range(_MOST_TRIES):
+            stream = GuardedStream(os.dup(descriptor))
+            source = _spooled(path, stream)
+            if stream.was_one_file:
+                return source
+    finally:
+        os.close(descriptor)
+    raise FileRewrittenError(path)
 
 
 def _sentence(path: str, error: OSError) -> str:

@@ -55,6 +55,26 @@ class Finding:
     end_column: int
 
 
+class _Reader:
+    """Reads what the places and the checks of a document need; for the screen nothing if the file was rewritten."""
+
+    def __init__(self, source: Source, on_rewritten: Callable[[], None] | None = None, raises: bool = False) -> None:
+        self.on_rewritten = on_rewritten
+        self.raises = raises
+        """A step of reading is under way: it starts over if the file was rewritten."""
+        self._source = source
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        try:
+            return self._source.read(start, end)
+        except FileRewrittenError:
+            if self.raises or self.on_rewritten is None:
+                raise
+            self.on_rewritten()
+            return b""
+
+
 class Document:
     """One input, read at once or bit by bit."""
 
@@ -62,20 +82,18 @@ class Document:
         self.name = source.name
         self._options = options
         self._dialect = dialect
-        self.on_rewritten: Callable[[], None] | None = None
-        """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,
-        FileRewrittenError is raised."""
         self.revision = 0
         """How many times the input has been read from the start again."""
-        self._is_stepping = False
+        self._reader = _Reader(source)
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Read this source from its first byte."""
         self._source = source
+        reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
         self.detection = detection
-        self._places = Places(self._read)
-        self._examiner = Examiner(self._read, DIALECTS, body_of_ids, defers=True)
+        self._places = Places(reader.read)
+        self._examiner = Examiner(reader.read, DIALECTS, body_of_ids, defers=True)
         self._examiner.is_partial = True
         self._parser = Parser(DIALECTS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
@@ -96,15 +114,23 @@ class Document:
         source = self._source.begin_again()
         self._begin(source, _choose(source, self._dialect))
 
-    def _read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; for the screen none if the file was rewritten."""
-        try:
-            return self._source.read(start, end)
-        except FileRewrittenError:
-            if self._is_stepping or self.on_rewritten is None:
-                raise
-            self.on_rewritten()
-            return b""
+    @property
+    def on_rewritten(self) -> Callable[[], None] | None:
+        """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,
+        FileRewrittenError is raised."""
+        return self._reader.on_rewritten
+
+    @on_rewritten.setter
+    def on_rewritten(self, call: Callable[[], None] | None) -> None:
+        self._reader.on_rewritten = call
+
+    @property
+    def _is_stepping(self) -> bool:
+        return self._reader.raises
+
+    @_is_stepping.setter
+    def _is_stepping(self, value: bool) -> None:
+        self._reader.raises = value
 
     def load(self) -> Document:
         """Read the whole input."""
@@ -272,9 +298,9 @@ class Document:
         For a command that was told to reveal everything."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
-        after = self._read(start, start + LONGEST_EXCERPT)
+        after = self._reader.read(start, start + LONGEST_EXCERPT)
         after = after.split(b"\n", 1)[0].rstrip(b"\r")
-        before = self._read(line_start, start).decode("utf-8", "replace")
+        before = self._reader.read(line_start, start).decode("utf-8", "replace")
         place = after[: max(0, end - start)].decode("utf-8", "replace")
         rest = after[max(0, end - start) :].decode("utf-8", "replace")
         return before + place + rest, len(before), len(before) + len(place)

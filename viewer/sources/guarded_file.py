@@ -116,3 +116,22 @@ class GuardedFile:
 
     def __del__(self) -> None:
         os.close(self.descriptor)
+
+
+class GuardedStream:
+    """A file that is read once from its start to its end, and then asked whether all of it is still there."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._file = GuardedFile(descriptor)
+
+    def read1(self, size: int, /) -> bytes:
+        """The next bytes; none at the end."""
+        at = self._file.sums.length
+        data = self._file.pread(at, at + size)
+        self._file.index(data)
+        return data
+
+    @property
+    def was_one_file(self) -> bool:
+        """True if the parts that were read belong together: the file holds all of them at once."""
+        return not self._file.has_moved or self._file.compare()

@@ -77,7 +77,7 @@ class TestRewrites:
         assert SENTENCE in result.err
         assert result.code == 0
 
-    @pytest.mark.parametrize("form", ["html", "md", "text", "jsonl", "svg"])
+    @pytest.mark.parametrize("form", ["html", "md", "text", "jsonl"])
     def test_export_leaves_no_file(self, path: Path, form: str) -> None:
         target = path.with_name("out")
         result = run("export", "--to", form, "-o", target, path)

@@ -60,6 +60,7 @@ COMMANDS: list[list[str]] = [
 ]
 LIVE: list[list[str]] = [["show", "-f"], ["show", "-f", "--json"], ["check", "-f"]]
 WAYS = ("other", "same length", "order", "truncate", "replace", "grow")
+NEWEST = "Umbrellas are at the end of the other."
 END = "Umbrellas are at the end {}."
 _LASTS = {
     "openchatml-0.1": "<|im_start|>assistant\n{}<|im_end|>\n",
@@ -279,12 +280,23 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
                 session.look("the end")
             await settled(pilot)
             session.look("the end")
-            if not app._exit:
-                main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
-                items = main.document.project(END_USER).items() if main else ()
-                shown = " ".join(item.body for item in items if isinstance(item, ShownMessage))
+            for _ in range(500):
+                shown = _shown_of_followed(app)
+                if NEWEST in shown or not shown:
+                    break
+                await asyncio.sleep(0.002)
+                session.look("reading on")
         session.files()
     return session.escaped, shown
+
+
+def _shown_of_followed(app: Recorded) -> str:
+    """What the end user is shown, if the file is still followed: an action may have ended that."""
+    main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
+    if main is None or main.tailed is None:
+        return ""
+    items = main.document.project(END_USER).items()
+    return " ".join(item.body for item in items if isinstance(item, ShownMessage))
 
 
 def tick(folder: Path) -> None:

@@ -204,7 +204,7 @@ class Document:
             self._scan(data)
             return
         if isinstance(self._source, FileSource):
-            self._source.index(data)
+            self._source.index(self._read_to - len(data), data)
         self._examiner.take(self._parser.feed(data))
 
     def _is_worth_scanning(self, size: int) -> bool:
@@ -221,7 +221,7 @@ class Document:
             self._is_prepared = True
         self._scanner.feed(data)
         if isinstance(self._source, FileSource):
-            self._source.index(data, self._scanner.parsed)
+            self._source.index(self._read_to - len(data), data, self._scanner.parsed)
 
     def _end(self) -> None:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""

@@ -46,14 +46,19 @@ class FileSource:
     def next(self, start: int, size: int) -> bytes:
         """The bytes to be indexed next. All that was indexed before still precedes them in the file."""
         self._check_length()
+        if start < self._file.sums.length:  # another document has read so far
+            return self._read(start, start + size, trusts_stamp=True)
         moved_before = self._file.has_moved
         data = self._file.pread(start, start + size)
         if moved_before or self._file.has_moved:
             self._compare(start, at_end=not data)
         return data
 
-    def index(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """These bytes came next and are indexed; with `parsed`, the scanner read all but these spans of them."""
+    def index(self, start: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
+        """These bytes are indexed; with `parsed`, the scanner read all but these spans of them."""
+        known = self._file.sums.length - start
+        if known > 0:
+            data, parsed = data[known:], None
         self._file.index(data, None if self._sums_all else parsed)
 
     def begin_again(self) -> FileSource:

@@ -20,15 +20,15 @@ from tests.benchmarks.scale import Report, Scale
 from tests.benchmarks.terminal import anonymous_megabytes
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.benchmarks.viewing import rows_of, viewing
+from tests.cli.live_program import Live
 from tests.tui.running import drawn, view
-from viewer.sources import wake
 from viewer.sources.live import LiveDocument
-from viewer.tui import opening
+from viewer.sources.wake import FolderWake, Polling, Watch
 from viewer.tui.app import ViewOptions
 
 RATE, LONG_RATE = 10 * MEGABYTE, MEGABYTE
 ROTATIONS = 20
-MEDIAN_MS, P99_MS, LAG_MS = 25, 60, 50
+MEDIAN_MS, P99_MS, LAG_MS, PRINTED_MS = 25, 60, 50, 100
 KEPT_UP = 0.95
 MORE_MEGABYTES = 10
 
@@ -38,23 +38,15 @@ Measure = Callable[[Pilot[int], Path, Scale, Report], Awaitable[None]]
 def measure(scale: Scale, report: Report) -> None:
     """The rows of this group."""
     _in_app(_latency, scale, report)
-    _without_events(_polled_latency, scale, report)
+    _in_app(_polled_latency, scale, report, watch=lambda path: Polling())
+    _printed_latency(scale, report)
     _in_app(_throughput, scale, report)
     _in_app(_long_run, scale, report)
 
 
-def _without_events(measure: Measure, scale: Scale, report: Report) -> None:
-    """As where the system tells nothing of changes."""
-    vars(opening)["FolderWake"] = lambda path: wake.Polling()
-    try:
-        _in_app(measure, scale, report)
-    finally:
-        vars(opening)["FolderWake"] = wake.FolderWake
-
-
-def _in_app(measure: Measure, scale: Scale, report: Report) -> None:
+def _in_app(measure: Measure, scale: Scale, report: Report, watch: Watch = FolderWake) -> None:
     async def run(path: Path) -> None:
-        async with viewing(path, "", ViewOptions(follow=True)) as pilot:
+        async with viewing(path, "", ViewOptions(follow=True), watch=watch) as pilot:
             await asyncio.sleep(0.5)
             await measure(pilot, path, scale, report)
 
@@ -93,6 +85,24 @@ async def _appends(pilot: Pilot[int], path: Path, appends: int) -> list[float]:
             await asyncio.sleep(0.001)
         times.append(time.perf_counter() - start)
     return times
+
+
+def _printed_latency(scale: Scale, report: Report) -> None:
+    """From an append to the line that `show -f --json` prints for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.ocml"
+        path.write_text(HEAD, "utf-8")
+        times = []
+        with Live("show", "-f", "--json", path) as program:
+            for number in range(scale.appends):
+                word = f"word{number}x"
+                time.sleep(0.05)
+                start = time.perf_counter()
+                _append(path, f"<|start|>user<|message|>{word}<|end|>\n".encode())
+                while word not in program.out:
+                    time.sleep(0.001)
+                times.append(time.perf_counter() - start)
+    report(Row("append to print: p99", milliseconds(percentile(times, 99)), (), (Bound(PRINTED_MS),)))
 
 
 class _Writer(threading.Thread):

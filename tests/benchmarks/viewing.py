@@ -19,6 +19,7 @@ from textual.screen import Screen
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.tui.running import ROOMY, drawn, view
+from viewer.sources.wake import FolderWake, Watch
 from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 
 HERTZ = 60
@@ -29,9 +30,11 @@ HOPS = 20
 
 
 @asynccontextmanager
-async def viewing(path: Path, first: str = "", options: ViewOptions | None = None) -> AsyncIterator[Pilot[int]]:
+async def viewing(
+    path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWake
+) -> AsyncIterator[Pilot[int]]:
     """The app on this file, once this word is on the screen."""
-    app = ViewerApp([str(path)], options)
+    app = ViewerApp([str(path)], options, watch=watch)
     app.tunes_memory = True
     gc.freeze()
     gc.set_threshold(*COLLECTOR)

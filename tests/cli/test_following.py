@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.following import ANSWER, EVENTS, HEAD, SECRET, append, json_of, said
+from tests.cli.following import ANSWER, HEAD, SECRET, append, json_of, said
 from tests.cli.live_program import Live
 from tests.cli.program import CHAT, ROOT, run
 
@@ -123,24 +121,6 @@ class TestShow:
 
 class TestFolders:
     @pytest.mark.slow
-    @EVENTS
-    def test_the_newest_transcript_is_followed_and_then_newer_ones(self, tmp_path: Path, prelude: str) -> None:
-        for age, name in enumerate(("new", "old")):
-            (tmp_path / f"{name}.ocml").write_text(HEAD + said(name))
-            os.utime(tmp_path / f"{name}.ocml", (1000 - age, 1000 - age))
-        (tmp_path / "notes.txt").write_text("nothing to see")
-        with json_of(tmp_path, prelude=prelude) as live:
-            live.until_bodies("new")
-            append(tmp_path / "old.ocml", said("is no newer for that"))
-            append(tmp_path / "new.ocml", said("two"))
-            live.until_bodies("new", "two")
-            (tmp_path / "newer.ocml").write_text(HEAD + said("newer"))
-            live.until_bodies("newer")
-            assert live.resets == ["replaced"]
-            followed = [line for line in live.err.splitlines() if "following the newest" in line]
-            assert [Path(line.split(": ")[1]).name for line in followed] == ["new.ocml", "newer.ocml"]
-
-    @pytest.mark.slow
     def test_an_empty_folder_is_waited_in(self, tmp_path: Path) -> None:
         with json_of(tmp_path) as live:
             live.until(lambda live: "waiting for the file" in live.err)
@@ -228,23 +208,3 @@ class TestCheck:
                 live.process.stdin.close()
                 outs.add(live.ended().out)
         assert len(outs) == 1
-
-
-def late(live: Live, holds: Callable[[Live], object]) -> float:
-    """How many seconds pass until something is so."""
-    begun = time.monotonic()
-    live.until(holds)
-    return time.monotonic() - begun
-
-
-@pytest.mark.lab
-@EVENTS
-def test_an_appended_message_is_there_within_100_ms(path: Path, prelude: str) -> None:
-    with json_of(path, prelude=prelude) as live:
-        live.until_bodies("one")
-        times = []
-        for number in range(200):
-            time.sleep(0.03)
-            append(path, said(f"number {number}"))
-            times.append(late(live, lambda live, number=number: f'number {number}"' in live.out))  # type: ignore[misc]
-    assert sorted(times)[197] < 0.1

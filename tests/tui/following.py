@@ -19,7 +19,7 @@ THOUGHT = "<|start|>assistant<|channel|>analysis<|message|>Plums are a secret.<|
 ANSWER = "<|start|>assistant<|channel|>final<|message|>"
 CALL = "<|start|>assistant to=functions.find call_id=c1<|channel|>commentary<|constrain|>json<|message|>"
 REPLY = '<|start|>tool name=functions.find call_id=c1 to=assistant<|channel|>commentary<|message|>{"ok":true}<|end|>\n'
-LONGEST = 30.0
+MOST_TURNS = 20_000
 
 
 class Live:
@@ -62,11 +62,12 @@ class Live:
         return drawn(self.pilot)
 
     async def until(self, true: Callable[[], bool]) -> None:
-        """Wait for something; not for long."""
-        end = asyncio.get_running_loop().time() + LONGEST
-        while not true():
-            assert asyncio.get_running_loop().time() < end, drawn(self.pilot)
-            await asyncio.sleep(0.005)
+        """Wait until something is true; give up after many turns of the event loop, however long they take."""
+        for _ in range(MOST_TURNS):
+            if true():
+                return
+            await asyncio.sleep(0.001)
+        raise AssertionError(drawn(self.pilot))
 
     @property
     def title(self) -> str:

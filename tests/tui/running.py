@@ -13,6 +13,8 @@ from textual.keys import _character_to_key
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
+from tests.watching import FakeWatcher
+from viewer.sources.wake import Watch
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.key_names import character
 from viewer.tui.screens.main import MainScreen
@@ -25,10 +27,14 @@ LONGEST = 30.0
 
 @asynccontextmanager
 async def running(
-    *paths: str | Path, size: tuple[int, int] = ROOMY, keys: Sequence[str] = (), options: ViewOptions | None = None
+    *paths: str | Path,
+    size: tuple[int, int] = ROOMY,
+    keys: Sequence[str] = (),
+    options: ViewOptions | None = None,
+    watch: Watch | None = None,
 ) -> AsyncIterator[Pilot[int]]:
     """The app on these files, or on the tour, when all has been read and the keys have been pressed."""
-    app = ViewerApp([str(path) for path in paths] or [TOUR], options)
+    app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch)
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         if keys:

@@ -3,6 +3,7 @@ standard error."""
 
 from __future__ import annotations
 
+import time
 from typing import Protocol
 
 from viewer.cli.exits import FINE, INTERRUPTED, PipeClosed, complain
@@ -13,9 +14,10 @@ from viewer.errors import FileRewrittenError
 from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.changes import WAITING, Condition, Reason
 from viewer.sources.follow import FollowSource
+from viewer.sources.held_file import Clock
 from viewer.sources.live import LiveChange, LiveDocument
 from viewer.sources.newest import NewestFile
-from viewer.sources.wake import FolderWake, Polling
+from viewer.sources.wake import FolderWake, Polling, Watch
 
 PAUSE = 0.05
 """So many seconds lie between two looks at the file where nothing wakes us."""
@@ -47,18 +49,22 @@ class Printer(Protocol):
         """Whether anything was printed of this reading."""
 
 
-def follow(followed: Followed, printer: Printer) -> int:
-    """Print until the input ends or the person interrupts; returns the exit code that tells which."""
+def follow(followed: Followed, printer: Printer, *, watch: Watch = FolderWake, clock: Clock = time.monotonic) -> int:
+    """Print until the input ends or is interrupted; return the exit code for that."""
     with Interruption() as interruption:
-        return _Follower(followed, printer, interruption).run()
+        return _Follower(followed, printer, interruption, watch, clock).run()
 
 
 class _Follower:
-    def __init__(self, followed: Followed, printer: Printer, interruption: Interruption) -> None:
+    def __init__(
+        self, followed: Followed, printer: Printer, interruption: Interruption, watch: Watch, clock: Clock
+    ) -> None:
         self._followed = followed
         self._printer = printer
         self._interruption = interruption
-        self._newest = NewestFile(followed.path) if is_directory(followed.path) else None
+        self._watch = watch
+        self._clock = clock
+        self._newest = NewestFile(followed.path, clock) if is_directory(followed.path) else None
         self._document: LiveDocument | None = None
         self._is_stalled = False
 
@@ -148,9 +154,9 @@ class _Follower:
         complain(f"{path}: following the newest file")
 
     def _open(self, path: str, reason: Reason | None = None) -> None:
-        wake = Polling() if path == STANDARD_INPUT else FolderWake(path)
-        source = FollowSource(path, wake=wake)
-        self._document = LiveDocument(source, self._followed.dialect, self._followed.options)
+        wake = Polling() if path == STANDARD_INPUT else self._watch(path)
+        source = FollowSource(path, wake=wake, clock=self._clock)
+        self._document = LiveDocument(source, self._followed.dialect, self._followed.options, clock=self._clock)
         self._begin(self._document, reason)
 
     def _end(self) -> None:

@@ -8,8 +8,9 @@ from viewer.errors import ViewerError
 from viewer.sources.folder import Found, look_through
 from viewer.sources.held_file import Clock
 
-PAUSE = 0.5
-"""So many seconds lie between two looks; more in a large folder, so that looking takes a tenth of the time at most."""
+PAUSE, LONGEST_PAUSE = 0.5, 5.0
+"""Seconds between two scans. A slow scan is followed by a longer pause, so that scanning takes a tenth of the time; the
+cap keeps one scan that was slow by chance from delaying the next by minutes."""
 
 
 class NewestFile:
@@ -33,7 +34,7 @@ class NewestFile:
         found = self._transcripts()
         new = [one for one in found if one.path not in self._names]
         self._names |= {one.path for one in found}
-        self._next_look = self._clock() + max(PAUSE, 9 * (self._clock() - begun))
+        self._next_look = self._clock() + min(LONGEST_PAUSE, max(PAUSE, 9 * (self._clock() - begun)))
         return max(new, key=lambda one: (one.modified, one.path)).path if new else None
 
     def _transcripts(self) -> list[Found]:

@@ -8,6 +8,7 @@ import asyncio
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +29,10 @@ class Wake(Protocol):
 
     def close(self) -> None:
         """No longer needed."""
+
+
+Watch = Callable[[str], Wake]
+"""Start to watch a file, given its path."""
 
 
 class Polling:

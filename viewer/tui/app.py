@@ -23,6 +23,7 @@ from viewer.render.crash import report_crash
 from viewer.render.style import Style, own
 from viewer.resources import bundled
 from viewer.sources.bytes import Source, is_directory
+from viewer.sources.wake import FolderWake, Watch
 from viewer.tui.barrier import Barrier
 from viewer.tui.commands import command_provider
 from viewer.tui.endings import fault_of, take_faults_of, take_signals
@@ -80,13 +81,20 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, paths: Sequence[str], options: ViewOptions | None = None, first: Source | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        options: ViewOptions | None = None,
+        first: Source | None = None,
+        *,
+        watch: Watch = FolderWake,
+    ) -> None:
         """`first` is the first input, opened already: a pipe can be opened only once."""
         self.options = options or ViewOptions()
         super().__init__(self.options.theme or theme_in_force(self.options.settings).value, self.options.settings)
         self._first = first
         self.paths = list(paths)
-        self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow)
+        self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
         self._folder: str | None = None
         self._folder_watch: FolderWatch | None = None

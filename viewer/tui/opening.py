@@ -13,16 +13,19 @@ from viewer.sources.compressed import LONGEST_MAGIC, compression_of
 from viewer.sources.document import Document
 from viewer.sources.follow import FollowSource
 from viewer.sources.live import LiveDocument
-from viewer.sources.wake import FolderWake
+from viewer.sources.wake import FolderWake, Watch
 
 
 class Opener:
     """Opens what a person named; what can only be read while it comes is always followed."""
 
-    def __init__(self, dialect: str | None, reading: Options | None, follow: bool) -> None:
+    def __init__(
+        self, dialect: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWake
+    ) -> None:
         self._dialect = dialect
         self._reading = reading
         self._follow = follow
+        self._watch = watch
 
     def first(self, path: str) -> Source | None:
         """The first input, opened before there is a screen, so that what is wrong with it is told on the terminal."""
@@ -49,7 +52,7 @@ class Opener:
         if path == STANDARD_INPUT:
             source = FollowSource(path, descriptor=sys.stdin.fileno())
         else:
-            source = FollowSource(path, wake=FolderWake(path))
+            source = FollowSource(path, wake=self._watch(path))
         return LiveDocument(source, self._dialect, self._reading, reads_first=True)
 
 

@@ -38,7 +38,6 @@ from viewer.sources import (
     stamp,
 )
 from viewer.sources.shown import ShownMessage
-from viewer.tui import opening
 from viewer.tui.app import ViewOptions
 from viewer.tui.screens.main import MainScreen
 
@@ -222,8 +221,6 @@ def rewritten(schedule: Schedule, path: Path, at: int) -> Iterator[Steps]:
         if schedule.trusts:
             patched.setattr(stamp, "YOUNGEST_NS", 0)
         patched.setattr(output, "_BLOCK", 400)
-        for waker in (following, opening):
-            patched.setattr(waker, "FolderWake", lambda path: _Awake())
         patched.setattr(generation, "RECENT", 300)
         if schedule.small:
             _make_small(patched)
@@ -244,6 +241,9 @@ def _make_small(patched: pytest.MonkeyPatch) -> None:
 
 class _Awake:
     """Waits for nothing."""
+
+    def __init__(self, path: str) -> None:
+        pass
 
     def wait(self, timeout: float) -> bool:
         return True
@@ -267,7 +267,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
     chance, shown = Random(f"viewer {schedule.seed}"), ""
     with rewritten(schedule, path, at) as steps, pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        app = Recorded(["input/chat.ocml"], ViewOptions(dialect=schedule.dialect, follow=follow))
+        app = Recorded(["input/chat.ocml"], ViewOptions(dialect=schedule.dialect, follow=follow), watch=_Awake)
         async with app.run_test(size=(110, 34)) as pilot:
             session = Session(schedule.canaries, pilot, folder)
             for number in range(ACTS):
@@ -350,11 +350,11 @@ def _followed(words: list[str], path: Path, dialect: str, steps: Steps) -> Resul
             from viewer.cli.check_live import LiveReport
 
             report = LiveReport(style, None, False)
-            following.follow(followed, report)
+            following.follow(followed, report, watch=_Awake)
             report.sum_up()
             return 0
         printer = LiveJson(END_USER, style) if "--json" in words else LiveText(END_USER, style)
-        return following.follow(followed, printer)
+        return following.follow(followed, printer, watch=_Awake)
 
     with pytest.MonkeyPatch.context() as patched:
         import viewer.cli

@@ -24,6 +24,8 @@ class InMemory:
     def read(self, start: int, end: int) -> bytes:
         return self._data[start:end]
 
+    read_again = read
+
 
 def project(text: str | bytes, dialect: str, audience: Audience = EVERYTHING) -> Projection:
     return Document(InMemory(text), dialect).load().project(audience)

@@ -56,6 +56,8 @@ class InMemory:
     def read(self, start: int, end: int) -> bytes:
         return self._data[start:end]
 
+    read_again = read
+
 
 # What is tried on each input.
 

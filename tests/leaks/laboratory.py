@@ -49,8 +49,8 @@ class Escaped:
 class Recorded(ViewerApp):
     """The app, and what it sends elsewhere than to the screen."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
         self.sent: list[tuple[str, str]] = []
 
     def copy_to_clipboard(self, text: str) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 from textual.app import App
 
 from viewer.core.examiner import Examiner
-from viewer.sources.bytes import FileSource, SpooledSource
+from viewer.sources.bytes import SpooledSource
 from viewer.sources.document import Document
+from viewer.sources.file_source import FileSource
 from viewer.sources.projection import Projection
 from viewer.sources.rows import Rows
 from viewer.sources.seen_diagnostics import SeenDiagnostics

@@ -11,6 +11,7 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
+from viewer.cli.rewritten import retried
 from viewer.core.findings import MOST_PER_CODE
 from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
@@ -34,8 +35,9 @@ class Report:
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
+            findings = retried(document, document.findings)
             self.count(document)
-            for finding in document.findings():
+            for finding in findings:
                 yield document, finding
             self.more += [(document.name, code, count) for code, count in document.more_findings.items()]
             mention_if_empty(document)

@@ -10,6 +10,7 @@ from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
 from viewer.cli.followed import Followed
 from viewer.cli.interruption import Interruption
 from viewer.cli.output import has_reader
+from viewer.errors import FileRewrittenError
 from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.changes import WAITING, Condition, Reason
 from viewer.sources.follow import FollowSource
@@ -91,12 +92,11 @@ class _Follower:
         """One step, and a pause where it brought nothing."""
         is_finished = self._followed.is_finished and self._followed.is_finished()  # before the file is read
         if self._document:
-            change = self._document.step()
-            self._tell(self._document, change)
-            if change.more or change.ended:
+            try:
+                if self._step(self._document):
+                    return
+            except FileRewrittenError:  # while it was printed; the next step starts over
                 return
-            self._printer.rest()
-            self._look_at_stall(self._document)
         if is_finished:
             self._end()
             return
@@ -104,6 +104,16 @@ class _Follower:
             raise PipeClosed
         self._interruption.wait(self._pause)
         self._look_for_newer()
+
+    def _step(self, document: LiveDocument) -> bool:
+        """Whether there may be more."""
+        change = document.step()
+        self._tell(document, change)
+        if change.more or change.ended:
+            return True
+        self._printer.rest()
+        self._look_at_stall(document)
+        return False
 
     def _tell(self, document: LiveDocument, change: LiveChange) -> None:
         if change.state and change.state.condition is Condition.STOPPED:
@@ -157,4 +167,7 @@ class _Follower:
         """What has been read is all."""
         if self._document and not self._document.is_complete:
             self._document.close()
-            self._printer.end()
+            try:
+                self._printer.end()
+            except FileRewrittenError as error:
+                complain(str(error))

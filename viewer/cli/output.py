@@ -12,7 +12,7 @@ from viewer.cli.terminal import color_count
 from viewer.errors import ViewerError
 from viewer.render.safe_text import normalize_newlines, safe
 from viewer.render.style import Line, Printable, Style
-from viewer.values import frozen
+from viewer.values import mutable
 
 _BLOCK = 64 * 1024
 _PIPE_WIDTH = 80
@@ -20,12 +20,14 @@ _NARROWEST = 20
 _INSTEAD_OF_C = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
-@frozen
+@mutable
 class Output:
     """Where data goes; everything else is said on standard error."""
 
     style: Style
     width: int
+    written: int = 0
+    """How many characters were written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
         """Lines without their ends; a terminal sees each at once."""
@@ -35,9 +37,11 @@ class Output:
             waiting.append(line)
             size += len(line)
             if size >= _BLOCK or (self.style.wrapped and len(waiting) >= 100):
+                self.written += size
                 _write(waiting)
                 waiting.clear()
                 size = 0
+        self.written += size
         _write(waiting)
 
     def write_styled(self, lines: Iterable[Line]) -> None:
@@ -46,7 +50,9 @@ class Output:
 
     def write_parts(self, parts: Iterable[str]) -> None:
         """Printable text with its own line ends, perhaps inside a line; seen at once."""
-        _write_text("".join(parts))
+        text = "".join(parts)
+        self.written += len(text)
+        _write_text(text)
 
 
 def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:

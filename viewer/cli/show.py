@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from viewer.cli import options
@@ -9,7 +11,9 @@ from viewer.cli.exits import USAGE, complain, say
 from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs, mention_if_empty, unknown_sentence
 from viewer.cli.output import Output
+from viewer.cli.rewritten import read_again, retried
 from viewer.core.visibility import Audience, Reveal
+from viewer.errors import FileRewrittenError
 from viewer.render.conversation import conversation_lines
 from viewer.render.title import rule
 from viewer.sources.document import Document
@@ -57,9 +61,13 @@ def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
         if inputs.several:
             name = output.style.name(document.name)
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
-        output.write(conversation_lines(document.project(audience), output.width, output.style))
+        retried(document, partial(_print_conversation, document, audience, output), output)
         _mention_if_empty(document, audience)
     return inputs.code
+
+
+def _print_conversation(document: Document, audience: Audience, output: Output) -> None:
+    output.write(conversation_lines(document.project(audience), output.width, output.style))
 
 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
@@ -79,12 +87,32 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
 
 def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
     """The lines of all files; each says which file it is from, where there are several."""
-    from viewer.render.machine import projection_lines
-
     for document in inputs:
-        output.write(projection_lines(document.project(audience), document.name if inputs.several else None))
+        print_lines = partial(_print_lines, document, audience, output, document.name if inputs.several else None)
+        while True:
+            try:
+                retried(document, print_lines, output)
+                break
+            except FileRewrittenError:
+                _reset(document, output)
         _mention_if_empty(document, audience)
     return inputs.code
+
+
+def _print_lines(document: Document, audience: Audience, output: Output, name: str | None) -> None:
+    from viewer.render.machine import projection_lines
+
+    output.write(projection_lines(document.project(audience), name))
+
+
+def _reset(document: Document, output: Output) -> None:
+    """What was printed of the file counts no more: read it again."""
+    from viewer.render.machine import reset_line
+    from viewer.sources.changes import Reason
+
+    read_again(document)
+    output.write([reset_line(Reason.REWRITTEN)])
+    complain(f"{document.name}: {Reason.REWRITTEN.sentence}")
 
 
 def _mention_if_empty(document: Document, audience: Audience) -> None:

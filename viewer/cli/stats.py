@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 
 import click
 
@@ -11,6 +12,7 @@ from viewer.cli import options
 from viewer.cli.exits import say
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
+from viewer.cli.rewritten import retried
 from viewer.core.visibility import Audience, Reveal
 from viewer.render.machine import encode
 from viewer.render.style import Line, Look, Part, Printable, Style, own
@@ -52,7 +54,7 @@ def command(
 
 def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
     for document in inputs:
-        stats = count(document, audience)
+        stats = retried(document, partial(count, document, audience))
         name = document.name if inputs.several else None
         yield encode({"kind": "stats", "transcripts": _transcripts(document, audience), **asdict(stats)}, name)
 
@@ -67,7 +69,7 @@ def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
         say("DEBUG view: these numbers tell of messages that the end user did not see.")
     style = output.style
     for document in inputs:
-        stats = count(document, audience)
+        stats = retried(document, partial(count, document, audience))
         if inputs.several:
             output.write_styled([rule(style.name(document.name), own(""), output.width, style, heavy=True)])
         output.write_styled(_tables(stats, output))

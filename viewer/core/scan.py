@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from viewer.core.examiner import Examiner
 from viewer.core.frames import FrameReader
 from viewer.core.index import MessageIndex, ending_number
+from viewer.core.messages import Span
 from viewer.core.parser import Parser
 from viewer.core.run import Run
 from viewer.core.scan_headers import HeaderMemo, ReadHeaders
@@ -33,9 +34,12 @@ class Scanner:
         self._facts: dict[TextGrammar, _Facts] = {}
         self.taken = 0
         """How many messages did without the parser."""
+        self.parsed: list[Span] = []
+        """Which bytes of the last piece went through the parser."""
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the input."""
+        self.parsed = []
         frames = find_frames(data)
         plain: _Plain | None = None
         at, step = 0, 1
@@ -50,6 +54,7 @@ class Scanner:
                     at = self._take(reader, plain, at, row, end)
                     continue
             to = _next_start(frames, at, step, len(data))
+            self.parsed.append((at, to))
             self._examiner.take(self._parser.feed(data[at:to]))
             at, step = to, min(2 * step, LONGEST_STEP)
 

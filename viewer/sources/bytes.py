@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Protocol, cast
 
-from viewer.errors import ViewerError
+from viewer.errors import FileRewrittenError, ViewerError
 from viewer.sources.compressed import LONGEST_MAGIC, Expanded, compression_of
+from viewer.sources.file_source import FileSource
+from viewer.sources.guarded_file import GuardedStream
 from viewer.sources.spool import Spool
 
 CHUNK = 1024 * 1024
 STANDARD_INPUT = "-"
 FROM_A_PIPE = "spooled from a pipe"
 READ_AS_UTF_8 = "UTF-16 read as UTF-8"
+_MOST_TRIES = 16
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -43,31 +46,10 @@ class Source(Protocol):
         """How many bytes there are."""
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
+        """The bytes between two offsets; FileRewrittenError if the input no longer holds those that were read first."""
 
-
-class FileSource:
-    """A regular file, read in place."""
-
-    converted = False
-    note = ""
-    fault = ""
-
-    def __init__(self, name: str, descriptor: int) -> None:
-        self.name = name
-        self._descriptor = descriptor
-
-    @property
-    def size(self) -> int:
-        """The size at this moment."""
-        return os.fstat(self._descriptor).st_size
-
-    def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets, fewer where the file has become shorter."""
-        return os.pread(self._descriptor, max(0, end - start), start)
-
-    def __del__(self) -> None:
-        os.close(self._descriptor)
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same for the screen, which trusts no stamp of a file."""
 
 
 class SpooledSource:
@@ -87,6 +69,8 @@ class SpooledSource:
         """The bytes between two offsets."""
         return self._spool.read(start, end)
 
+    read_again = read
+
 
 def open_source(path: str) -> Source:
     """The input that a person named; `-` is standard input."""
@@ -105,7 +89,7 @@ def open_source(path: str) -> Source:
         return _spooled(path, os.fdopen(descriptor, "rb"), FROM_A_PIPE)
     first = os.pread(descriptor, LONGEST_MAGIC, 0)
     if first[:2] in _UTF_16 or compression_of(first):
-        return _spooled(path, os.fdopen(descriptor, "rb"))
+        return _spooled_whole(path, descriptor)
     return FileSource(path, descriptor)
 
 
@@ -113,6 +97,19 @@ def check_standard_input() -> None:
     """Refuse standard input if it is closed."""
     if sys.stdin is None:
         raise ViewerError("standard input is closed")
+
+
+def _spooled_whole(path: str, descriptor: int) -> SpooledSource:
+    """A regular file that must be spooled. If it is rewritten in the meantime, parts of two contents would be mixed."""
+    try:
+        for _ in range(_MOST_TRIES):
+            stream = GuardedStream(os.dup(descriptor))
+            source = _spooled(path, stream)
+            if stream.was_one_file:
+                return source
+    finally:
+        os.close(descriptor)
+    raise FileRewrittenError(path)
 
 
 def _sentence(path: str, error: OSError) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,18 @@ from viewer.core.findings import MOST_PER_CODE
 from viewer.core.index import MessageIndex
 from viewer.core.memory import forget, give_back
 from viewer.core.message_checks import find_nul
+from viewer.core.messages import Message
 from viewer.core.offending import offending_value
 from viewer.core.parser import Parser
 from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import Audience
-from viewer.errors import ViewerError
+from viewer.errors import FileRewrittenError, ViewerError
 from viewer.formats import DIALECTS, Detection, body_of_ids, detect
 from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source, open_source
+from viewer.sources.checksums import BLOCK
+from viewer.sources.file_source import FileSource
+from viewer.sources.judging import is_still
 from viewer.sources.places import Places
 from viewer.sources.projection import Projection
 from viewer.sources.vault import Vault
@@ -42,6 +47,8 @@ MOST_IN_BINARY = 20
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
 """How much of the work on a big input is checking."""
+MOST_REVISIONS = 16
+"""A file that is rewritten so often while a command reads it cannot be read."""
 
 
 @frozen
@@ -55,6 +62,26 @@ class Finding:
     end_column: int
 
 
+class _Reader:
+    """Reads what the places and the checks of a document need; for the screen nothing if the file was rewritten."""
+
+    def __init__(self, source: Source, on_rewritten: Callable[[], None] | None = None, raises: bool = False) -> None:
+        self.on_rewritten = on_rewritten
+        self.raises = raises
+        """A step of reading is under way: it starts over if the file was rewritten."""
+        self._source = source
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        try:
+            return self._source.read(start, end)
+        except FileRewrittenError:
+            if self.raises or self.on_rewritten is None:
+                raise
+            self.on_rewritten()
+            return b""
+
+
 class Document:
     """One input, read at once or bit by bit."""
 
@@ -62,14 +89,19 @@ class Document:
         self.name = source.name
         self._options = options
         self._most_per_code = MOST_PER_CODE
+        self._dialect = dialect
+        self.revision = 0
+        """How many times the input has been read from the start again."""
+        self._reader = _Reader(source)
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Read this source from its first byte."""
         self._source = source
+        reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
         self.detection = detection
-        self._places = Places(source.read)
-        self._examiner = Examiner(source.read, DIALECTS, body_of_ids, defers=True)
+        self._places = Places(reader.read)
+        self._examiner = Examiner(reader.read, DIALECTS, body_of_ids, defers=True)
         self._examiner.is_partial = True
         self._examiner.unknown = detection.unknown
         self._examiner.findings.most_per_code = self._most_per_code
@@ -85,6 +117,32 @@ class Document:
         self._has_reported_fault = False
         if source.converted:
             self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+
+    def begin_again(self) -> None:
+        """Read the input from the start: the file was rewritten. What was projected before gives no body any more."""
+        if not isinstance(self._source, FileSource):
+            raise FileRewrittenError(self.name)
+        self.revision += 1
+        source = self._source.begin_again()
+        self._begin(source, _choose(source, self._dialect))
+
+    @property
+    def on_rewritten(self) -> Callable[[], None] | None:
+        """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,
+        FileRewrittenError is raised."""
+        return self._reader.on_rewritten
+
+    @on_rewritten.setter
+    def on_rewritten(self, call: Callable[[], None] | None) -> None:
+        self._reader.on_rewritten = call
+
+    @property
+    def _is_stepping(self) -> bool:
+        return self._reader.raises
+
+    @_is_stepping.setter
+    def _is_stepping(self, value: bool) -> None:
+        self._reader.raises = value
 
     def load(self) -> Document:
         """Read the whole input."""
@@ -111,12 +169,25 @@ class Document:
         self._is_prepared = True
 
     def read_some(self, size: int) -> None:
-        """Read on by this many bytes; then check as many. In the end the document is complete."""
+        """Read on by this many bytes; then check as many. In the end the document is complete.
+
+        If the file was rewritten in the meantime, reading starts over."""
         if self.is_complete:
             return
+        self._is_stepping = True
+        try:
+            self._step(size)
+        except FileRewrittenError:
+            if self.on_rewritten is None and self.revision >= MOST_REVISIONS:
+                raise
+            self.begin_again()
+        finally:
+            self._is_stepping = False
+
+    def _step(self, size: int) -> None:
         if self._is_read:
             self._examiner.check_some(size)
-        elif data := self._source.read(self._read_to, self._read_to + size):
+        elif data := self._next_bytes(size):
             self._take(data)
             if not self._scanner:
                 self._examiner.check_all()
@@ -143,13 +214,23 @@ class Document:
         self._noise += sum(1 for _ in islice(found, MOST_IN_BINARY))
         return self._noise >= MOST_IN_BINARY
 
+    def _next_bytes(self, size: int) -> bytes:
+        """The next bytes. Big pieces end where a block of checksums does, since only whole blocks can do without."""
+        if not isinstance(self._source, FileSource):
+            return self._source.read(self._read_to, self._read_to + size)
+        if size > 2 * BLOCK:
+            size -= (self._read_to + size) % BLOCK
+        return self._source.next(self._read_to, size)
+
     def _take(self, data: bytes) -> None:
         self._read_to += len(data)
         self._places.feed(data)
         if self._is_worth_scanning(len(data)):
             self._scan(data)
-        else:
-            self._examiner.take(self._parser.feed(data))
+            return
+        if isinstance(self._source, FileSource):
+            self._source.index(self._read_to - len(data), data)
+        self._examiner.take(self._parser.feed(data))
 
     def _is_worth_scanning(self, size: int) -> bool:
         if size < WORTH_SCANNING or not self._parser.has_frames:
@@ -164,6 +245,8 @@ class Document:
             self._scanner = Scanner(self._parser, self._examiner)
             self._is_prepared = True
         self._scanner.feed(data)
+        if isinstance(self._source, FileSource):
+            self._source.index(self._read_to - len(data), data, self._scanner.parsed)
 
     def _end(self) -> None:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
@@ -232,15 +315,6 @@ class Document:
         """All calls and replies; for counting, never for a view."""
         return self._examiner.calls.links
 
-    def project(self, audience: Audience) -> Projection:
-        """The document as this audience may see it."""
-        return Projection(
-            audience,
-            self._examiner,
-            self._places,
-            Vault(self._source, self._examiner.unsettled, self._examiner.transcripts),
-        )
-
     def keep_per_code(self, most: int) -> Document:
         """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
         self._most_per_code = self._examiner.findings.most_per_code = most
@@ -254,6 +328,24 @@ class Document:
     def total(self, severity: str) -> int:
         """How many diagnostics of a severity there are, those that are not kept included."""
         return self._examiner.findings.total(severity)
+
+    def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
+        """The document as this audience may see it. Without `withholds`, FileRewrittenError is raised where the screen
+        shows nothing."""
+        on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
+        vault = Vault(self._source, self._examiner.unsettled, self._examiner.transcripts, self._is_still, on_rewritten)
+        return Projection(audience, self._examiner, self._places, vault)
+
+    def _report(self, source: Source) -> None:
+        """Say that something was withheld, unless the input is being read again already."""
+        if source is self._source and self.on_rewritten:
+            self.on_rewritten()
+
+    def _is_still(self, message: Message, frame: bytes) -> bool:
+        """True if these bytes still are the message of this number; the one that is given may be cut."""
+        known = self._examiner.index[message.number]
+        dialect = self._examiner.transcripts[known.transcript - 1].dialect
+        return is_still(known, frame, DIALECTS[dialect], self._options)
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""
@@ -270,7 +362,7 @@ class Document:
 
     def value_of(self, finding: Finding) -> str | None:
         """The offending value of a finding; for a command that reveals everything. Not yet safe for a terminal."""
-        return offending_value(finding.diagnostic, self._source.read)
+        return offending_value(finding.diagnostic, self._reader.read)
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """The line of a finding cut around its place, and the columns of the place in it, counted from 0.
@@ -278,9 +370,9 @@ class Document:
         For a command that was told to reveal everything."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
-        after = self._source.read(start, start + LONGEST_EXCERPT)
+        after = self._reader.read(start, start + LONGEST_EXCERPT)
         after = after.split(b"\n", 1)[0].rstrip(b"\r")
-        before = self._source.read(line_start, start).decode("utf-8", "replace")
+        before = self._reader.read(line_start, start).decode("utf-8", "replace")
         place = after[: max(0, end - start)].decode("utf-8", "replace")
         rest = after[max(0, end - start) :].decode("utf-8", "replace")
         return before + place + rest, len(before), len(before) + len(place)

@@ -95,6 +95,10 @@ class FollowSource:
         """The bytes between two offsets of the current generation."""
         return self.generation.read(start, end)
 
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same, whatever the stamp of the file says."""
+        return self.generation.read_again(start, end)
+
     def wait(self, timeout: float) -> bool:
         """Wait until something may have changed, or so many seconds; whether it was woken."""
         return self._woken(self._wake.wait(timeout))
@@ -197,7 +201,7 @@ class FollowSource:
             os.close(descriptor)
             return None
         if stat.S_ISREG(mode):
-            return HeldFile(descriptor, self._clock)
+            return HeldFile(descriptor, self._clock, self.name)
         return HeldStream(descriptor, ends=_is_pipe(self._path) or stat.S_ISCHR(mode))
 
     def _state_of(self, error: OSError) -> State:

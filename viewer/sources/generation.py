@@ -48,13 +48,22 @@ class Generation:
         return self._is_full or (self._held.stopped if isinstance(self._held, HeldStream) else "")
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; none where the file no longer holds what was read."""
+        """The bytes between two offsets; FileRewrittenError if the file no longer holds what was read."""
+        return self._read(start, end, trusts_stamp=True)
+
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same, whatever the stamp of the file says."""
+        return self._read(start, end, trusts_stamp=False)
+
+    def _read(self, start: int, end: int, *, trusts_stamp: bool) -> bytes:
         recent = self.size - len(self._recent)
         if start >= recent:
             return bytes(self._recent[start - recent : max(start, end) - recent])
         if self._spool:
             return self._spool.read(start, end)
-        return self._held.read(start, min(end, self.size)) if isinstance(self._held, HeldFile) else b""
+        if not isinstance(self._held, HeldFile):
+            return b""
+        return self._held.read(start, min(end, self.size), trusts_stamp=trusts_stamp)
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
         """Take the next bytes of the file; returns the text that they bring."""

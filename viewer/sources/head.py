@@ -6,6 +6,7 @@ import os
 import stat
 
 from viewer.sources.bytes import is_compressed
+from viewer.sources.stamp import stamp_of
 
 
 class Head:
@@ -26,6 +27,8 @@ class Head:
         """The bytes between two offsets."""
         return self._data[start:end]
 
+    read_again = read
+
     def drop(self) -> None:
         """Forget them: nobody reads any more."""
         self._data = b""
@@ -40,7 +43,10 @@ def head_of(path: str, size: int) -> Head | None:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode) or is_compressed(path):
             return None
+        before = stamp_of(descriptor)
         data = os.pread(descriptor, size + 1, 0)
+        if stamp_of(descriptor) != before:
+            return None
     except OSError:
         return None
     finally:

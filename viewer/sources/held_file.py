@@ -6,12 +6,19 @@ import os
 import time
 from collections.abc import Callable
 
+from viewer.errors import FileRewrittenError
 from viewer.sources.changes import Reason
+from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile
+from viewer.sources.stamp import Stamp, stamp_of
 
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
 """A file whose size and times have not moved for so many seconds is not compared any more until they do."""
+COMPARED_LAST = 4
+"""So many blocks before the offset are compared at once if the stamp of a big file has moved."""
+COMPARED_IDLY = 16
+"""So many blocks of a big file are compared in one idle turn."""
 
 Identity = tuple[int, int]
 Clock = Callable[[], float]
@@ -25,16 +32,19 @@ def identity_of(status: os.stat_result) -> Identity:
 class HeldFile:
     """So much of a regular file has been read. Its bytes are given again only while they are still those."""
 
-    def __init__(self, descriptor: int, clock: Clock = time.monotonic) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, clock: Clock = time.monotonic, name: str = "") -> None:
+        self.name = name
+        self._file = GuardedFile(descriptor)
         self.identity = identity_of(os.fstat(descriptor))
         self.offset = 0
         self._clock = clock
         self._head = b""
         self._tail = b""
-        self._stamp: tuple[int, ...] | None = None
+        self._stamp: Stamp | None = None
         self._stamp_since = 0.0
         self._is_over = False
+        self._changed_for: Reason | None = None
+        """A read found the file rewritten; the next turn starts over."""
 
     has_ended = False
     """More may always come."""
@@ -42,61 +52,80 @@ class HeldFile:
     @property
     def length(self) -> int:
         """How many bytes it has now."""
-        return os.fstat(self._descriptor).st_size
+        return os.fstat(self._file.descriptor).st_size
 
     def take(self, limit: int) -> bytes | Reason:
         """The next bytes, none where there are none yet; or why nothing that was read counts any more."""
-        data = os.pread(self._descriptor, limit, self.offset)
-        changed = self._changed()
+        data = self._file.pread(self.offset, self.offset + limit)
+        changed = self._changed_for or self._changed() or self._compare(is_idle=not data)
         if changed:
             return changed
         self.offset += len(data)
+        self._file.index(data)
         self._head += data[: HEAD_GUARD - len(self._head)]
         self._tail = (self._tail + data[-TAIL_GUARD:])[-TAIL_GUARD:]
         return data
 
-    def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; none where the file is no longer what was read of it."""
-        if self._is_over:
+    def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes:
+        """The bytes between two offsets as they were taken; FileRewrittenError if the file no longer holds them."""
+        if self._is_over or self._changed_for:
+            raise FileRewrittenError(self.name)
+        if start >= min(end, self.offset):
             return b""
         try:
-            data = os.pread(self._descriptor, max(0, min(end, self.offset) - start), start)
-            return b"" if self._changed() else data
+            self._changed_for = self._changed()
+            data = self._file.read(start, min(end, self.offset), trusts_stamp=trusts_stamp)
         except OSError:
-            return b""
+            data = None
+        if self._changed_for or not isinstance(data, bytes):
+            self._changed_for = self._changed_for or Reason.REWRITTEN
+            raise FileRewrittenError(self.name)
+        return data
 
     def begun_again(self) -> HeldFile:
         """The same file from its beginning; what was read until now cannot be read any more."""
         self._is_over = True
-        return HeldFile(os.dup(self._descriptor), self._clock)
+        return HeldFile(os.dup(self._file.descriptor), self._clock, self.name)
 
     def goes_on_in(self, descriptor: int) -> bool:
         """Whether a file that was opened is what was read of this one; then it is read through the new descriptor."""
-        if identity_of(os.fstat(descriptor)) != self.identity or not self._holds(descriptor):
+        same = identity_of(os.fstat(descriptor)) == self.identity
+        if not same or not self._holds(descriptor):
             return False
-        os.dup2(descriptor, self._descriptor, inheritable=False)
+        os.dup2(descriptor, self._file.descriptor, inheritable=False)
         os.close(descriptor)
         self._stamp = None
-        return True
+        return self._file.compare()
 
     def _changed(self) -> Reason | None:
-        status = os.fstat(self._descriptor)
-        if status.st_size < self.offset:
+        stamp = stamp_of(self._file.descriptor)
+        if self._file.is_shorter:
             return Reason.TRUNCATED
-        stamp = status.st_size, status.st_mtime_ns, status.st_ctime_ns
         if stamp != self._stamp:
             self._stamp, self._stamp_since = stamp, self._clock()
         elif self._clock() - self._stamp_since > SETTLED:
             return None
-        if self._holds(self._descriptor):
+        if self._holds(self._file.descriptor):
             return None
         self._stamp = None
-        return Reason.TRUNCATED if self.length < self.offset else Reason.REWRITTEN  # it may have been cut only now
+        return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN  # it may have been cut only now
+
+    def _compare(self, *, is_idle: bool) -> Reason | None:
+        """Compare blocks if the stamp has moved: all of a small file; of a big one the last ones before more is read,
+        and all of them in idle turns."""
+        if not self._file.has_moved:
+            return None
+        if self.offset <= COMPARED_AT_ONCE:
+            holds = self._file.compare()
+        elif is_idle:
+            holds = self._file.compare_some(COMPARED_IDLY)
+        else:
+            holds = self._file.compare(self._file.sums.block_count - COMPARED_LAST)
+        if holds:
+            return None
+        return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN
 
     def _holds(self, descriptor: int) -> bool:
         """Whether the beginning, and what stands before the offset, are as they were read."""
         head = os.pread(descriptor, len(self._head), 0)
         return head == self._head and os.pread(descriptor, len(self._tail), self.offset - len(self._tail)) == self._tail
-
-    def __del__(self) -> None:
-        os.close(self._descriptor)

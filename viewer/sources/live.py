@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from contextlib import suppress
 
 from viewer.core.dialect import Options
 from viewer.core.memory import forget
+from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source
@@ -143,7 +145,8 @@ class LiveDocument(Document):
         if self.is_complete:
             return
         if not self._is_over:
-            self._finish()
+            with suppress(FileRewrittenError):  # what was not checked yet cannot be checked any more
+                self._finish()
         self.is_complete = True
         self.following.close()
 
@@ -151,9 +154,28 @@ class LiveDocument(Document):
         """Look at the file, and read on by so many bytes at most."""
         if self.is_complete:
             return LiveChange()
+        self._is_stepping = True
+        try:
+            return self._step_on(size)
+        except FileRewrittenError:
+            self._drop_reading()
+            return LiveChange(more=True)
+        finally:
+            self._is_stepping = False
+
+    def _drop_reading(self) -> None:
+        """A check found that the file was rewritten: nothing that is left of this reading counts. The source starts
+        over in its next turn, if it has not done so yet."""
+        while self._queue and not isinstance(self._queue[0], Reset):
+            self._queue.popleft()
+        self._taken = 0
+        self._is_over = True
+
+    def _step_on(self, size: int) -> LiveChange:
         if not self._queue:
             self._queue.extend(self.following.poll())
-        if not self._examiner.is_checked and not (self._queue and isinstance(self._queue[0], Grew)):
+        is_checked = self._examiner.is_checked or self._is_over
+        if not is_checked and not (self._queue and isinstance(self._queue[0], Grew)):
             return self._check_on()
         change = LiveChange(state=self._take_states())
         if self._queue:

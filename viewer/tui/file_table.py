@@ -145,12 +145,12 @@ class FileTable:
             return
         try:
             document = Document(open_source(file.path), self._reading.dialect, self._reading.options)
+            while not document.is_complete:
+                document.read_some(_SLICE)
+                yield
+            counts = _counted(document, self._reading.audience)
         except ViewerError:
             return
-        while not document.is_complete:
-            document.read_some(_SLICE)
-            yield
-        counts = _counted(document, self._reading.audience)
         self._counts[file] = self._earlier[file.path] = counts
 
 

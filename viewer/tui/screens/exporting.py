@@ -73,7 +73,8 @@ class Exporting(Parts):
 
     async def _export(self, target: WholeFile, exporter: Exporter, typed: str) -> None:
         """The file, in steps so small that no key ever waits; when it is stopped, nothing is left of it."""
-        pieces = exporter.pieces(self.view.projection, PurePath(self.document.name).name)
+        projection = self.document.project(self.view.projection.audience, withholds=False)
+        pieces = exporter.pieces(projection, PurePath(self.document.name).name)
         so_far = "" if self.document.is_complete else ", as far as it has been read"
         try:
             with target as file:

@@ -18,6 +18,8 @@ from viewer.tui.widgets.status_line import Notice
 MOST_UNFOLDED = 128 * 1024
 """A message of fewer bytes stays unfolded when it has been seen growing."""
 
+REWRITTEN = "the file was rewritten"
+
 
 class Growing(Filtering):
     """What a worker that reads on has drawn."""
@@ -104,6 +106,35 @@ class Growing(Filtering):
         if reason is not None:
             self.say(reason.sentence, Notice.WARNING)
             self.post_message(BegunAnew())
+
+    _must_read_again = False
+
+    def notice_rewrite(self) -> None:
+        self._must_read_again = True
+        self.call_later(self._read_again)
+
+    def _read_again(self) -> None:
+        """A file that is followed is read again by the next turn of its source."""
+        must, self._must_read_again = self._must_read_again, False
+        if not must or not self.is_whole:
+            return
+        if not isinstance(self.document, LiveDocument):
+            self.document.begin_again()
+            self._show_if_revised()
+            self.work(self.read, "read", exclusive=True)
+        elif self.tailed is None:
+            self.say(f"{REWRITTEN}; {self.key_of('follow')} reads it again", Notice.WARNING)
+
+    def show_revision(self) -> None:
+        self.facts.folds.clear()
+        self.state = replace(self.state, marks=frozenset())
+        self.transcript.go_back()
+        self.view = self.look()
+        self.search_anew()
+        self.filter_anew()
+        self.show_view()
+        self.say(REWRITTEN, Notice.WARNING)
+        self.post_message(BegunAnew())
 
     def _keep_unfolded(self) -> None:
         """What was seen growing does not fold when it ends, but for what is very long."""

@@ -98,6 +98,7 @@ class Parts(Screen[None]):
         self.actions = self.settings.actions
         """All that can be done, with the keys in force."""
         self.document = document
+        document.on_rewritten = self.notice_rewrite
         self.state = state
         self.painter = painter
         self.signs: Signs = ASCII if ascii_only else UNICODE
@@ -233,6 +234,10 @@ class Parts(Screen[None]):
         return self.is_whole and super().check_action(action, parameters)
 
     # What several parts need; `Showing`, `Moving` and `Exporting` do it.
+
+    def notice_rewrite(self) -> None:
+        """Something was withheld because the file was rewritten. Called from any thread."""
+        raise NotImplementedError
 
     def show_view(self, changed: int | None = None) -> None:
         """Draw everything for the present state."""

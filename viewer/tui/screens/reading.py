@@ -34,7 +34,7 @@ class Reading(Searching, Showing):
             if not self.is_whole:
                 return
             hurries, was_read = self.still_wants_end(), self.document.is_read
-            self.document.read_some(self.document.step_size * (HURRY if hurries else 1))
+            self._read_some(self.document.step_size * (HURRY if hurries else 1))
             now, has_come_to_end = loop.time(), self.document.is_read and not was_read
             if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
                 looked = drawn = now
@@ -48,7 +48,7 @@ class Reading(Searching, Showing):
 
     async def _begun(self) -> None:
         """What fills the screen is drawn before that is loaded which the rest needs: a tenth of a second."""
-        self.document.read_some(READ_FIRST)
+        self._read_some(READ_FIRST)
         self.draw_all()
         painted = asyncio.Event()
         self.call_after_refresh(painted.set)
@@ -56,6 +56,22 @@ class Reading(Searching, Showing):
             await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
         if self.document.wants_preparation:
             await asyncio.to_thread(self.document.prepare)
+
+    _revision = 0
+    """The revision of the document that is shown."""
+
+    def _read_some(self, size: int) -> None:
+        self.document.read_some(size)
+        self._show_if_revised()
+
+    def _show_if_revised(self) -> None:
+        if self.document.revision != self._revision:
+            self._revision = self.document.revision
+            self.show_revision()
+
+    def show_revision(self) -> None:
+        """The document is read from the start again: show what there is of it."""
+        raise NotImplementedError
 
     def has_been_read(self) -> None:
         """All that there was has been read and drawn."""

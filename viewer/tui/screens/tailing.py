@@ -42,6 +42,7 @@ class Tailing(Growing):
         """Read on; when all that is there has been read show the end, the top, or with None the same place."""
         self.is_catching_up = live is not self.document or not self.drawn
         self.tailed = live
+        live.on_rewritten = self.notice_rewrite
         self.work(partial(self._tail, live, at_end), "tail", exclusive=True)
         if self.is_followed:
             self.judge_place()

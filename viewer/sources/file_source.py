@@ -1,0 +1,102 @@
+"""A regular file that is read in place. No read gives other bytes than those that were indexed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from viewer.core.messages import Span
+from viewer.errors import FileRewrittenError, UnprovenError
+from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
+
+
+class FileSource:
+    """A regular file, as it was when it was opened, or grown since."""
+
+    converted = False
+    note = ""
+    fault = ""
+
+    def __init__(self, name: str, descriptor: int, *, sums_all: bool = False) -> None:
+        """`sums_all`: the file changed while it was read before, so that every block needs a checksum."""
+        self.name = name
+        self._file = GuardedFile(descriptor)
+        self._sums_all = sums_all or self._file.is_young
+        self._compared_to = 0
+        """So much had been read when all of it was compared the last time."""
+        self._is_over = False
+
+    @property
+    def size(self) -> int:
+        """The size at this moment."""
+        return os.fstat(self._file.descriptor).st_size
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets as they were indexed; what is not indexed yet is read as it is."""
+        return self._read(start, end, trusts_stamp=True)
+
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same, whatever the stamp says: it is unreliable on network file systems and for mapped memory."""
+        return self._read(start, end, trusts_stamp=False)
+
+    def read_unproven(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets as they are now, for the vault, which judges them again."""
+        self._check_length()
+        return self._file.pread(start, end)
+
+    def next(self, start: int, size: int) -> bytes:
+        """The bytes to be indexed next. All that was indexed before still precedes them in the file."""
+        self._check_length()
+        if start < self._file.sums.length:  # another document has read so far
+            return self._read(start, start + size, trusts_stamp=True)
+        moved_before = self._file.has_moved
+        data = self._file.pread(start, start + size)
+        if moved_before or self._file.has_moved:
+            self._compare(start, at_end=not data)
+        return data
+
+    def index(self, start: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
+        """These bytes are indexed; with `parsed`, the scanner read all but these spans of them."""
+        known = self._file.sums.length - start
+        if known > 0:
+            data, parsed = data[known:], None
+        self._file.index(data, None if self._sums_all else parsed)
+
+    def begin_again(self) -> FileSource:
+        """The same file, to be read from its start. This source gives nothing any more."""
+        self._is_over = True
+        return FileSource(self.name, os.dup(self._file.descriptor), sums_all=True)
+
+    def _read(self, start: int, end: int, *, trusts_stamp: bool) -> bytes:
+        if self._is_over:
+            raise self.rewritten()
+        indexed = self._file.sums.length
+        if start >= indexed:
+            return self._file.pread(start, end)
+        data = self._file.read(start, min(end, indexed), trusts_stamp=trusts_stamp)
+        if data is None:
+            raise self.rewritten()
+        if isinstance(data, Unproven):
+            raise UnprovenError(self.name)
+        return data + self._file.pread(indexed, end) if end > indexed else data
+
+    def _compare(self, start: int, *, at_end: bool) -> None:
+        """Compare all that was indexed. In a big file that grows while it is read, this is done each time that twice
+        as much has been read, and at the end."""
+        begins = not start and not self._sums_all  # the format was detected before
+        if (begins and self._file.has_moved) or not self._file.sums.is_whole:
+            raise self.rewritten()
+        if COMPARED_AT_ONCE < start < 2 * self._compared_to and not at_end:
+            return
+        if not self._file.compare():
+            raise self.rewritten()
+        self._compared_to = start
+
+    def _check_length(self) -> None:
+        if self._is_over or self._file.is_shorter:
+            raise self.rewritten()
+
+    def rewritten(self) -> FileRewrittenError:
+        """What was read of the file counts no more, even if the old bytes come back."""
+        self._is_over = True
+        return FileRewrittenError(self.name)

@@ -333,6 +333,55 @@ class TestDeadlines:
         link = log.document.call_links[0]
         assert (link.state.value, link.reply) == ("timeout", 3)
 
+    def test_overdue_becomes_late_with_the_delay_and_stays_one_problem(self, log: Log) -> None:
+        log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
+        log.clock.now += 2.5
+        log.steps()
+        before = log.document.pulse
+        assert [found.diagnostic.reason for found in log.document.new_findings()] == ["overdue"]
+        log.clock.now += 1
+        log.write(REPLY)
+        assert log.document.pulse != before
+        assert [found.diagnostic.reason for found in log.document.new_findings()] == ["late"]
+        (found,) = log.document.project(EVERYTHING).diagnostics()
+        assert (found.code, found.reason, found.message) == ("E-TOOL-TIMEOUT", "late", 2)
+        assert found.sentence == "The reply arrived 1.5 s after the deadline."
+        assert log.document.total("error") == 1
+
+    @pytest.mark.parametrize(
+        "reply", ['{"ok":false,"error":"E-TOOL-TIMEOUT"}', '{"ok":false,"error":{"code":"E-TOOL-TIMEOUT"}}']
+    )
+    def test_a_late_reply_that_reports_the_timeout_is_the_same_problem(self, log: Log, reply: str) -> None:
+        log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
+        log.clock.now += 2.5
+        log.steps()
+        log.write(REPLY.replace('{"ok": true}', reply))
+        assert [(each.diagnostic.code, each.diagnostic.reason) for each in log.document.findings()] == [
+            ("E-TOOL-TIMEOUT", "late")
+        ]
+        assert log.document.call_links[0].state.value == "timeout"
+
+    def test_a_late_reply_between_two_looks(self, log: Log) -> None:
+        log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
+        log.clock.now += 2.5
+        log.write(REPLY)
+        assert [(each.diagnostic.code, each.diagnostic.reason) for each in log.document.findings()] == [
+            ("E-TOOL-TIMEOUT", "late")
+        ]
+
+    def test_a_latency_is_observed_where_no_times_are_given(self, log: Log) -> None:
+        log.write(HEAD + QUESTION)
+        log.write(CALL + "{}<|call|>")
+        log.clock.now += 0.9
+        log.write(REPLY)
+        (link,) = log.document.call_links
+        assert (link.latency_ms, link.observed_ms) == (None, 901)
+
+    def test_nothing_is_observed_of_what_was_there_before(self, log: Log) -> None:
+        log.write(HEAD + QUESTION + CALL + "{}<|call|>" + REPLY)
+        log.write(QUESTION + CALL.replace("call_id=c", "call_id=d") + "{}<|call|>" + REPLY.replace("call_id=c", "call_id=d"))
+        assert [link.observed_ms for link in log.document.call_links] == [None, None]
+
     def test_a_reply_in_time(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
         log.write(REPLY)

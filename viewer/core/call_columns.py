@@ -41,6 +41,8 @@ class CallLink:
     deadline_ms: int | None = None
     call_end: int = 0
     """Where the call message ends in the input."""
+    observed_ms: int | None = None
+    """The time from call to reply as observed while following."""
 
     @property
     def latency_ms(self) -> int | None:
@@ -71,6 +73,10 @@ class CallColumns:
         self._deadlines: dict[int, int] = {}
         self._ids: dict[int, str | None] = {}
         """Where the index has another one."""
+        self._observed: dict[int, int] = {}
+        """Milliseconds from call to reply, as observed while following."""
+        self._delays: dict[int, int] = {}
+        """Milliseconds from deadline to reply, by the message that the diagnostic belongs to."""
         self.relinked = array("I")
         """The rows whose reply was replaced, as often as it was."""
 
@@ -95,6 +101,7 @@ class CallColumns:
             index.time_ms(reply) if reply else None,
             self._deadlines.get(row),
             index.span(call)[1] if first == call else 0,
+            self._observed.get(row),
         )
 
     def call_id(self, row: int) -> str | None:
@@ -133,6 +140,18 @@ class CallColumns:
     def set_inferred(self, row: int, inferred: bool) -> None:
         """Whether the reply was linked by tool and order."""
         self._states[row] = self._states[row] & ~_INFERRED | (_INFERRED if inferred else 0)
+
+    def call(self, row: int) -> int:
+        """The message that makes the call; 0 for a reply without one."""
+        return self._calls[row]
+
+    def set_observed(self, row: int, milliseconds: int) -> None:
+        """The time from call to reply, as observed while following."""
+        self._observed[row] = milliseconds
+
+    def delay_ms(self, message: int) -> int | None:
+        """How long after the deadline a reply arrived, for the message that E-TOOL-TIMEOUT/late belongs to."""
+        return self._delays.get(message)
 
     def deadline_ms(self, row: int) -> int | None:
         """The time that a call gave its tool."""

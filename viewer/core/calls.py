@@ -49,6 +49,10 @@ class CallLedger(CallColumns):
     def __init__(self, report: Report, index: MessageIndex) -> None:
         super().__init__(index)
         self._report = report
+        self.answered: list[int] | None = None
+        """Grows by the row of each call that gets a reply, if a list is put here."""
+        self.overdue: set[int] = set()
+        """The rows of calls whose deadline passed without a reply, and which are reported."""
         self._passed = 0
         """Calls below this row were followed by something that is neither call nor reply."""
         self._turn_first = 0
@@ -128,6 +132,7 @@ class CallLedger(CallColumns):
         if row is not None:
             self._replies[row] = message.number
             self.set_state(row, self._outcome(row, CallState.OK))
+            self._note_answer(row)
             return row
         if call_id is not None and self._known_ids.get(call_id) is not None:
             return self._add_unlinked(message, place)
@@ -139,8 +144,13 @@ class CallLedger(CallColumns):
             self._report("I-CALL-INFERRED", None, *place(), message.number)
         return row
 
-    def set_late(self, row: int) -> None:
-        """The reply came after the deadline of this call."""
+    def _note_answer(self, row: int) -> None:
+        if self.answered is not None:
+            self.answered.append(row)
+
+    def set_late(self, row: int, message: int, delay_ms: int) -> None:
+        """The reply came after the deadline of this call; the diagnostic belongs to `message`."""
+        self._delays[message] = delay_ms
         self._late.add(row)
         self.set_state(row, CallState.TIMEOUT)
 
@@ -185,6 +195,7 @@ class CallLedger(CallColumns):
             self._ids[row] = call_id
         self.set_inferred(row, True)
         self.set_state(row, self._outcome(row, state))
+        self._note_answer(row)
         if was is not None:
             self._inferred_by_id.setdefault(was, deque()).append(row)
             self._reply_places[row] = place()

@@ -85,6 +85,16 @@ class Findings:
             start, size = start + size, _BLANK_BLOCK
         return True
 
+    def set_reason(self, row: int, reason: str) -> bool:
+        """Give a diagnostic another reason of its code; True if it had a different one."""
+        code, before = _KINDS[self._kinds[row]]
+        if before == reason:
+            return False
+        if self._newest.get(self._kinds[row]) == row:
+            del self._newest[self._kinds[row]]
+        self._kinds[row] = _KIND_OF[code, reason]
+        return True
+
     def total(self, severity: str) -> int:
         """How many diagnostics of a severity there are, with their counts and those that are not kept."""
         return self._totals[severity]

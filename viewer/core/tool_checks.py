@@ -165,10 +165,12 @@ class ToolChecks:
         deadline = ledger.deadline_ms(row)
         latency = ledger.latency_ms(row) if deadline is not None else None
         late = latency is not None and deadline is not None and latency > deadline
-        if late and ledger.state(row) is not CallState.TIMEOUT:
-            start = case.message.span[0]
-            case.report("E-TOOL-TIMEOUT", "late", (start, start))
-            ledger.set_late(row)
+        if not late or ledger.state(row) is CallState.TIMEOUT or row in ledger.overdue:
+            return  # one event is one problem
+        assert latency is not None and deadline is not None
+        start = case.message.span[0]
+        case.report("E-TOOL-TIMEOUT", "late", (start, start))
+        ledger.set_late(row, case.message.number, latency - deadline)
 
     def _read_envelope(self, case: Case, row: int) -> None:
         constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
@@ -194,6 +196,8 @@ class ToolChecks:
         is_coded = error is not None and error.kind is JsonKind.OBJECT
         place = _member(error, "code") if is_coded and code else _member(node, "error" if code else "ok")
         reason, state = _REPORTED.get(code or "", (None, CallState.FAILED))
+        if state is CallState.TIMEOUT and row in self._ledger.overdue:
+            return  # reported when the deadline passed
         case.report_in_body(code or "W-TOOL-FAILED", reason, *(place or (0, 0)))
         if self._ledger.state(row) in (CallState.OK, CallState.CANCELLED):
             self._ledger.set_state(row, state)

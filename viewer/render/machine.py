@@ -56,6 +56,7 @@ def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Pri
 def call_line(call: ShownCall, file: str | None = None) -> Printable:
     """A call and its reply."""
     fields = asdict(call)
+    del fields["observed_ms"]
     if not call.relinked:
         del fields["relinked"]
     return encode({"kind": "call", **fields}, file)

@@ -70,8 +70,8 @@ class LiveDocument(Document):
         super()._begin(source, detection)
         self._examiner.is_partial = False  # what is still being written is shown as it comes
         self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
-        self._told = 0
-        """So many of the diagnostics were taken."""
+        self._told = self._revised = 0
+        """So many of the diagnostics, and of the changes of their reasons, were taken."""
         self._is_over = False
         self.has_caught_up = False
         """All that was there has been read once, though perhaps not checked."""
@@ -96,7 +96,7 @@ class LiveDocument(Document):
         """Other than before whenever more has happened than that the text of an open message has grown."""
         examiner = self._examiner
         counts = len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
-        return *counts, int(examiner.is_checked)
+        return *counts, int(examiner.is_checked), len(self._deadlines.revised)
 
     @property
     def has_open_message(self) -> bool:
@@ -119,10 +119,12 @@ class LiveDocument(Document):
         return min(self._examiner.unsettled, default=None)
 
     def new_findings(self) -> list[Finding]:
-        """The diagnostics of this reading that were not taken yet, by place. Each is told once, when it is found."""
-        findings = self._examiner.findings
-        new = [self._located(findings[row]) for row in range(self._told, len(findings))]
-        self._told = len(findings)
+        """The diagnostics of this reading that were not taken yet, by position: each when it is found, and again when
+        its reason changes."""
+        findings, revised = self._examiner.findings, self._deadlines.revised[self._revised :]
+        again = [row for row in revised if row < self._told]
+        new = [self._located(findings[row]) for row in (*again, *range(self._told, len(findings)))]
+        self._told, self._revised = len(findings), len(self._deadlines.revised)
         return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
 
     @property
@@ -191,7 +193,7 @@ class LiveDocument(Document):
         self.has_caught_up = True
         known = len(self._examiner.findings)
         self._examiner.check_some(CHECKED_AT_ONCE)
-        self._deadlines.look(self._clock())
+        self._deadlines.look(self._clock(), live=False)
         return LiveChange(grew=self._examiner.is_checked or len(self._examiner.findings) > known, more=True)
 
     def _take_states(self) -> State | None:
@@ -237,7 +239,7 @@ class LiveDocument(Document):
         self._take(before + data if began else data)
         if self._read_to == self.following.size:
             self._report_fault()
-        self._deadlines.look(self._clock())
+        self._deadlines.look(self._clock(), live=self.has_caught_up)
         self._grew_at = self._clock()
         return began
 

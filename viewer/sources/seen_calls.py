@@ -117,4 +117,5 @@ def shown_call(link: CallLink) -> ShownCall:
         link.inferred,
         link.latency_ms,
         link.deadline_ms,
+        link.observed_ms,
     )

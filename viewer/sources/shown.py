@@ -7,6 +7,8 @@ from viewer.core.messages import Span
 from viewer.core.rules import fill_in
 from viewer.values import frozen
 
+LATE_BY = "The reply arrived {seconds:.1f} s after the deadline."
+
 
 @frozen
 class ShownTranscript:
@@ -88,6 +90,8 @@ class ShownDiagnostic:
     count: int | None
     value: str | None = None
     """The offending value; only where all is revealed. Not yet safe for a terminal."""
+    delay_ms: int | None = None
+    """How long after the deadline a reply arrived."""
 
     @property
     def sentence(self) -> str:
@@ -100,6 +104,8 @@ class ShownDiagnostic:
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
+        if self.delay_ms is not None:
+            return LATE_BY.format(seconds=self.delay_ms / 1000)
         return rule.template(self.reason)
 
 
@@ -116,6 +122,8 @@ class ShownCall:
     inferred: bool
     latency_ms: int | None
     deadline_ms: int | None
+    observed_ms: int | None = None
+    """The time from call to reply as observed while following; not in machine output."""
     relinked: bool = False
     """While following: it was reported with another reply before."""
 

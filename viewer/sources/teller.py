@@ -34,7 +34,10 @@ class Teller:
         sight = Sight(self._examiner.index, self.audience.sees)
         if self.tells_places:
             found = self._examiner.findings.by_position()
-            return [placed(diagnostic, sight, self.audience, self._places, self._vault) for diagnostic in found]
+            return [
+                placed(diagnostic, sight, self.audience, self._places, self._vault, self._examiner.calls)
+                for diagnostic in found
+            ]
         label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
         shown = [told_safely(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
         kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
@@ -47,7 +50,7 @@ class Teller:
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if self.tells_places:
-                return placed(diagnostic, sight, self.audience, self._places, self._vault)
+                return placed(diagnostic, sight, self.audience, self._places, self._vault, self._examiner.calls)
             shown = told_safely(diagnostic, sight, label_of)
             return None if self.audience.strict and shown.hidden else shown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from viewer.core.calls import CallLedger
 from viewer.core.diagnostics import Diagnostic
 from viewer.core.visibility import Audience
 from viewer.sources.places import Places
@@ -21,7 +22,9 @@ def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], 
     return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
 
 
-def placed(diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places, vault: Vault) -> ShownDiagnostic:
+def placed(
+    diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places, vault: Vault, calls: CallLedger
+) -> ShownDiagnostic:
     """For a developer, with its place where the audience sees what it belongs to."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if not (audience.sees_stray if message is None else sight.sees(message)):
@@ -29,6 +32,7 @@ def placed(diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Pla
     line, column = places.line_and_column(diagnostic.start)
     span = diagnostic.start, diagnostic.end
     value = vault.value_for(audience, diagnostic)
+    delay = calls.delay_ms(message) if (code, diagnostic.reason) == ("E-TOOL-TIMEOUT", "late") and message else None
     return ShownDiagnostic(
-        code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count, value
+        code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count, value, delay
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from viewer.render.figures import counted, duration
+from viewer.render.figures import counted
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.columns import fitted, length
-from viewer.tui.link_lines import arrow, deadline_words, is_late, state_part
+from viewer.tui.link_lines import arrow, deadline_words, is_late, latency_words, state_part
 
 _WIDEST_ID = 12
 _LOOKED_AT = 1000
@@ -61,7 +61,7 @@ class CallLines:
         tool = self._tool_width(width)
         name = style.name(call.call_id) if call.call_id else style.words("—")
         state = state_part(call, style)
-        latency = duration(call.latency_ms) if call.latency_ms is not None else ""
+        latency = latency_words(call)
         ends = fitted(own(arrow(call, self._digits, style)), self._ends, style)
         line: Line = (
             Part(SafeText(f" {fitted(name, self._ids, style)}  "), Look.STRONG),

@@ -123,7 +123,8 @@ def link(number: int, call: ShownCall, signs: Signs) -> tuple[Part, int]:
     begins = number == call.call
     other = (call.reply if begins else call.call) or 0
     arrow = f"{signs.inferred if call.inferred else ''}{signs.down if begins else signs.up}"
-    latency = f" {call.latency_ms / 1000:.1f} s" if call.latency_ms is not None else ""
+    milliseconds, mark = (call.latency_ms, "") if call.latency_ms is not None else (call.observed_ms, "~")
+    latency = f" {mark}{milliseconds / 1000:.1f} s" if milliseconds is not None else ""
     where = f"{arrow}{other} " if other else ""
     return Part(own(f"{where}{call.state}{latency}"), _STATES.get(call.state, Look.WARNING)), other
 

@@ -173,8 +173,12 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     why = style.words(inspected.projection.why(message.number))
     yield "safe view", why, Look.OK if message.visible else Look.WARNING, None
     yield from _places(inspected.projection, message, style)
-    if link is not None and link.latency_ms is not None:
-        words = f"{duration(link.latency_ms)} {'after call' if message.number == link.reply else 'to reply'}"
+    milliseconds = None
+    if link is not None:
+        milliseconds = link.latency_ms if link.latency_ms is not None else link.observed_ms
+    if link is not None and milliseconds is not None:
+        words = f"{duration(milliseconds)} {'after call' if message.number == link.reply else 'to reply'}"
+        words += "" if link.latency_ms is not None else " (observed)"
         yield "latency", own(words), Look.PLAIN, None
     ending = "cancelled" if message.cancelled else message.ending
     yield "ending", own(ending), Look.PLAIN, None

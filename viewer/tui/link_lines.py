@@ -73,9 +73,18 @@ def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Ite
     yield from field("state", state.text, width, state.look)
     if call.latency_ms is not None:
         yield from field("latency", own(duration(call.latency_ms)), width)
+    elif call.observed_ms is not None:
+        yield from field("latency", own(f"{duration(call.observed_ms)} (observed)"), width)
     if call.deadline_ms is not None:
         yield from field("deadline", own(deadline_words(call)), width, Look.ERROR if is_late(call) else Look.PLAIN)
     yield from field("linked by", own("tool and order (inferred)" if call.inferred else "call_id"), width)
+
+
+def latency_words(call: ShownCall) -> str:
+    """The time from call to reply; `~` marks one that was observed while following."""
+    if call.latency_ms is not None:
+        return duration(call.latency_ms)
+    return f"~{duration(call.observed_ms)}" if call.observed_ms is not None else ""
 
 
 def is_late(call: ShownCall) -> bool:
@@ -166,7 +175,7 @@ def graph_sentence(
 def _short_graph(call: ShownCall, number: int, style: Style) -> list[Part]:
     here = number in (call.call, call.reply)
     name = fitted(style.name(call.call_id), _WIDEST_ID, style).rstrip(" ") if call.call_id else style.words("—")
-    latency = f" {duration(call.latency_ms)}" if call.latency_ms is not None else ""
+    latency = latency_words(call) and f" {latency_words(call)}"
     ends = arrow(call, 0, style).replace(" ", "")
     return [
         Part(SafeText(f"  {name} "), Look.STRONG if here else Look.QUIET),
@@ -205,7 +214,7 @@ def _graph_line(call: ShownCall, number: int, ids: int, digits: int, style: Styl
     here = number in (call.call, call.reply)
     name = style.name(call.call_id) if call.call_id else style.words("—")
     ends = Part(own(arrow(call, digits, style)), Look.STRONG if here else Look.PLAIN)
-    latency = f"{duration(call.latency_ms):>7}" if call.latency_ms is not None else ""
+    latency = latency_words(call) and f"{latency_words(call):>7}"
     order = Part(own(" (order)"), Look.QUIET) if call.inferred else Part(own(""))
     mark = own(("> " if style.ascii else "▸ ") if here else "  ")
     cell = fitted(name, ids, style)

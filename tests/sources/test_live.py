@@ -379,7 +379,9 @@ class TestDeadlines:
 
     def test_nothing_is_observed_of_what_was_there_before(self, log: Log) -> None:
         log.write(HEAD + QUESTION + CALL + "{}<|call|>" + REPLY)
-        log.write(QUESTION + CALL.replace("call_id=c", "call_id=d") + "{}<|call|>" + REPLY.replace("call_id=c", "call_id=d"))
+        log.write(
+            QUESTION + CALL.replace("call_id=c", "call_id=d") + "{}<|call|>" + REPLY.replace("call_id=c", "call_id=d")
+        )
         assert [link.observed_ms for link in log.document.call_links] == [None, None]
 
     def test_a_reply_in_time(self, log: Log) -> None:

@@ -45,6 +45,11 @@ def test_latency_deadline_and_missing_ends() -> None:
     assert "3.1 s" in text_of(lines.line(0, 80))
 
 
+def test_an_observed_latency_is_marked() -> None:
+    lines = CallLines(ShownCalls([call(1, 2, observed_ms=3100, deadline_ms=2000)]), STYLE)
+    assert "~3.1 s  2.0 s, 1.1 s late" in text_of(lines.line(0, 120))
+
+
 def test_hostile_names_are_made_safe_and_lines_fit() -> None:
     lines = CallLines(ShownCalls([call(1, 2, call_id="\x1b[31m日本語日本語", tool="日本\u202e" * 40)]), STYLE)
     for width in (60, 80, 120):

@@ -88,16 +88,24 @@ def latency_words(call: ShownCall) -> str:
 
 
 def is_late(call: ShownCall) -> bool:
-    """Whether the reply came after the deadline."""
-    return call.deadline_ms is not None and call.latency_ms is not None and call.latency_ms > call.deadline_ms
+    """True if the reply came after the deadline, by the times given or observed."""
+    return _lateness(call) is not None
+
+
+def _lateness(call: ShownCall) -> int | None:
+    """By how many milliseconds the deadline was missed; None if it was not."""
+    latency = call.latency_ms if call.latency_ms is not None else call.observed_ms
+    if call.deadline_ms is None or latency is None or latency <= call.deadline_ms:
+        return None
+    return latency - call.deadline_ms
 
 
 def deadline_words(call: ShownCall) -> str:
     """The deadline, and by how much it was missed."""
     if call.deadline_ms is None:
         return ""
-    late = f", {duration(call.latency_ms - call.deadline_ms)} late" if is_late(call) and call.latency_ms else ""
-    return duration(call.deadline_ms) + late
+    lateness = _lateness(call)
+    return duration(call.deadline_ms) + (f", {duration(lateness)} late" if lateness is not None else "")
 
 
 def _provenance(projection: Projection, call: ShownCall, width: int, style: Style) -> Iterator[Entry]:

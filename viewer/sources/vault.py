@@ -18,6 +18,7 @@ from viewer.core.thoughts import text_so_far
 from viewer.core.visibility import Audience, Reveal, is_user_safe
 from viewer.errors import FileRewrittenError, UnprovenError
 from viewer.formats import DIALECTS, body_of_ids
+from viewer.formats.quoted_marks import shown_source
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
 from viewer.sources.bytes import Source
 from viewer.sources.file_source import FileSource
@@ -89,10 +90,8 @@ class Vault:
             return None
         piece = message.pieces[0]
         try:
-            if self._text(audience, message) != self._body(message).text:
-                return None  # part of the body is hidden, and what is left is escaped again
-            as_written = Piece(piece.start, piece.end, Coding.PLAIN)
-            return self._body(message, (as_written,)).text
+            source = self._body(message, (Piece(piece.start, piece.end, Coding.PLAIN),)).data
+            return shown_source(source, message.header.role, _cut_kinds(audience, message))
         except FileRewrittenError:
             self._withhold()
             return None

@@ -77,7 +77,18 @@ def test_quoted_marks_next_to_hidden_text_stay_quoted(body: str, meant: str, hid
 
 
 WORDS = ["<", "a", " ", "é", "\n", "<<|end|>", "<|constrain|>", "<|message|>", "<|literal|>", "<|endliteral|>"]
-MARKS = ["<<|python_tag|>", "<|python_tag|>", "<tool_call>", "</tool_call>", "<<|start_reason|>", "<|start_reason|>", "<|end_reason|>", "<think>", "</think>", "[THINK]"]
+MARKS = [
+    "<<|python_tag|>",
+    "<|python_tag|>",
+    "<tool_call>",
+    "</tool_call>",
+    "<<|start_reason|>",
+    "<|start_reason|>",
+    "<|end_reason|>",
+    "<think>",
+    "</think>",
+    "[THINK]",
+]
 PARTS = st.lists(st.sampled_from([*WORDS, *MARKS]), max_size=8).map("".join)
 
 

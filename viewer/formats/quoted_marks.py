@@ -10,7 +10,6 @@ from viewer.core.messages import Coding, Piece
 from viewer.errors import RefusedError
 from viewer.formats.writable import Writable
 
-
 _LITERAL, _END_LITERAL = b"<|literal|>", b"<|endliteral|>"
 
 
@@ -52,7 +51,10 @@ def _joined(left: Body, source: bytes) -> bytes:
     parts: list[bytes] = []
     at, was_quoted = 0, False
     for run in left.runs:
-        parts += [_between(source[at : run.source], was_quoted, not run.live), source[run.source : run.source + run.length]]
+        parts += [
+            _between(source[at : run.source], was_quoted, not run.live),
+            source[run.source : run.source + run.length],
+        ]
         at, was_quoted = run.source + run.length, not run.live
     return b"".join([*parts, _between(source[at:], was_quoted, False)])
 

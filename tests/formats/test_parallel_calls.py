@@ -18,11 +18,12 @@ OUT, OUT_END = "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"
 CALLS = {
     "hermes array": f"<tool_call>\n[{F}, {G}]\n</tool_call>",
     "hermes two blocks": f"<tool_call>\n{F}\n</tool_call>\n<tool_call>\n{G}\n</tool_call>",
-    "xml": "<tool_call>\n<function=f>\n<parameter=k>\n1\n</parameter>\n</function>\n<function=g>\n</function>\n</tool_call>",
+    "xml": "<tool_call>\n<function=f>\n<parameter=k>\n1\n</parameter>\n</function>\n<function=g>\n</function>\n"
+    "</tool_call>",
     "lfm": "<|tool_call_start|>[f(k=1), g(k=\"a), h(\", l=['x', (2,)])]<|tool_call_end|>",
     "lfm quotes": """<|tool_call_start|>[f(k='a, "b'), g(k="it's, \\" so")]<|tool_call_end|>""",
-    "deepseek": f"<｜tool▁calls▁begin｜>{BEGIN}function{SEP}f\n```json\n{{}}\n```{END}\n{BEGIN}function{SEP}g\n```json\n"
-    f"{{}}\n```{END}<｜tool▁calls▁end｜>",
+    "deepseek": f"<｜tool▁calls▁begin｜>{BEGIN}function{SEP}f\n```json\n{{}}\n```{END}\n{BEGIN}function{SEP}g\n"
+    f"```json\n{{}}\n```{END}<｜tool▁calls▁end｜>",
     "deepseek 3.1": f"<｜tool▁calls▁begin｜>{BEGIN}f{SEP}{{}}{END}{BEGIN}g{SEP}{{}}{END}<｜tool▁calls▁end｜>",
     "mistral array": f"[TOOL_CALLS][{F}, {G}]",
     "mistral names": '[TOOL_CALLS]f[ARGS]{"k": 1}[TOOL_CALLS]g[ARGS]{"k": 2}',
@@ -30,8 +31,8 @@ CALLS = {
     "phi": f"<|tool_call|>[{F}, {G}]<|/tool_call|>",
     "cohere": '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {}}, '
     '{"tool_call_id": "1", "tool_name": "g", "parameters": {}}]<|END_ACTION|>',
-    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
-    "<|tool_call_begin|>functions.g:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}"
+    "<|tool_call_end|><|tool_call_begin|>functions.g:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
 }
 REPLIES = {
     "two blocks": "<tool_response>\nr1\n</tool_response>\n<tool_response>\nr2\n</tool_response>",

@@ -11,11 +11,11 @@ from viewer.core.diagnostics import Diagnostic
 from viewer.core.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
-from viewer.core.messages import Coding, Message, Piece, Span, Transcript
+from viewer.core.messages import Coding, Kind, Message, Piece, Span, Transcript
 from viewer.core.offending import offending_value
 from viewer.core.open_bodies import hold_back
 from viewer.core.thoughts import text_so_far
-from viewer.core.visibility import Audience, Reveal, is_user_safe
+from viewer.core.visibility import Audience, Reveal, is_user_safe, message_kind
 from viewer.errors import FileRewrittenError, UnprovenError
 from viewer.formats import DIALECTS, body_of_ids
 from viewer.formats.quoted_marks import shown_source
@@ -231,8 +231,8 @@ _REVEALED_BY = {
 
 
 def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
-    """The kinds of blocks that are cut out of a body for this audience."""
-    if not is_user_safe(message):
+    """The kinds of blocks that are cut out of a body for this audience: of answers, and of what is hidden like one."""
+    if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
         return frozenset()
     return _kinds_of(audience)
 

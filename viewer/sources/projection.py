@@ -169,6 +169,24 @@ class Projection:
             total += count + (is_shown and index.call_id(number) is not None)
         return total
 
+    @property
+    def withholds_header(self) -> bool:
+        """Whether a document header says more than this audience sees."""
+        if self.audience.reveals(Reveal.SYSTEM):
+            return False
+        is_strict = self.audience.strict and self.audience.is_safe
+        shown = set(self.rows().shown_transcripts) if is_strict else None
+        return any(
+            _says_more(transcript)
+            for transcript in self._examiner.transcripts
+            if shown is None or transcript.number in shown
+        )
+
+    @property
+    def stray_count(self) -> int:
+        """How many runs of text are outside any message, for an audience that may know it."""
+        return 0 if self.audience.strict else len(self._examiner.strays)
+
     def _header(self, message: Message) -> Header:
         """The header with the fields that this audience may see."""
         if self.audience.sees_unlisted:
@@ -367,6 +385,15 @@ def _withheld_by_key(message: Message) -> tuple[int, bool]:
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True
     return len(message.header.extra), False
+
+
+def _says_more(transcript: Transcript) -> bool:
+    """Whether a header has more than a version and a model that everybody sees."""
+    given = {"version": transcript.version, "model": transcript.model}
+    return any(
+        value is not None and (key not in given or value != given[key] or _harmless(given[key]) is None)
+        for key, value in (transcript.header or {}).items()
+    )
 
 
 def _harmless(value: str | None) -> str | None:

@@ -21,6 +21,13 @@ BODIES = [
     "<<|end_introspect|>",
     "<<<|end|> and <<|literal|>",
     "a <<|channel|>",
+    "a <<|python_tag|> b",
+    "a <<|tool_call_start|>x<<|tool_call_end|> b",
+    "<<|channel>x",
+    "a <<<|START_ACTION|>b",
+    "a <|literal|><tool_call>x</tool_call><|endliteral|> b",
+    "<|literal|>[TOOL_CALLS]<|endliteral|>[{}",
+    "a <|literal|><|python_tag|> <<|endliteral|>",
 ]
 ROLES = ["user", "system", "assistant<|channel|>final", "assistant<|channel|>analysis", "tool name=functions.f"]
 
@@ -44,8 +51,44 @@ def test_escapes_of_shown_text_stay_in_the_safe_view(body: str) -> None:
     assert convert(thought, "openchatml-2.2", "openchatml-2.2", END_USER)[0] == text
 
 
+QUOTED = [
+    ("<<|python_tag|>", "<|python_tag|>"),
+    ("<<|tool_call_start|>a<<|tool_call_end|>", "<|tool_call_start|>a<|tool_call_end|>"),
+    ("<<<|START_THINKING|>", "<<|START_THINKING|>"),
+    ("<|literal|><tool_call><|endliteral|>a", "<tool_call>a"),
+    ("<|literal|>[TOOL_CALLS]<|endliteral|>[]", "[TOOL_CALLS][]"),
+]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant<|channel|>final"])
+@pytest.mark.parametrize(("body", "meant"), QUOTED)
+def test_quoted_marks_of_templates_are_text(body: str, meant: str, role: str) -> None:
+    shown = convert(transcript(role, f"See {body} here"), "openchatml-2.2", "openchatml-2.2", END_USER)[2]
+    assert shown[1].body == f"See {meant} here"
+
+
+@pytest.mark.parametrize("hidden", ["<|start_reason|>q<|end_reason|>", "<tool_call>q</tool_call>", "<|python_tag|>q"])
+@pytest.mark.parametrize(("body", "meant"), QUOTED)
+def test_quoted_marks_next_to_hidden_text_stay_quoted(body: str, meant: str, hidden: str) -> None:
+    text = transcript("assistant<|channel|>final", f"See {body} here{hidden}")
+    written, _, shown = convert(text, "openchatml-2.2", "openchatml-2.2", END_USER)
+    assert shown[1].body == f"See {meant} here"
+    assert written == transcript("assistant<|channel|>final", f"See {body} here")
+
+
 WORDS = ["<", "a", " ", "é", "\n", "<<|end|>", "<|constrain|>", "<|message|>", "<|literal|>", "<|endliteral|>"]
-MARKS = ["<<|start_reason|>", "<|start_reason|>", "<|end_reason|>", "<think>", "</think>", "[THINK]"]
+MARKS = [
+    "<<|python_tag|>",
+    "<|python_tag|>",
+    "<tool_call>",
+    "</tool_call>",
+    "<<|start_reason|>",
+    "<|start_reason|>",
+    "<|end_reason|>",
+    "<think>",
+    "</think>",
+    "[THINK]",
+]
 PARTS = st.lists(st.sampled_from([*WORDS, *MARKS]), max_size=8).map("".join)
 
 
@@ -61,9 +104,12 @@ def test_the_same_text_is_read_again(body: str, role: str, audience: object) -> 
 
 @pytest.mark.parametrize("target", ["openchatml-2.0", "harmony", "openchatml-0.1", "json", "chatml-json"])
 @pytest.mark.parametrize("reveal", [[], ["--reveal", "all"]])
-def test_a_quoted_mark_is_refused_where_it_would_hide_text(target: str, reveal: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["<<|start_reason|>", "<<|python_tag|>", "<|literal|><tool_call><|endliteral|>"])
+def test_a_quoted_mark_is_refused_where_it_would_hide_text(
+    mark: str, target: str, reveal: list[str], tmp_path: Path
+) -> None:
     file = tmp_path / "a.ocml"
-    file.write_text(transcript("assistant<|channel|>final", "Write <<|start_reason|> first."))
+    file.write_text(transcript("assistant<|channel|>final", f"Write {mark} first."))
     result = run("convert", "--to", target, *reveal, file)
     assert result.code == 1
     assert result.out == ""

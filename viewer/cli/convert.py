@@ -8,7 +8,7 @@ from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import refuse_if_unknown
 from viewer.cli.output import write_text
-from viewer.cli.withheld import say_what_is_withheld
+from viewer.cli.withheld import say_what_is_outside, say_what_is_withheld
 from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
 from viewer.formats import WRITERS
@@ -56,6 +56,7 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
     hidden = projection.hidden_count
     if hidden:
         say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")
+    say_what_is_outside(projection)
     say_what_is_withheld(projection)
     for loss in losses:
         say(loss)

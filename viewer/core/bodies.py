@@ -10,6 +10,7 @@ from dataclasses import field
 from viewer.core.json_string import opening_length, string_body, string_units, without_halves
 from viewer.core.messages import Coding, Piece, Span
 from viewer.core.string_map import StringMap
+from viewer.core.template_marks import ESCAPABLE_MARKS
 from viewer.values import frozen, mutable
 
 THOUGHT_KINDS = ("reflect", "introspect", "reason")
@@ -19,7 +20,9 @@ _TOKENS = (
     *(f"start_{kind}" for kind in THOUGHT_KINDS),
     *(f"end_{kind}" for kind in THOUGHT_KINDS),
 )
-_MARK = re.compile(rb"(<?)<\|(" + "|".join(_TOKENS).encode() + rb")\|>")
+_MARK = re.compile(
+    rb"(<?)(?:<\|(" + "|".join(_TOKENS).encode() + rb")\|>|" + b"|".join(map(re.escape, ESCAPABLE_MARKS)) + rb")"
+)
 _EVENT_BREAK = re.compile(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )

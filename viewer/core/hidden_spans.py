@@ -77,6 +77,14 @@ def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *
     return text if text.strip() or not blocks else ""
 
 
+def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
+    """What is left of a body that is not JSON if blocks of these kinds are hidden; its runs keep their places."""
+    blocks = [(block.start, block.end) for block in hidden_blocks(body, role) if block.kind in kinds]
+    left = _without(body, blocks) if blocks else body
+    is_cut = role == "assistant" and BlockKind.THOUGHT in kinds
+    return _without(left, thought_spans(left)) if is_cut else left
+
+
 def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
     """The same for a body that still grows, without anything that the next bytes may turn into a mark."""
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
@@ -255,11 +263,18 @@ def _without(body: Body, spans: list[Span]) -> Body:
                 start, end = gap
             low, high = max(start, at), min(end, stop)
             if low < high:
-                runs.append(Run(length, high - low, 0, 0, run.live))
+                runs.append(_part_of(run, low, high, length))
                 parts.append(body.data[low:high])
                 length += high - low
             at = max(high, at) if high < stop and end < stop else stop
     return Body(b"".join(parts), runs)
+
+
+def _part_of(run: Run, low: int, high: int, at: int) -> Run:
+    """A part of a run at its new place; its place in the input where bytes were not changed."""
+    is_same = run.raw is None and run.whole is None and run.length == run.source_length
+    source = (run.source + low - run.at, high - low) if is_same else (0, 0)
+    return Run(at, high - low, *source, run.live)
 
 
 def _gaps(spans: list[Span], length: int) -> Iterator[Span]:

@@ -127,6 +127,11 @@ class Record:
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
         self.report("W-TEXT-BETWEEN", None, start, end)
 
+    def leave_out(self, start: int, end: int) -> None:
+        """A mark that belongs to no message and is no fault: only an audience that sees stray text sees it."""
+        self.start_if_none(start)
+        self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
+
     def report(self, code: str, reason: str | None, start: int, end: int, message: int | None = None) -> None:
         """A diagnostic at these bytes; equal ones that touch are merged later."""
         if reason is None or reason in RULES[code].reasons:

@@ -30,6 +30,11 @@ def safe_header(header: Header) -> Header:
     )
 
 
+def without_unlisted(header: Header) -> Header:
+    """The header of a revealed message for an audience that did not ask for unknown content."""
+    return replace(header, extra=()) if header.extra else header
+
+
 def withheld_count(header: Header) -> int:
     """How many fields and attributes the end user does not see."""
     withheld = (

@@ -77,6 +77,8 @@ THINK_PAIRS = MARK_PAIRS[:2]
 _THINK_TAG = rb"(?<=<)(?i:/think(?:ing)?[ \t]?>|think(?:ing)?(?=[\s>]))"
 _SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
+ESCAPABLE_MARKS = tuple(dict.fromkeys(spelling for spelling in _SPELLINGS if spelling.startswith(b"<|")))
+"""Where OpenChatML 2.2 doubles the `<` of one of these, it is text."""
 _BEGUN = (b"<think", b"<thinking", b"</think", b"</thinking", b"</think ", b"</thinking ")
 
 

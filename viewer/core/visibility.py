@@ -79,6 +79,11 @@ class Audience:
         """Whether thought blocks inside shown messages stay in their place."""
         return self.reveals(Reveal.ANALYSIS)
 
+    @property
+    def sees_unlisted(self) -> bool:
+        """Whether fields and attributes that no rule lists are shown: their content is unknown."""
+        return self.reveals(Reveal.UNCLEAR)
+
     def sees(self, message: Message) -> bool:
         """Whether this audience may see the message."""
         return is_user_safe(message) or self.reveals(kind_of(message))

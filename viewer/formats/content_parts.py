@@ -14,7 +14,7 @@ from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Message,
 from viewer.core.template_marks import MARK, MAY_BE_MARK, read_mark
 from viewer.core.thoughts import thought_spans
 from viewer.core.visibility import is_user_safe
-from viewer.formats.call_text import CallText, read_calls, read_reply
+from viewer.formats.call_text import CallText, read_calls, read_replies
 from viewer.formats.json_header import full_tool_name
 from viewer.values import frozen, mutable
 
@@ -111,8 +111,10 @@ class _Splitter:
             yield from self._calls(start, end, reports)
             return
         if block.kind is BlockKind.REPLY:
-            reply = read_reply(self._body.data[start:end])
-            yield ContentPart(block.kind, self._pieces(start, end), reply, reports=reports)
+            for reply in read_replies(self._body.data[start:end]):
+                low, high = reply.body
+                yield ContentPart(block.kind, self._pieces(start + low, start + high), reply, reports=reports)
+                reports = []
             return
         yield ContentPart(block.kind, self._pieces(start, end), reports=reports)
 

@@ -35,6 +35,10 @@ class Outside:
         self._framed = False
         """The current transcript has frames, so that `<|file_separator|>` means nothing."""
         self._files = 0
+        self._filled = ""
+        """The name of the last piece of the current fill-in that was a message."""
+        self._next = ""
+        """The mark that ends the current piece, if it is one of a fill-in."""
 
     @property
     def is_text(self) -> bool:
@@ -122,16 +126,31 @@ class Outside:
             if exactly_at is not None and part.begins is Begins.EXACTLY:
                 part.end = exactly_at
             part.close(self._record, max(part.piece().end, part.at))
+            self._note_fill_in(part, exactly_at)
         elif text.first is not None:
             self._fresh = False
             self._record.stray(text.first, text.end)
 
+    def _note_fill_in(self, part: Part, next_fill_in: int | None) -> None:
+        """An empty piece of a fill-in gives no message, so that its mark is kept as text outside any message."""
+        mark = part.header.name or ""
+        if not mark.startswith("fim."):
+            self._filled = ""
+        elif part.is_message:
+            self._filled = mark
+        elif not (mark == "fim.middle" and self._filled == "fim.prefix" and self._next == "fim_suffix"):
+            self._record.leave_out(part.span_start, part.at)
+        if next_fill_in is None:
+            self._filled = ""
+
     def _fill_in(self, token: Token) -> None:
+        self._next = token.name
         self._leave(token.end, exactly_at=token.start)
         self._begin_item(token.start)
         extra = (("file", str(self._files)),) if self._files else ()
         role, name = FILL_IN[token.name], token.name.replace("_", ".")
         header = Header(role, name=name, channel=Channel.FINAL, extra=extra)
+        self._next = ""
         self._part = Part(header, token.start, token.end, certain=False)
 
     def _separate(self, text: bytes, token: Token) -> None:

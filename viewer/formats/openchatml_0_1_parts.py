@@ -290,16 +290,22 @@ class Frame:
 
     def _end_part(self) -> None:
         if self._part.is_message:
-            self._complete_header()
+            others = self._complete_header()
             self._announce()
             self._parts.append(self._part)
+            for part in others:
+                part.announce(self.record)
+                self._parts.append(part)
             self._has_text |= self._part.header.channel is Channel.FINAL
 
-    def _complete_header(self) -> None:
-        """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name."""
+    def _complete_header(self) -> list[Part]:
+        """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name.
+
+        Returns the other calls or replies between the same marks."""
         part = self._part
+        others: list[Part] = []
         if part.block is not None:
-            complete_block(part, self.record)
+            others = complete_block(part, self.record)
         elif self._is_json:
             name = name_in_json(bytes(part.kept)) if part.kept else None
             part.kept = None
@@ -314,6 +320,7 @@ class Frame:
             self._announce()
             at = self.head.name_at
             self.record.report("W-TOOL-NAME-MISSING", None, at, at, part.number)
+        return others
 
     def _system_mark(self, text: bytes, token: Token) -> None:
         if token.name == "function_list":

@@ -10,7 +10,7 @@ from viewer.core.messages import Channel, Ending, Header
 from viewer.core.record import Record
 from viewer.core.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
 from viewer.core.tokens import Token
-from viewer.formats.call_text import read_calls, read_reply
+from viewer.formats.call_text import CallText, read_calls, read_replies
 from viewer.formats.openchatml_0_1_header import tool_name
 from viewer.formats.openchatml_0_1_part import SPACE, Begins, Part
 
@@ -165,28 +165,57 @@ class TemplateBlocks:
             self._first_said = len(frame.parts)
 
 
-def complete_block(part: Part, record: Record) -> None:
-    """Fill in what only the whole text of a block says: tool, call id, and type."""
+def complete_block(part: Part, record: Record) -> list[Part]:
+    """Fill in what only the whole text of a block says: tool, call id, and type. Returns the calls after the first."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None
     if pair is None or pair.kind is MarkKind.THOUGHT:
-        return
-    if pair.kind is MarkKind.REPLY:
-        reply = read_reply(kept)
-        name = tool_name(reply.name) if reply.name else part.header.name
-        part.header = replace(part.header, name=name, call_id=reply.call_id)
-        return
-    call = read_calls(kept)[0]
-    part.header = replace(
-        part.header,
-        recipient=tool_name(call.name) if call.name else None,
+        return []
+    is_call = pair.kind is MarkKind.CALL
+    found = (read_calls if is_call else read_replies)(kept)
+    parts = [part, *(_next_part(part) for _ in found[1:])]
+    for each, call in zip(parts, found, strict=True):
+        each.header = _named(each.header, call, is_call=is_call)
+        if len(found) > 1:
+            _place(each, part.at, kept, call)
+        if is_call and call.is_json and not call.name:
+            each.announce(record)
+            record.report("E-CALL-SCHEMA", "missing-argument", each.piece().start, each.piece().end, each.number)
+    return parts[1:]
+
+
+def _named(header: Header, call: CallText, *, is_call: bool) -> Header:
+    name = tool_name(call.name) if call.name else None
+    if not is_call:
+        return replace(header, name=name or header.name, call_id=call.call_id)
+    return replace(
+        header,
+        recipient=name,
         call_id=call.call_id,
         content_type="json" if call.is_json else None,
         constrained=call.is_json,
     )
-    if call.is_json and not call.name:
-        part.announce(record)
-        record.report("E-CALL-SCHEMA", "missing-argument", part.piece().start, part.piece().end, part.number)
+
+
+def _next_part(part: Part) -> Part:
+    return Part(
+        part.header,
+        part.span_start,
+        part.at,
+        Begins.AT_TEXT,
+        certain=True,
+        broke_out=part.broke_out,
+        block=part.block,
+        ending=part.ending,
+    )
+
+
+def _place(part: Part, at: int, kept: bytes, call: CallText) -> None:
+    """Where one of several calls or replies is; `at` is where the kept bytes begin."""
+    low, high = call.whole or call.body
+    text = kept[low:high]
+    part.first = at + low + len(text) - len(text.lstrip(SPACE))
+    part.end = max(part.first, at + low + len(text.rstrip(SPACE)))
 
 
 def _hidden(said: Header) -> Header:

@@ -16,6 +16,7 @@ from viewer.core.calls import full_tool_name
 from viewer.core.header_grammar import ALL_ATTRIBUTES, CHECKED_TYPES
 from viewer.core.header_meaning import HIDING_INTENTS
 from viewer.core.headers import is_tool
+from viewer.core.template_marks import ESCAPABLE_MARKS, MARK
 from viewer.core.yaml_writing import write_yaml
 from viewer.errors import RefusedError
 from viewer.formats.openchatml import grammar_of_version
@@ -31,8 +32,12 @@ _THOUGHTS = "|".join(f"{edge}_{kind}" for edge in ("start", "end") for kind in T
 _UNWRITABLE = "a field with white space, `<`, or control characters was left out"
 _FILE_NAME = re.compile(r"file ([1-9][0-9]*)")
 _THOUGHT_MARK = re.compile(rf"<\|(?:{_THOUGHTS})\|>")
-_TAG = r"(?:<|\[)(?=/?[Tt][Hh][Ii][Nn][Kk])"
-_MARK = re.compile(rf"(?P<token>{_TOKEN.pattern})|(?P<thought>{_THOUGHT_MARK.pattern})|{_TAG}".encode())
+_TAG = rb"(?:<|\[)(?=/?[Tt][Hh][Ii][Nn][Kk])"
+_OF_TEMPLATES = b"|".join(map(re.escape, ESCAPABLE_MARKS))
+_MARK = re.compile(
+    rb"(?P<token>%b)|(?P<thought>%b)|(?P<template>%b)|(?P<bare>%b|%b)"
+    % (_TOKEN.pattern.encode(), _THOUGHT_MARK.pattern.encode(), _OF_TEMPLATES, MARK.pattern, _TAG)
+)
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
@@ -261,22 +266,21 @@ def _as_written(message: Writable) -> str | None:
 
 
 def _escaped(message: Writable) -> str:
-    """The body with its control tokens escaped, and thought marks unless they hide text of a shown answer."""
+    """The body with its control tokens escaped, and other marks unless they hide text."""
     body = read_source_text(message.source_text) if message.source_text is not None else None
     if body is None or body.text != message.body:
         body = live_body(message.body)
-    hides = message.role == "assistant" and message.visible
+    hides_thoughts = message.role == "assistant" and message.visible
     parts: list[bytes] = []
     at = 0
     for found in _MARK.finditer(body.data):
         text = body.data[at : found.start()]
         at = found.end()
-        is_live = hides and body.is_live(*found.span())
-        if found["token"] or (found["thought"] and not is_live):
-            parts += [text, b"<", found[0]]
-        elif is_live and found["thought"]:
-            parts += [_closed_edge(text), found[0]]
-        elif hides and not is_live:
+        is_live = body.is_live(*found.span())
+        counts = bool(found["template"]) or (bool(found["thought"]) and hides_thoughts)
+        if not found["bare"]:
+            parts += [_closed_edge(text), found[0]] if counts and is_live else [text, b"<", found[0]]
+        elif message.visible and not is_live:
             bare = text.rstrip(b"<")
             parts += [bare, _literal(text[len(bare) :] + found[0])]
         else:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
 from viewer.core.examiner import Examiner
-from viewer.core.messages import Coding, Message, Span, Stray, Transcript
-from viewer.core.safe_fields import safe_header, withheld_count
+from viewer.core.messages import Coding, Header, Message, Span, Stray, Transcript
+from viewer.core.safe_fields import safe_header, withheld_count, without_unlisted
 from viewer.core.times import format_time
 from viewer.core.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
 from viewer.sources.boundaries import Boundary, first_question
@@ -49,6 +49,8 @@ WORTH_SKIMMING = 1024 * 1024
 TITLE_READ = 400
 """Characters of a message that may be read for a title of 60 columns: white space is joined."""
 
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
+"""A role of a hidden message that is none of these may be any text."""
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
@@ -102,7 +104,7 @@ class Projection:
 
     def _shown_transcript(self, transcript: Transcript, label: int) -> ShownTranscript:
         version, model, header = transcript.version, transcript.model, transcript.header
-        if self.audience.is_safe:
+        if not self.audience.reveals(Reveal.SYSTEM):
             version, model = _harmless(version), _harmless(model)
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(label, transcript.dialect, version, model, header_shown)
@@ -152,23 +154,48 @@ class Projection:
 
     @property
     def withheld_count(self) -> int:
-        """How many fields of shown messages the end user does not see; 0 for every other audience."""
-        if not self.audience.is_safe:
+        """How many fields of the messages that this audience sees are left out for it."""
+        if self.audience.sees_unlisted:
             return 0
         index, sight = self._examiner.index, Sight(self._examiner.index, self.audience.sees)
-        counts: dict[int, int] = {}
+        counts: dict[int, tuple[int, bool]] = {}
         total = 0
         for number, key in index.look_keys(1, len(index)):
             if not sight.sees_key(number, key):
                 continue
             if key not in counts:
-                counts[key] = withheld_count(index[number].header.with_call_id(None))
-            total += counts[key] + (index.call_id(number) is not None)
+                counts[key] = _withheld_by_key(index[number])
+            count, is_shown = counts[key]
+            total += count + (is_shown and index.call_id(number) is not None)
         return total
+
+    @property
+    def withholds_header(self) -> bool:
+        """Whether a document header says more than this audience sees."""
+        if self.audience.reveals(Reveal.SYSTEM):
+            return False
+        is_strict = self.audience.strict and self.audience.is_safe
+        shown = set(self.rows().shown_transcripts) if is_strict else None
+        return any(
+            _says_more(transcript)
+            for transcript in self._examiner.transcripts
+            if shown is None or transcript.number in shown
+        )
+
+    @property
+    def stray_count(self) -> int:
+        """How many runs of text are outside any message, for an audience that may know it."""
+        return 0 if self.audience.strict else len(self._examiner.strays)
+
+    def _header(self, message: Message) -> Header:
+        """The header with the fields that this audience may see."""
+        if self.audience.sees_unlisted:
+            return message.header
+        return safe_header(message.header) if is_user_safe(message) else without_unlisted(message.header)
 
     def _shown(self, message: Message, label: int, turn: int, transcript: int) -> ShownMessage:
         placed = not self.audience.is_safe
-        header = message.header if placed else safe_header(message.header)
+        header = self._header(message)
         return ShownMessage(
             transcript=transcript,
             number=label,
@@ -223,10 +250,11 @@ class Projection:
     def headline(self, number: int) -> Headline:
         """What a list of messages tells of one. Only a developer is told anything of what is hidden."""
         message = self._examiner.index[number]
-        header = safe_header(message.header) if self.audience.is_safe else message.header
+        header = self._header(message)
         turn = self._examiner.index.turn(number)
         if not self.audience.sees(message):
-            return Headline(number, turn, False, "" if self.audience.is_safe else header.role)
+            is_known = header.role in _ROLES and not self.audience.is_safe
+            return Headline(number, turn, False, header.role if is_known else "")
         return Headline(
             number,
             turn,
@@ -350,6 +378,22 @@ def _shortened(message: Message, length: int) -> Message:
         return message
     piece = message.pieces[0]
     return replace(message, pieces=(piece._replace(end=min(piece.end, piece.start + 4 * length)),))
+
+
+def _withheld_by_key(message: Message) -> tuple[int, bool]:
+    """How many fields are left out of messages like this one, besides the call id; and whether the end user sees it."""
+    if is_user_safe(message):
+        return withheld_count(message.header.with_call_id(None)), True
+    return len(message.header.extra), False
+
+
+def _says_more(transcript: Transcript) -> bool:
+    """Whether a header has more than a version and a model that everybody sees."""
+    given = {"version": transcript.version, "model": transcript.model}
+    return any(
+        value is not None and (key not in given or value != given[key] or _harmless(given[key]) is None)
+        for key, value in (transcript.header or {}).items()
+    )
 
 
 def _harmless(value: str | None) -> str | None:

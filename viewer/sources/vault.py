@@ -11,13 +11,14 @@ from viewer.core.diagnostics import Diagnostic
 from viewer.core.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
-from viewer.core.messages import Coding, Message, Piece, Span, Transcript
+from viewer.core.messages import Coding, Kind, Message, Piece, Span, Transcript
 from viewer.core.offending import offending_value
 from viewer.core.open_bodies import hold_back
 from viewer.core.thoughts import text_so_far
-from viewer.core.visibility import Audience, Reveal, is_user_safe
+from viewer.core.visibility import Audience, Reveal, is_user_safe, message_kind
 from viewer.errors import FileRewrittenError, UnprovenError
 from viewer.formats import DIALECTS, body_of_ids
+from viewer.formats.quoted_marks import shown_source
 from viewer.sources.blocks import BLOCK, body_blocks, size_of
 from viewer.sources.bytes import Source
 from viewer.sources.file_source import FileSource
@@ -89,10 +90,8 @@ class Vault:
             return None
         piece = message.pieces[0]
         try:
-            if self._text(audience, message) != self._body(message).text:
-                return None  # part of the body is hidden, and what is left is escaped again
-            as_written = Piece(piece.start, piece.end, Coding.PLAIN)
-            return self._body(message, (as_written,)).text
+            source = self._body(message, (Piece(piece.start, piece.end, Coding.PLAIN),)).data
+            return shown_source(source, message.header.role, _cut_kinds(audience, message))
         except FileRewrittenError:
             self._withhold()
             return None
@@ -232,8 +231,8 @@ _REVEALED_BY = {
 
 
 def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
-    """The kinds of blocks that are cut out of a body for this audience."""
-    if not is_user_safe(message):
+    """The kinds of blocks that are cut out of a body for this audience: of answers, and of what is hidden like one."""
+    if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
         return frozenset()
     return _kinds_of(audience)
 

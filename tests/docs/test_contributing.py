@@ -68,9 +68,21 @@ def done(project: Path, *command: str) -> str:
 class TestTheSteps:
     def test_the_diagnostic_is_reported_and_explained(self, project: Path) -> None:
         out = done(project, "viewer", "check", "samples/broken/I-FENCE-OPEN.ocml")
-        assert "samples/broken/I-FENCE-OPEN.ocml:2:36: info I-FENCE-OPEN" in out
+        sentence = "A block of code in the body is not closed"
+        assert f"samples/broken/I-FENCE-OPEN.ocml:2:36: info: {sentence} [I-FENCE-OPEN]" in out
         assert "A block of code in the body is not closed." in done(project, "viewer", "explain", "I-FENCE-OPEN")
         assert "### I-FENCE-OPEN" in (project / "docs/diagnostics.md").read_text("utf-8")
+
+    @pytest.mark.parametrize("size", [200, 4_000_000], ids=["small", "big"])
+    def test_the_diagnostic_is_found_in_inputs_of_any_size(self, project: Path, tmp_path: Path, size: int) -> None:
+        """Small inputs are parsed, big ones are scanned; each way has its own prefilter."""
+        turn = "<|start|>user<|message|>How long is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>So.<|end|>\n"
+        turns = size // len(turn)
+        path = tmp_path / "long.ocml"
+        path.write_text(f"version: 2.2\n{turn * turns}<|start|>user<|message|>As in ```\nx = 1<|end|>\n{turn * turns}")
+        found = done(project, "viewer", "check", str(path))
+        assert f"{path}:{2 * turns + 2}:31: info: " in found
+        assert found.count("[I-FENCE-OPEN]") == 1
 
     def test_the_dialect_is_read_and_listed(self, project: Path) -> None:
         shown = done(project, "viewer", "show", "samples/valid/chat-lines/one-turn.ocml")

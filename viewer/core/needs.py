@@ -13,7 +13,8 @@ from viewer.core.message_checks import has_faulty_header
 from viewer.core.messages import Coding, Ending, Message, Span
 from viewer.core.template_marks import MAY_BE_MARK
 
-TOOL_CALLS = b'"tool_calls"'
+ODD_WORDS = (b'"tool_calls"',)
+"""Plain messages with one of these in their bytes get all checks, in small inputs and in big ones."""
 
 
 class Need(IntEnum):
@@ -64,7 +65,7 @@ def is_odd(data: bytes, start: int, end: int) -> bool:
     return (
         not data.isascii()
         or b"\0" in data
-        or data.find(TOOL_CALLS, start, end) >= 0
+        or any(data.find(word, start, end) >= 0 for word in ODD_WORDS)
         or MAY_BE_MARK.search(data, start, end) is not None
         or may_be_stripped(data[start : start + 64])
         or may_hide(data)

@@ -83,7 +83,7 @@ version: 2.2
     ),
     Rule(
         code="I-RECORD-UNKNOWN",
-        title="Unknown record without text.",
+        title="Unknown record without text …",
         safe="The transcript contains additional data.",
         section="Event streams",
         advice="No action needed.",

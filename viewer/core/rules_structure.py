@@ -56,7 +56,7 @@ one moment
     ),
     Rule(
         code="W-RECORD-UNKNOWN",
-        title="Unknown record type.",
+        title="Unknown record type …",
         safe="The transcript contains an unknown entry, which stays hidden.",
         section="Event streams",
         advice="Check `--format`, or update ocmlview. The debug view shows the record.",
@@ -68,7 +68,7 @@ one moment
     ),
     Rule(
         code="W-PART-UNKNOWN",
-        title="Unknown content part.",
+        title="Unknown content part …",
         safe="Part of a message is of an unknown kind and stays hidden.",
         section="JSON messages",
         advice="Check `--format`, or update ocmlview. The debug view shows the part.",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.core.hidden_characters import MAY_HIDE
-from viewer.core.needs import TOOL_CALLS
+from viewer.core.needs import ODD_WORDS
 from viewer.core.scan_tokens import words_view
 from viewer.core.template_marks import MARK_SIGNS, MAY_BE_MARK
 
@@ -33,7 +33,7 @@ _BEYOND_ASCII = tuple(sign for sign in MARK_SIGNS if not sign.isascii() and len(
 
 def suspects(data: bytes, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of those messages; each begins at one of `starts`."""
-    places = [*_controls(data), *_marks(data), *_all(data, TOOL_CALLS, *_STRIPPED), *_beyond_ascii(data, starts)]
+    places = [*_controls(data), *_marks(data), *_all(data, *ODD_WORDS, *_STRIPPED), *_beyond_ascii(data, starts)]
     return np.unique(starts.searchsorted(np.array(places, np.int64), "right") - 1)
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.tui.following import live
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, view
-from viewer.render import drawn_text as drawn_module
 from viewer.core.visibility import Reveal
+from viewer.render import drawn_text as drawn_module
 from viewer.render import json_layout, layout
 from viewer.tui import body_layout, body_lines
 from viewer.tui.app import ViewOptions

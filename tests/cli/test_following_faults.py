@@ -62,7 +62,7 @@ class TestFaults:
             live.until_bodies("again")
             assert [line["number"] for line in live.lines if line["kind"] == "message"] == [1, 1]
             assert live.err.count("\n") == 1
-            assert "became shorter; reading begins anew" in live.err
+            assert "became shorter; it is read from the start again" in live.err
 
     @pytest.mark.parametrize("text", ["1", "two", "something longer"])
     def test_rewritten_shorter_of_the_same_length_and_longer(self, path: Path, text: str) -> None:
@@ -104,7 +104,7 @@ class TestFaults:
             assert [line.rpartition(": ")[2] for line in live.err.splitlines()] == [
                 "the file is gone; waiting for it to come back",
                 "following",
-                "another file took its place; reading begins anew",
+                "another file took its place; it is read from the start",
             ]
 
     def test_replaced_at_once(self, path: Path, tmp_path: Path) -> None:

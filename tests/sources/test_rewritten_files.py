@@ -209,6 +209,29 @@ class TestReading:
         with pytest.raises(FileRewrittenError):
             bodies(document)
 
+    def test_a_check_finds_a_rewrite_and_nothing_else(self, path: Path) -> None:
+        write(path, chat(30))
+        document = opened(path)
+        assert not document.is_rewritten()
+        write(path, chat(40))
+        assert not document.is_rewritten()
+        path.touch()
+        assert not document.is_rewritten()
+        write(path, chat(40, "Secret", "hidde"))
+        assert document.is_rewritten()
+        document.begin_again()
+        document.load()
+        assert not document.is_rewritten()
+        write(path, chat(1))
+        assert document.is_rewritten()
+
+    def test_a_check_of_a_file_that_stays_reads_nothing(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        write(path, chat(30))
+        document = opened(path)
+        document.is_rewritten()
+        monkeypatch.setattr(os, "pread", None)
+        assert not document.is_rewritten()
+
     def test_utf_16_of_two_contents_is_never_mixed(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = chat(30, "Secret", "hidde")
         write(path, chat(30).encode("utf-16"))

@@ -142,9 +142,16 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
                 break
         assert "exporting to tour.safe.html: " in said(pilot)
         assert len(files(folder)) == 1
-        main.action_clear()
         await press(pilot, "j")
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if "esc stops" in said(pilot):
+                break
+        assert "esc stops" in said(pilot)
+        await press(pilot, "escape")
         assert "was stopped" in said(pilot)
+        await press(pilot, "j")
+        assert said(pilot) == ""
         assert main.focused_number
     assert files(folder) == []
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from tests.tui.following import live
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, view
+from viewer.core.visibility import Reveal
 from viewer.render import drawn_text as drawn_module
 from viewer.render import json_layout, layout
 from viewer.tui import body_layout, body_lines
+from viewer.tui.app import ViewOptions
+from viewer.tui.body_layout import GrowingLayout, LayoutRequest, lay_out_body
 
 HEAD = "version: 2.2\n<|start|>user<|message|>List the stars.<|end|>\n"
 CALL = "<|start|>assistant to=functions.stars call_id=s1<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"
@@ -114,3 +120,74 @@ async def test_a_match_far_inside_is_shown_where_it_is_unfolded(sky: Path) -> No
     async with running(sky, size=ROOMY, keys=["d", ":", "3", "enter", "l"]) as pilot:
         await press(pilot, "slash", *"Star", "space", *"7000", "enter")
         assert "Star 7000" in drawn(pilot)
+
+
+FOLLOW = ViewOptions(follow=True)
+
+
+@pytest.mark.parametrize("options", [FOLLOW, replace(FOLLOW, revealed=frozenset({Reveal.ALL}))])
+@pytest.mark.parametrize("line_end", ["", "\n"])
+async def test_a_growing_message_is_laid_out_once(
+    tmp_path: Path, counted: Counted, options: ViewOptions, line_end: str
+) -> None:
+    path = tmp_path / "growing.ocml"
+    begun = f"{HEAD}<|start|>assistant<|channel|>final<|message|>{'It rains. ' * 10_000}"
+    async with live(path, begun, options=options) as app:
+        pieces = 40
+        before = counted.all
+        for piece in range(pieces):
+            await app.write(f"Drop {piece} falls. {'It pours. ' * 100}{line_end}")
+        shown = await app.write("\nThat is all.")
+        assert "That is all." in shown
+        assert counted.in_loop - before < 250_000
+        await app.write("<|return|>")
+        assert "That is all." in drawn(app.pilot)
+        assert counted.in_loop - before < 250_000
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_body_that_grew_has_the_rows_of_one_that_came_at_once(seed: int) -> None:
+    chance = Random(seed)
+    words = [
+        "rain ",
+        "umbrella",
+        "  ",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "雨",
+        "e\u0301",
+        "👩\u200d🚀",
+        "\x1b",
+        "\t",
+        "a" * 30,
+        " ",
+    ]
+    whole = "".join(chance.choice(words if seed % 2 else words[:6]) for _ in range(400))
+    width, trim = chance.randrange(5, 40), chance.random() < 0.5
+    ends = sorted({*(chance.randrange(len(whole)) for _ in range(40)), len(whole)})
+    growing = None
+    for end in ends:
+        request = LayoutRequest(whole[:end], width, False, False, trim)
+        if growing is None:
+            growing = GrowingLayout(request)
+        else:
+            growing.grow(request)
+        expected = lay_out_body(request)
+        assert growing.layout.drawn == expected.drawn
+        letters = ["".join(row.text for row in each.rows).replace(" ", "") for each in (growing.layout, expected)]
+        assert letters[0] == letters[1]
+        if not seed % 2:  # a line of wide characters keeps the spaces at the ends of its rows
+            assert [(row.text, row.start, row.end) for row in growing.layout.rows] == [
+                (row.text, row.start, row.end) for row in expected.rows
+            ]
+
+
+def test_a_growing_body_that_becomes_another_is_laid_out_as_such() -> None:
+    request = LayoutRequest("Rain falls on the town. " * 20, 20, False, False, False)
+    growing = GrowingLayout(request)
+    for body in ("Snow falls on the town. " * 30, "Sun."):
+        other = replace(request, body=body)
+        assert growing.grow(other).rows == lay_out_body(other).rows
+    wide = replace(request, width=33)
+    assert growing.grow(wide).rows == lay_out_body(wide).rows

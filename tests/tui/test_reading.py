@@ -10,7 +10,8 @@ import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 
-from tests.tui.running import drawn, settled, view
+from tests.leaks.rewriting import tick
+from tests.tui.running import SMALL, drawn, press, running, said, settled, type_in, view
 from viewer.sources import document
 from viewer.sources.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
@@ -165,3 +166,31 @@ async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monk
         assert not view(pilot).document.is_complete
         assert view(pilot).focused_number == view(pilot).document.message_count
         await settled(pilot)
+
+
+class TestARewriteOfAFileThatNobodyReads:
+    @pytest.mark.parametrize("other", ["Answer 002", "Other"])
+    async def test_is_noticed_and_shown(self, tmp_path: Path, other: str) -> None:
+        path = tmp_path / "plan.ocml"
+        path.write_text(HEAD + TURNS, "utf-8")
+        async with running(path, size=SMALL, keys=["d", "G"]) as pilot:
+            await press(pilot, "g")
+            path.write_text(HEAD + TURNS.replace("Question 300", other) + ANSWER, "utf-8")
+            tick(tmp_path)
+            view(pilot).check_for_rewrite()
+            await settled(pilot)
+            assert said(pilot) == "the file was rewritten"
+            assert view(pilot).document.message_count == 801
+            await type_in(pilot, "/", other)
+            assert view(pilot).searcher is not None and view(pilot).searcher.hits.total == 1
+
+    async def test_is_no_growth(self, tmp_path: Path) -> None:
+        path = tmp_path / "plan.ocml"
+        path.write_text(HEAD + TURNS, "utf-8")
+        async with running(path, size=SMALL) as pilot:
+            with path.open("a") as file:
+                file.write(ANSWER)
+            tick(tmp_path)
+            view(pilot).check_for_rewrite()
+            await settled(pilot)
+            assert (said(pilot), view(pilot).document.message_count) == ("", 800)

@@ -90,4 +90,4 @@ def _rows_of_cells(line: SafeText, start: int, width: int) -> Iterator[Row]:
 def _row(clusters: list[tuple[int, str]], start: int, end: int, joined: bool) -> Row:
     origins = array("Q", (start + at for at, cluster in clusters for _ in cluster))
     text = SafeText("".join(cluster for _, cluster in clusters))
-    return Row(text, origins[0] if origins else start, end, joined, origins)
+    return Row(text, origins[0] if origins else end, end, joined, origins)

@@ -1,4 +1,4 @@
-"""What a source that is followed tells of: bytes that came, a reading that begins anew, and how the file is doing."""
+"""Changes that a followed source reports: new bytes, a restart from byte 0, the condition of the file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.values import frozen
 
 
 class Reason(Enum):
-    """Why reading begins anew."""
+    """Why the input is read from the start again."""
 
     TRUNCATED = "truncated"
     REWRITTEN = "rewritten"
@@ -23,10 +23,10 @@ class Reason(Enum):
 
 
 _REASONS = {
-    Reason.TRUNCATED: "the file became shorter; reading begins anew",
-    Reason.REWRITTEN: "the file was rewritten; reading begins anew",
-    Reason.REPLACED: "another file took its place; reading begins anew",
-    Reason.DETECTED: "the format became clear; reading begins anew",
+    Reason.TRUNCATED: "the file became shorter; it is read from the start again",
+    Reason.REWRITTEN: "the file was rewritten; it is read from the start again",
+    Reason.REPLACED: "another file took its place; it is read from the start",
+    Reason.DETECTED: "the format became clear; the input is read from the start again",
 }
 
 

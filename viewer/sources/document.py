@@ -126,6 +126,14 @@ class Document:
         source = self._source.begin_again()
         self._begin(source, _choose(source, self._dialect))
 
+    def is_rewritten(self) -> bool:
+        """True if the file no longer holds what was read of it; cheap enough to ask every second. A file that cannot
+        be read now has not been rewritten for all we know."""
+        try:
+            return isinstance(self._source, FileSource) and self._source.is_rewritten()
+        except OSError:
+            return False
+
     @property
     def on_rewritten(self) -> Callable[[], None] | None:
         """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,

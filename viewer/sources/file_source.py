@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from viewer.core.messages import Span
 from viewer.errors import FileRewrittenError, UnprovenError
+from viewer.sources.checksums import BLOCK
 from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
 
 
@@ -61,6 +62,13 @@ class FileSource:
         if known > 0:
             data, parsed = data[known:], None
         self._file.index(data, None if self._sums_all else parsed)
+
+    def is_rewritten(self) -> bool:
+        """True if the file no longer holds what was indexed: one `fstat`, and if the stamp moved, the checksums of the
+        next blocks. A block without a checksum is proven when it is read."""
+        if self._is_over or not self._file.has_moved:
+            return self._is_over
+        return self._file.is_shorter or not self._file.compare_some(COMPARED_AT_ONCE // BLOCK)
 
     def begin_again(self) -> FileSource:
         """The same file, to be read from its start. This source gives nothing any more."""

@@ -244,8 +244,8 @@ class BlockMaker:
         """The head of a long body, or all of it as soon as it has been laid out."""
         layout = None
         if unfolded:
-            grows = number in self.facts.growing
-            layout = lay_out_body(request) if grows else self.facts.layouts.get(number, request)
+            layouts = self.facts.layouts
+            layout = (layouts.grow if number in self.facts.growing else layouts.get)(number, request)
         shown = layout or lay_out_head(request, keep)
         moved = sorted((shown.drawn.moved(span) for span in overlays), key=lambda span: span[:2])
         lines = RowLines(shown.rows, lead, look, [shown.drawn.spans, moved])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import overload
 from viewer.render.drawn_text import BodyText, drawn_text
 from viewer.render.layout import Row, lay_out
 from viewer.render.markdown import Styled
+from viewer.render.safe_text import SafeText, safe
 from viewer.render.style import Look, Part
 from viewer.tui.block import BlockLine, styled_row
 from viewer.tui.body_lines import raw_text, trimmed
@@ -18,7 +20,6 @@ from viewer.values import frozen
 
 LONG = 32 * 1024
 """Characters from which a folded body is laid out only as far as it is shown, and an unfolded one in a thread."""
-
 
 KEPT = 8
 """Layouts of long bodies that are kept."""
@@ -68,12 +69,83 @@ def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) 
     )
 
 
+REDONE_ROWS = 2
+"""Rows at the end of a growing body that more text can change."""
+
+
+class GrowingLayout:
+    """The layout of a body that only grows at its end: each step lays out the last rows and the new text.
+
+    Until the body is complete, it is neither styled nor are its JSON tokens laid out."""
+
+    def __init__(self, request: LayoutRequest) -> None:
+        self.request = request
+        self._drawn = BodyText(SafeText(""), [])
+        self._rows: list[Row] = []
+        self.layout = self.grow(request)
+
+    def grow(self, request: LayoutRequest) -> Layout:
+        """The layout of the longer body; if it does not begin like the last one, all of it is laid out."""
+        keep, at = self._unchanged(request)
+        given = self._drawn.origins[at] if self._drawn.origins else at
+        body = _as_text(request.body)
+        tail = _plain(request, body[given:])
+        text = self._drawn.text[:at] + tail.text
+        origins = _joined_origins(self._drawn.origins, at, given, tail)
+        self._drawn = BodyText(SafeText(text), [], origins, self._drawn.given[:at] + tail.given)
+        self._rows = [*self._rows[:keep], *(_moved(row, at) for row in lay_out(tail.text, request.width))]
+        self.request = request
+        self.layout = Layout(self._drawn, trimmed(self._rows, request.trim) if text else [])
+        return self.layout
+
+    def _unchanged(self, request: LayoutRequest) -> tuple[int, int]:
+        """The number of rows that stay, and the offset in the drawn text at which they end."""
+        keep = len(self._rows) - REDONE_ROWS
+        if keep <= 0 or not self.is_for(request):
+            return 0, 0
+        at = self._rows[keep].start
+        given = self._drawn.origins[at] if self._drawn.origins else at
+        body, before = _as_text(request.body), _as_text(self.request.body)
+        return (keep, at) if body[:given] == before[:given] else (0, 0)
+
+    def is_for(self, request: LayoutRequest) -> bool:
+        """True if the two requests differ at most in the body."""
+        now, here = request, self.request
+        return (type(now.body), now.width, now.trim) == (type(here.body), here.width, here.trim)
+
+
+def _plain(request: LayoutRequest, text: str) -> BodyText:
+    if isinstance(request.body, bytes):
+        return BodyText(safe(text), [], None, text)
+    return drawn_text(text, request.width, json=False, markdown=False, trim=False)
+
+
+def _as_text(body: str | bytes) -> str:
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+
+
+def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyText) -> list[int] | None:
+    """Where each drawn character stands in the body, of which the tail begins at `given`."""
+    if before is None and tail.origins is None:
+        return None
+    behind = tail.origins if tail.origins is not None else range(len(tail.text) + 1)
+    return [*(before[:at] if before is not None else range(at)), *(given + origin for origin in behind)]
+
+
+def _moved(row: Row, by: int) -> Row:
+    if not by:
+        return row
+    origins = array("Q", (by + origin for origin in row.origins)) if row.origins is not None else None
+    return Row(row.text, row.start + by, row.end + by, row.joined, origins)
+
+
 class Layouts:
     """Layouts of long bodies by message; whoever draws a body asks for its layout, which comes later."""
 
     def __init__(self, ask: Callable[[int, LayoutRequest], None] = lambda number, request: None) -> None:
         self._known: OrderedDict[int, tuple[LayoutRequest, Layout]] = OrderedDict()
         self._asked: dict[int, LayoutRequest] = {}
+        self._growing: dict[int, GrowingLayout] = {}
         self._ask = ask
 
     def get(self, number: int, request: LayoutRequest) -> Layout | None:
@@ -84,13 +156,27 @@ class Layouts:
         if self._asked.get(number) != request:
             self._asked[number] = request
             self._ask(number, request)
-        return None
+        growing = self._growing.get(number)
+        return self.grow(number, request) if growing is not None and growing.is_for(request) else None
+
+    def grow(self, number: int, request: LayoutRequest) -> Layout:
+        """The layout of a body to which more may come."""
+        known = self._growing.pop(number, None)
+        if known is None:
+            known = GrowingLayout(request)
+        elif known.request != request:
+            known.grow(request)
+        self._growing[number] = known
+        if len(self._growing) > KEPT:
+            del self._growing[next(iter(self._growing))]
+        return known.layout
 
     def put(self, number: int, request: LayoutRequest, layout: Layout) -> bool:
         """Keep a layout that was asked for; returns whether it is still wanted."""
         if self._asked.get(number) is not request:
             return False
         del self._asked[number]
+        self._growing.pop(number, None)
         self._known[number] = request, layout
         if len(self._known) > KEPT:
             self._known.popitem(last=False)

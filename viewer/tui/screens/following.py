@@ -10,6 +10,7 @@ from viewer.sources.changes import Condition
 from viewer.sources.live import LiveDocument
 from viewer.tui.problem_lines import Pending
 from viewer.tui.screens.acting import Acting
+from viewer.tui.screens.growing import CHECK_SECONDS
 from viewer.tui.screens.parts import Going
 from viewer.tui.screens.tailing import Tailing
 from viewer.tui.view_state import ViewState
@@ -46,6 +47,7 @@ class Following(Tailing, Acting):
             self.tail(self.document, at_end=self.watching.follow and not self.watching.from_start)
         else:
             self.work(self.read, "read")
+            self.set_interval(CHECK_SECONDS, self.check_for_rewrite)
 
     def action_follow(self) -> None:
         """On; back to the end after the person went elsewhere; off."""

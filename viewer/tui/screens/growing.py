@@ -19,6 +19,8 @@ MOST_UNFOLDED = 128 * 1024
 """A message of fewer bytes stays unfolded when it has been seen growing."""
 
 REWRITTEN = "the file was rewritten"
+CHECK_SECONDS = 1.0
+"""Between two checks whether a file that is not followed was rewritten."""
 
 
 class Growing(Filtering):
@@ -108,6 +110,12 @@ class Growing(Filtering):
             self.post_message(BegunAnew())
 
     _must_read_again = False
+
+    def check_for_rewrite(self) -> None:
+        """Read a file again that was rewritten, even if nothing on the screen is read; one that is followed checks itself."""
+        if self.is_current and not isinstance(self.document, LiveDocument) and self.document.is_complete:
+            if self.document.is_rewritten():
+                self.notice_rewrite()
 
     def notice_rewrite(self) -> None:
         self._must_read_again = True

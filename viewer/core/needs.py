@@ -66,6 +66,6 @@ def is_odd(data: bytes, start: int, end: int) -> bool:
         or b"\0" in data
         or data.find(TOOL_CALLS, start, end) >= 0
         or MAY_BE_MARK.search(data, start, end) is not None
-        or may_be_stripped(data[start : start + 64])
+        or may_be_stripped(data, start)
         or may_hide(data)
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from viewer.core.diagnostics import Diagnostic
+from viewer.core.patterns import rarely
 from viewer.core.rules import has_value
 
 LONGEST_VALUE = 40
@@ -13,7 +13,7 @@ LONGEST_VALUE = 40
 _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 
-_KEY_BEFORE = re.compile(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
+_KEY_BEFORE = rarely(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
 _IDS = ("W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN")
 _NAME_BEFORE = ("wrong-type", "not-in-enum")
 """Reasons whose span is the value of an argument; the text names the argument."""

@@ -6,6 +6,7 @@ import re
 
 from viewer.core.json_text import JsonKind, JsonNode, read_json
 from viewer.core.messages import Span
+from viewer.core.patterns import rarely
 from viewer.values import frozen
 
 LONGEST_READ = 1024 * 1024
@@ -16,7 +17,7 @@ MOST_CALLS = 1000
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
-    re.compile(pattern)
+    rarely(pattern)
     for pattern in (
         rb"\s*<function=\s*" + _NAME,
         rb"\s*<invoke name=\"" + _NAME + rb"\"",
@@ -27,11 +28,11 @@ _SYNTAXES = tuple(
         rb"\s*" + _NAME + rb"\s*\Z",
     )
 )
-_DEEPSEEK = re.compile("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
-_KIMI = re.compile(
+_DEEPSEEK = rarely("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
+_KIMI = rarely(
     rb"\s*(?:<\|tool_call_begin\|>)?\s*((?:functions\.)?[\w.-]{1,200}):(\d{1,9})\s*<\|tool_call_argument_begin\|>"
 )
-_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSAFE = rarely(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,11 +19,13 @@ from viewer.errors import ViewerError
 from viewer.formats import DIALECTS
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
 from viewer.render.github import workflow_command, workflow_notice
-from viewer.render.junit import Suite, junit
 from viewer.render.machine import encode, finding_line, more_line, summary_line
 from viewer.render.sarif import sarif
 from viewer.render.style import Line, Part, Printable, own
 from viewer.sources.document import Document, Finding
+
+if TYPE_CHECKING:
+    from viewer.render.junit import Suite
 
 
 class Report:
@@ -118,6 +121,8 @@ def command(
         output.write(workflow_command(document.name, finding) for document, finding in report)
         output.write(workflow_notice(name, more_words(code, count)) for name, code, count in report.take_more())
     elif form == "junit":
+        from viewer.render.junit import junit
+
         output.write(junit(_suites(report)))
     else:
         _print_text(report, output, _shows_source(revealed))
@@ -176,6 +181,8 @@ def _json(report: Report) -> Iterator[Printable]:
 
 
 def _suites(report: Report) -> Iterator[Suite]:
+    from viewer.render.junit import Suite
+
     for document in report.inputs:
         report.count(document)
         more = [more_words(code, count) for code, count in document.more_findings.items()]

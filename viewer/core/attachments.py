@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from viewer.core.json_text import JsonKind, JsonNode, read_json
+from viewer.core.patterns import rarely
 from viewer.core.plain_names import plain_name
 from viewer.values import mutable
 
@@ -26,16 +27,16 @@ _KIND_OF_MEMBER = {
 }
 """What a part without a type may hold."""
 
-_MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
+_MEDIA_TYPE = rarely(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
 _MEDIA_TYPE_KEYS = frozenset({"media_type", "mediaType", "mime_type", "mimeType", "mimetype"})
 _NAME_KEYS = frozenset({"filename", "file_name", "fileName", "name"})
 _DATA_KEYS = frozenset({"data", "bytes", "file_data", "fileData", "content", "blob"})
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_DATA_ADDRESS = re.compile(r"data:([^;,]*)([^,]*),", re.IGNORECASE)
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]*={0,2}\s*")
-_LONG_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
-_PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
-_NOT_DIGITS = re.compile(r"[^A-Za-z0-9+/_-]+")
+_ADDRESS = rarely(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_DATA_ADDRESS = rarely(r"data:([^;,]*)([^,]*),", re.IGNORECASE)
+_BASE64 = rarely(r"[A-Za-z0-9+/_\s-]*={0,2}\s*")
+_LONG_BASE64 = rarely(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
+_PERCENT = rarely(r"%[0-9A-Fa-f]{2}")
+_NOT_DIGITS = rarely(r"[^A-Za-z0-9+/_-]+")
 _DEEPEST = 4
 """Objects in objects of a part that are looked into."""
 _UNITS = ("B", "KB", "MB", "GB", "TB")

@@ -49,7 +49,7 @@ _FRAME_TOKENS = (
     *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
-TEMPLATE_TOKEN = re.compile(any_of(token.encode() for token in _FRAME_TOKENS))
+TEMPLATE_TOKEN = rarely(any_of(token.encode() for token in _FRAME_TOKENS))
 """Tokens of the frames of chat templates."""
 
 
@@ -158,9 +158,9 @@ def is_call(piece: Piece) -> bool:
     return piece.header is not None and (is_tool(piece.header.recipient) or piece.ending is Ending.CALL)
 
 
-def may_be_stripped(data: bytes) -> bool:
-    """A cheap look that every body without its tokens passes."""
-    return MAY_BE_STRIPPED.match(data) is not None
+def may_be_stripped(data: bytes, start: int = 0) -> bool:
+    """A cheap look that every body without its tokens passes; the body begins at `start`."""
+    return MAY_BE_STRIPPED.match(data, start) is not None
 
 
 def stripped_spans(data: bytes) -> list[Span]:

@@ -11,6 +11,7 @@ import re
 
 from viewer.core.json_node import JsonKind
 from viewer.core.messages import Span
+from viewer.core.patterns import rarely
 from viewer.values import frozen
 
 MAX_DEPTH = 200
@@ -27,15 +28,13 @@ _S = rb"[ \t\r\n]*+"
 _NAME = rb'"[^"\\\x00-\x1f]*+"' + _S + rb":" + _S
 _RUN = rb"{1,4096}+"
 
-_SPACE = re.compile(_S)
-_MEMBERS = re.compile(rb"(?:" + _S + _NAME + _SCALAR + _S + rb",)" + _RUN)
-_ITEMS = re.compile(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
-_NAMES = re.compile(
-    rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
-)
+_SPACE = rarely(_S)
+_MEMBERS = rarely(rb"(?:" + _S + _NAME + _SCALAR + _S + rb",)" + _RUN)
+_ITEMS = rarely(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
+_NAMES = rarely(rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL)
 """Names in a run of members that is known to be valid."""
-_KEY = re.compile(rb"(" + _STRING + rb")" + _S + rb":" + _S)
-_VALUE = re.compile(_SCALAR)
+_KEY = rarely(rb"(" + _STRING + rb")" + _S + rb":" + _S)
+_VALUE = rarely(_SCALAR)
 _OPENERS = {ord("{"): JsonKind.OBJECT, ord("["): JsonKind.ARRAY}
 _CLOSERS = {ord("}"): JsonKind.OBJECT, ord("]"): JsonKind.ARRAY}
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
 from viewer.core.json_node import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
 from viewer.core.json_scan import MAX_DEPTH, SPACE, Scanner
 from viewer.core.json_string import string_body
-from viewer.core.json_survey import RepeatedKeys, Survey
 from viewer.core.patterns import rarely
 from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.core.json_survey import RepeatedKeys, Survey
 
 __all__ = [
     "JsonFault",
@@ -39,7 +42,7 @@ def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> Json
     if content == len(data):
         return JsonFault("empty", base, base)
     if len(data) > LONGEST_GLANCED:
-        survey = survey or Survey(data, content)
+        survey = survey or _survey(data, content)
         if survey.is_complete:
             return None
         if survey.stack:
@@ -52,8 +55,14 @@ def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> Json
 
 def duplicate_keys(data: bytes, base: int = 0, survey: Survey | None = None) -> list[RepeatedKeys]:
     """The duplicate keys of each object that has any; of text that is valid JSON."""
-    found = (survey or Survey(data)).repeated
-    return sorted((RepeatedKeys(base + one.start, base + one.end, one.count) for one in found), key=_by_start)
+    found = (survey or _survey(data)).repeated
+    return [replace(one, start=base + one.start, end=base + one.end) for one in sorted(found, key=_by_start)]
+
+
+def _survey(data: bytes, start: int = 0) -> Survey:
+    from viewer.core.json_survey import Survey  # only long text needs it
+
+    return Survey(data, start)
 
 
 def _by_start(repeated: RepeatedKeys) -> int:
@@ -111,7 +120,7 @@ _QUICK = _Quick()
 def glance(data: bytes) -> JsonGlance:
     """One quick pass; of text that nests too deep it says that it is not valid."""
     if len(data) > LONGEST_GLANCED:
-        survey = Survey(data)
+        survey = _survey(data)
         return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
     if _too_deep(data) is not None:
         return _INVALID

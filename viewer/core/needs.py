@@ -67,6 +67,6 @@ def is_odd(data: bytes, start: int, end: int) -> bool:
         or b"\0" in data
         or any(data.find(word, start, end) >= 0 for word in ODD_WORDS)
         or MAY_BE_MARK.search(data, start, end) is not None
-        or may_be_stripped(data[start : start + 64])
+        or may_be_stripped(data, start)
         or may_hide(data)
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 
 from viewer.core.bodies import Body
+from viewer.core.patterns import rarely
 
 LONGEST_TAIL = 32
 """The longest control token or mark of any format has 30 bytes."""
 
-_TAIL = re.compile(rb"(?:<<?(?:\||/)?[A-Za-z_:=./-]{0,28}\|?|\[/?[A-Z_]{0,14})\Z")
+_TAIL = rarely(rb"(?:<<?(?:\||/)?[A-Za-z_:=./-]{0,28}\|?|\[/?[A-Z_]{0,14})\Z")
 """What may begin a control token or a mark of some format."""
 
 

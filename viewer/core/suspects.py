@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.core.embedded_turn import may_be_stripped
 from viewer.core.hidden_characters import MAY_HIDE
 from viewer.core.needs import ODD_WORDS
 from viewer.core.scan_tokens import words_view
@@ -18,30 +18,37 @@ MOST_FAULTS = 8
 SELDOM = 256
 """Characters beyond ASCII are few where fewer than one in so many bytes begins one."""
 
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
+_TAB, _NEWLINE, _RETURN, _SPACE, _DELETE = b"\t\n\r \x7f"
 _LEAD = 0xC2
 _LOWER = np.uint32(0x2020_2020)
-_STRIPPED = (b"assistantfinal", b"e|>analysis", b"e|>commentary")
-"""In bodies whose tokens were stripped. Their head is searched with the end of `<|message|>`."""
+_MESSAGE = b"<|message|>"
+_MESSAGE_WORD = np.uint64(int.from_bytes(_MESSAGE[:8], "little"))
+_MAY_BEGIN_STRIPPED = np.zeros(256, bool)
+_MAY_BEGIN_STRIPPED[list(b"ac \t\n\r\v\f")] = True
+"""First bytes of bodies whose tokens were stripped."""
 _MARK_WORDS = np.unique(
     np.array([int.from_bytes(sign[:4], "little") for sign in MARK_SIGNS if len(sign) > 3], np.uint32) | _LOWER
 )
 """The first four bytes of marks, but for those with `<|`, which no plain body has, in lower case."""
-_LESS, _BRACKET, _BAR = b"<[|"
+_LESS, _BRACKET = b"<["
+_SECOND_BYTE, _BAR_SECOND = np.uint64(0xFF00), np.uint64(ord("|") << 8)
 _BEYOND_ASCII = tuple(sign for sign in MARK_SIGNS if not sign.isascii() and len(sign) < 4)
 
 
 def suspects(data: bytes, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of those messages; each begins at one of `starts`."""
-    places = [*_controls(data), *_marks(data), *_all(data, *ODD_WORDS, *_STRIPPED), *_beyond_ascii(data, starts)]
+    places = [*_controls(data), *_marks(data), *_all(data, *ODD_WORDS), *_beyond_ascii(data, starts)]
     return np.unique(starts.searchsorted(np.array(places, np.int64), "right") - 1)
 
 
 def _controls(data: bytes) -> Iterator[int]:
+    """Control characters, but for tabs and the ends of lines."""
     block = np.frombuffer(data, np.uint8)
-    harmless = np.count_nonzero(block == 9) + np.count_nonzero(block == 10)
-    if np.count_nonzero(block < 32) > harmless or np.count_nonzero(block == 127):
-        yield from (found.start() for found in _CONTROL.finditer(data))
+    harmless = np.count_nonzero(block == _TAB) + np.count_nonzero(block == _NEWLINE)
+    if np.count_nonzero(block < _SPACE) > harmless or np.count_nonzero(block == _DELETE):
+        is_control = (block < _SPACE) & (block != _TAB) & (block != _NEWLINE) | (block == _DELETE)
+        is_control[:-1] &= (block[:-1] != _RETURN) | (block[1:] != _NEWLINE)
+        yield from np.flatnonzero(is_control).tolist()
 
 
 def _marks(data: bytes) -> Iterator[int]:
@@ -49,12 +56,25 @@ def _marks(data: bytes) -> Iterator[int]:
     block = np.frombuffer(data, np.uint8)
     edge = max(0, len(data) - 8)
     less = np.flatnonzero(block[:edge] == _LESS)
-    at = np.concatenate((less[block[less + 1] != _BAR], np.flatnonzero(block[:edge] == _BRACKET)))
-    words = words_view(data)[at].astype(np.uint32) | _LOWER
+    view = words_view(data)
+    words = view[less]
+    yield from _stripped(data, block, less[words == _MESSAGE_WORD] + len(_MESSAGE))
+    at = less[words & _SECOND_BYTE != _BAR_SECOND]
+    if _BRACKET in data:
+        at = np.concatenate((at, np.flatnonzero(block[:edge] == _BRACKET)))
+    words = view[at].astype(np.uint32) | _LOWER
     yield from at[np.isin(words, _MARK_WORDS)].tolist()
     yield from (found.start() for found in MAY_BE_MARK.finditer(data, edge))
     for sign in () if data.isascii() else _BEYOND_ASCII:
         yield from _all(data, sign)
+
+
+def _stripped(data: bytes, block: NDArray[np.uint8], bodies: NDArray[np.int64]) -> Iterator[int]:
+    """Which of these bodies may be the form without tokens."""
+    bodies = bodies[bodies < len(data)]
+    for place in bodies[_MAY_BEGIN_STRIPPED[block[bodies]]].tolist():
+        if may_be_stripped(data, place):
+            yield place
 
 
 def _all(data: bytes, *words: bytes) -> Iterator[int]:

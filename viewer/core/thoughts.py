@@ -22,7 +22,7 @@ _MARK = rarely(
     rb"|(?P<bracket>\[)(?P<stroke>/?)THINK\]"
     % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES}
 )
-MAY_BE_MARK = re.compile(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
+MAY_BE_MARK = rarely(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
 """Matches in every body that has a mark; prefilters are made from it."""
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),

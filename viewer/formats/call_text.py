@@ -19,7 +19,7 @@ MOST_CALLS = 1000
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
-    re.compile(pattern)
+    rarely(pattern)
     for pattern in (
         rb"\s*<function=\s*" + _NAME,
         rb"\s*<invoke name=\"" + _NAME + rb"\"",
@@ -30,9 +30,9 @@ _SYNTAXES = tuple(
         rb"\s*" + _NAME + rb"\s*\Z",
     )
 )
-_DEEPSEEK = re.compile("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
+_DEEPSEEK = rarely("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
 _DEEPSEEK_SHORT = rarely("\\s*(?:<｜tool▁call▁begin｜>)?".encode() + _NAME + "<｜tool▁sep｜>".encode())
-_KIMI = re.compile(
+_KIMI = rarely(
     rb"\s*(?:<\|tool_call_begin\|>)?\s*((?:functions\.)?[\w.-]{1,200}):(\d{1,9})\s*<\|tool_call_argument_begin\|>"
 )
 _NEXT_CALL = rarely(
@@ -45,7 +45,7 @@ _REPLY_EDGES = rarely("\\A\\s*<｜tool▁output▁begin｜>|<｜tool▁output▁
 _PYTHON_LIST = rarely(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
 _PYTHON_TOKEN = rarely(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
 """Strings, brackets, and commas of Python."""
-_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSAFE = rarely(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @frozen

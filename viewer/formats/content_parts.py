@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
@@ -11,6 +10,7 @@ from viewer.core.embedded_turn import Piece as TurnPiece
 from viewer.core.embedded_turn import find_turn, first_token, first_word, read_turn
 from viewer.core.hidden_spans import Block, BlockKind, Source, hidden_blocks
 from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
+from viewer.core.patterns import rarely
 from viewer.core.template_marks import MARK, MAY_BE_MARK, read_mark
 from viewer.core.thoughts import thought_spans
 from viewer.core.visibility import is_user_safe
@@ -19,8 +19,8 @@ from viewer.formats.json_header import full_tool_name
 from viewer.values import frozen, mutable
 
 _SPACE = b" \t\r\n"
-_OWN_THOUGHT = re.compile(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
-_TAG_END = re.compile(rb"[^<>]{0,200}>")
+_OWN_THOUGHT = rarely(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
+_TAG_END = rarely(rb"[^<>]{0,200}>")
 
 
 @frozen

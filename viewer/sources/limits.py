@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from viewer.core.patterns import rarely
 from viewer.errors import ViewerError
 from viewer.values import frozen
 
 KB, MB, GB = 1024, 1024**2, 1024**3
 _UNITS = (("GB", GB), ("MB", MB), ("KB", KB))
-_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(KB|MB|GB|B|bytes?)?", re.IGNORECASE)
+_SIZE = rarely(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(KB|MB|GB|B|bytes?)?", re.IGNORECASE)
 _LARGEST = 2**50
 
 

@@ -79,6 +79,11 @@ class Audience:
         """Whether thought blocks inside shown messages stay in their place."""
         return self.reveals(Reveal.ANALYSIS)
 
+    @property
+    def sees_fields(self) -> bool:
+        """Whether unlisted fields were asked for: with everything, or in the debug view."""
+        return Reveal.ALL in self.revealed or {Reveal.STRAY, Reveal.UNCLEAR} <= self.revealed
+
     def sees(self, message: Message) -> bool:
         """Whether this audience may see the message."""
         return is_user_safe(message) or self.reveals(kind_of(message))

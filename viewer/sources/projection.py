@@ -152,18 +152,20 @@ class Projection:
 
     @property
     def withheld_count(self) -> int:
-        """How many fields of shown messages the end user does not see; 0 for every other audience."""
-        if not self.audience.is_safe:
+        """How many fields of shown messages this audience does not see; 0 for one that sees all."""
+        if self.audience.sees_fields:
             return 0
         index, sight = self._examiner.index, Sight(self._examiner.index, self.audience.sees)
+        is_safe = self.audience.is_safe
         counts: dict[int, int] = {}
         total = 0
         for number, key in index.look_keys(1, len(index)):
             if not sight.sees_key(number, key):
                 continue
             if key not in counts:
-                counts[key] = withheld_count(index[number].header.with_call_id(None))
-            total += counts[key] + (index.call_id(number) is not None)
+                header = index[number].header.with_call_id(None)
+                counts[key] = withheld_count(header) if is_safe else len(header.extra)
+            total += counts[key] + (is_safe and index.call_id(number) is not None)
         return total
 
     def _shown(self, message: Message, label: int, turn: int, transcript: int) -> ShownMessage:
@@ -190,7 +192,7 @@ class Projection:
             time=format_time(message.time_ms) if message.time_ms is not None else None,
             visible=is_user_safe(message),
             cancelled=message.cancelled,
-            extra=dict(header.extra),
+            extra=dict(header.extra) if self.audience.sees_fields else {},
             message_kind=message_kind(message),
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )

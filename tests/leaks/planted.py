@@ -245,6 +245,7 @@ MARKED: dict[str, str] = {
     "think": "<think>{c}</think>Shown.",
     "think in capitals": "<THINK>{c}</THINK>Shown.",
     "think with attributes": '<think time="3">\n{c}\n</think >Shown.',
+    "attribute of a think tag": 'Shown.\n<think note="{c}">{c}</think>',
     "think after a line": "Shown.\n<thinking>{c}</thinking>",
     "nested blocks": "<|start_reason|>{c}<|start_reflect|>{c}<|end_reflect|>{c}<|end_reason|>Shown.",
     "call of Qwen": 'Shown.\n<tool_call>\n{"name":"{c}","arguments":{"{c}":"{c}"}}\n</tool_call>',
@@ -399,6 +400,12 @@ EVENT_FIELDS: list[Part] = [
         '{"type":"response.delta","message_id":"h%d","delta":"Shown."}\n'
         '{"type":"response.done","message_id":"h%d","channel":"analysis","text":"{c}"}\n'
         '{"type":"response.delta","message_id":"h%d","delta":"{c}"}\n',
+    ),
+    (
+        "channel between deltas",
+        '{"type":"response.delta","message_id":"j%d","delta":"Shown."}\n'
+        '{"type":"response.delta.flush","message_id":"j%d","channel":"analysis"}\n'
+        '{"type":"response.delta","message_id":"j%d","delta":"{c}"}\n',
     ),
     (
         "unknown item",

@@ -56,7 +56,7 @@ CASES: dict[str, str] = {
 }
 
 
-@pytest.mark.share(quick=9)
+@pytest.mark.share(quick=9, test=2)
 @pytest.mark.parametrize("case", CASES)
 def test_it_stays_hidden(case: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"

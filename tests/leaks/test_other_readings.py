@@ -46,7 +46,7 @@ def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
         assert found <= (set() if dialect == planted.dialect else FORGED), dialect
 
 
-@pytest.mark.share(test=1)
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cut_document_shows_nothing_hidden(kind: str, tmp_path: Path) -> None:
     assert_cuts_hide(everything(kind, 3), 6, tmp_path)
@@ -112,7 +112,7 @@ def with_record(sample: Sample) -> str:
     return re.sub(r'(\[\s*)(?=\{\s*"role")', lambda found: f"{found[1]}{record},", text)
 
 
-@pytest.mark.share(quick=16)
+@pytest.mark.share(quick=16, test=3)
 @pytest.mark.parametrize("sample", VALID, ids=lambda sample: sample.name)
 def test_a_producer_that_changed_shows_nothing_more(sample: Sample, tmp_path: Path) -> None:
     before = shown(sample.text, sample.dialect, tmp_path)

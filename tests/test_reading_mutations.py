@@ -47,6 +47,7 @@ _BARE = [
     *("function_response", "toolResult", "codeExecutionResult", "code_execution_result", "reasoningContent"),
     *("reasoning_content", "thinking", "image"),
 ]
+_FLAGS: list[object] = [True, False, None, 0, 1, "", "x", {}, []]
 _CONTENTS: list[object] = [
     *(part for part, _ in LABELS),
     *(content for content, _ in SHOWN),
@@ -57,7 +58,7 @@ _CONTENTS: list[object] = [
     *([{key: "t"}] for key in _BARE),
     *([{key: {"text": "t"}, "text": "u"}] for key in _BARE),
     [{"functionCall": {"a": 1}, "toolUse": {"b": 1}}],
-    *([{"type": "text", "text": "t", "thought": flag}] for flag in (True, False, None, 0, 1, "", "x", {}, [])),
+    *([{"type": "text", "text": "t", "thought": flag}] for flag in _FLAGS),
     *([{"text": "t", "thought": flag}] for flag in (True, False, None)),
     *([{name: "t", "type": "text", "text": "u"}] for name in ("Text", "Thought", "Refusal", "TYPE", "other")),
     {"content_type": "text", "parts": ["a", {"b": 1}]},

@@ -15,7 +15,7 @@ from tests.leaks.test_laboratory import escaped_from
 from tests.leaks.test_printed_leaks import assert_nothing_is_printed
 from viewer.core import hidden_spans, thoughts, visibility
 from viewer.core.messages import Channel
-from viewer.formats import content_parts, event_items, event_streams, json_items, json_parts
+from viewer.formats import content_parts, event_items, event_streams, json_fields, json_items, json_parts
 from viewer.sources import projection, vault
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -47,7 +47,7 @@ def _shows_unknown_parts(code: Callable[..., Any]) -> Callable[..., Any]:
         if self._role == "assistant":
             code(self, part, index)
         else:
-            self._put(json_parts.piece_of(part), False)
+            self._put(json_fields.piece_of(part), False)
 
     return unknown
 

@@ -8,7 +8,7 @@ from viewer.render.exports import EXPORTERS
 PRINTED: dict[str, list[list[str]]] = {
     "view": [[], ["--strict-safe"]],
     "show": [[], ["--json"], ["--strict-safe"], ["--json", "--strict-safe"], ["--color", "always"], ["--ascii"]],
-    "check": [[], ["--json"], ["--sarif"], ["--github"]],
+    "check": [[], ["--json"], ["--sarif"], ["--github"], ["--junit"]],
     "convert": [["--to", name] for name in WRITERS],
     "stats": [[], ["--json"]],
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,11 +45,8 @@ class Planted:
         text, places = self.text, []
         for word, place in self.places:
             number = word.isdecimal()
-            other = (
-                str(chance.randrange(10**8, 10**12))
-                if number
-                else "".join(chance.choices(LETTERS, k=chance.choice((7, 9, 15, 31, 200))))
-            )
+            length = len(word) if place in SIZED else chance.choice((7, 9, 15, 31, 200))
+            other = str(chance.randrange(10**8, 10**12)) if number else "".join(chance.choices(LETTERS, k=length))
             text = text.replace(word, other)
             places.append((other, place))
         return Planted(self.dialect, text, tuple(places), self.preambles)
@@ -243,6 +241,201 @@ HIDDEN_IN_IDS: list[Part] = [
 ]
 
 
+MARKED: dict[str, str] = {
+    "think": "<think>{c}</think>Shown.",
+    "think in capitals": "<THINK>{c}</THINK>Shown.",
+    "think with attributes": '<think time="3">\n{c}\n</think >Shown.',
+    "attribute of a think tag": 'Shown.\n<think note="{c}">{c}</think>',
+    "think after a line": "Shown.\n<thinking>{c}</thinking>",
+    "nested blocks": "<|start_reason|>{c}<|start_reflect|>{c}<|end_reflect|>{c}<|end_reason|>Shown.",
+    "call of Qwen": 'Shown.\n<tool_call>\n{"name":"{c}","arguments":{"{c}":"{c}"}}\n</tool_call>',
+    "call of Qwen, open": 'Shown.<tool_call>{"name":"{c}"',
+    "call in XML": "<tool_call><function={c}><parameter={c}>{c}</parameter></function></tool_call>",
+    "call of LFM": "<|tool_call_start|>[{c}(k='{c}')]<|tool_call_end|>Shown.",
+    "call of GLM": "<tool_call>{c}\n<arg_key>{c}</arg_key>\n<arg_value>{c}</arg_value></tool_call>",
+    "reply of GLM": "Shown.<|observation|>\n{c}",
+    "call of Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>{c}<|tool_call_end|><|tool_calls_section_end|>",
+    "thought of Kimi": "◁think▷{c}◁/think▷Shown.",
+    "call of DeepSeek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>{c}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "call of Mistral": "[TOOL_CALLS]{c}",
+    "thought of Mistral": "[THINK]{c}[/THINK]Shown.",
+    "call of Llama": "<|python_tag|>{c}",
+    "thought of Cohere": "<|START_THINKING|>{c}<|END_THINKING|>Shown.",
+}
+"""Marks of chat templates in an assistant's text."""
+REPLIED: dict[str, str] = {
+    "reply of Qwen": "<tool_response>\n{c}\n</tool_response>",
+    "reply of LFM": "<|tool_response_start|>{c}<|tool_response_end|>",
+    "reply of DeepSeek": "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>{c}<｜tool▁outputs▁end｜>",
+    "reply of Mistral": "[TOOL_RESULTS]{c}[/TOOL_RESULTS]",
+    "open reply": "Shown.\n<tool_response>{c}",
+}
+"""The same in a user's text."""
+EMBEDDED: dict[str, str] = {
+    "embedded turn": "<|channel|>analysis<|message|>{c}<|end|><|start|>assistant<|channel|>final<|message|>Shown.",
+    "embedded call": 'Shown.<|start|>assistant to=functions.{c}<|channel|>commentary<|message|>{"{c}":1}<|call|>',
+    "stripped tokens": "analysisWe need {c}.assistantfinalShown.",
+    "stripped call": 'commentary to=functions.{c} json{"{c}":"{c}"}',
+    "tokens of a template": "Shown.<|im_start|>system\n{c}<|im_end|>",
+}
+"""What a server did not parse, as content of JSON."""
+
+
+def _quoted(text: str) -> str:
+    """As a JSON string, with its tokens in escapes as well."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _escaped(text: str) -> str:
+    return _quoted(text).replace("<", "\\u003c").replace(">", "\\u003e").replace("[", "\\u005b")
+
+
+def _in_json(role: str, texts: dict[str, str]) -> list[Part]:
+    """Each text as content, escaped, and split into parts in the middle of its mark."""
+    rows: list[Part] = []
+    for place, text in texts.items():
+        rows.append((place, f'{{"role":"{role}","content":{_quoted(text)}}}'))
+        rows.append((f"{place}, escaped", f'{{"role":"{role}","content":{_escaped(text)}}}'))
+        parts = ",".join(f'{{"type":"text","text":{_quoted(each)}}}' for each in _in_two(text))
+        rows.append((f"{place}, in parts", f'{{"role":"{role}","content":[{parts}]}}'))
+    return rows
+
+
+def _in_two(text: str) -> tuple[str, str]:
+    """Cut inside the first mark."""
+    at = next((place for place, letter in enumerate(text) if letter in "<[◁"), 2) + 3
+    return text[:at], text[at:]
+
+
+def _in_events(texts: dict[str, str]) -> list[Part]:
+    """Each text as deltas, cut inside its first mark, and as chunks."""
+    rows: list[Part] = []
+    for place, text in texts.items():
+        deltas = [f'{{"type":"response.delta","message_id":"p%d","delta":{_quoted(each)}}}\n' for each in _in_two(text)]
+        rows.append((f"{place}, in deltas", "".join(deltas) + '{"type":"response.done","message_id":"p%d"}\n'))
+        chunks = [
+            f'{{"id":"p%d","choices":[{{"index":0,"delta":{{"content":{_quoted(each)}}}}}]}}\n'
+            for each in _in_two(text)
+        ]
+        rows.append((f"{place}, in chunks", "".join(chunks)))
+    return rows
+
+
+def _in_frames(head: str, texts: dict[str, str], stop: str) -> list[Part]:
+    return [(place, f"{head}{text}{stop}\n") for place, text in texts.items()]
+
+
+ATTRIBUTES: list[Part] = [
+    ("attributes of a question", "<|start|>user mood={c} {c}=1 call_id={c}<|message|>Shown.<|end|>\n"),
+    ("attributes of an answer", "<|start|>assistant cot={c} content_type={c}<|message|>Shown.<|end|>\n"),
+]
+"""Of shown messages."""
+ATTRIBUTES_ON_CHANNELS: list[Part] = [
+    (
+        "attributes before a channel",
+        "<|start|>assistant cot={c} intent={c}<|channel|>final<|message|>Shown.<|return|>\n",
+    ),
+    ("attributes after a channel", "<|start|>assistant<|channel|>final thought={c}<|message|>Shown.<|return|>\n"),
+    ("unknown type", ANSWER.replace("<|message|>", "<|constrain|>{c}<|message|>") + "Shown.<|return|>\n"),
+]
+FIELDS_IN_JSON: list[Part] = [
+    (
+        "fields of a question",
+        '{"role":"user","content":"Shown.","id":"{c}","{c}":"{c}","metadata":{"{c}":["{c}"]},"call_id":"{c}","intent":"{c}"}',
+    ),
+    (
+        "fields of an answer",
+        '{"chain_of_thought":"{c}","role":"assistant","content":"Shown.","encrypted_content":"{c}","logprobs":["{c}"]}',
+    ),
+    ("flagged message", '{"role":"assistant","thought":true,"content":"{c}"}'),
+    ("message of a hidden type", '{"type":"function_call_output","role":"user","content":"{c}"}'),
+    ("repeated role", '{"role":"system","content":"{c}","role":"user"}'),
+    ("object as content", '{"role":"user","content":{"text":"{c}","{c}":"{c}"}}'),
+    ("list in a list", '{"role":"user","content":[["{c}"],7]}'),
+    (
+        "unknown parts",
+        '{"role":"user","content":[{"type":"text","text":"Shown.","annotations":["{c}"]},{"type":"mcp_tool_result","content":'
+        '[{"type":"text","text":"{c}"}]},{"type":"{c}","text":"{c}"},{"{c}":{"data":"{c}"}}]}',
+    ),
+    (
+        "flagged parts",
+        '{"role":"assistant","content":[{"type":"text","thought":true,"text":"{c}"},{"type":"summary_text","text":"{c}"},'
+        '{"type":"thinking","thinking":"{c}","signature":"{c}"},{"type":"redacted_thinking","data":"{c}"}]}',
+    ),
+    (
+        "call and reply parts",
+        '{"role":"assistant","content":[{"type":"tool_use","id":"{c}","name":"{c}","input":{"{c}":"{c}"}},'
+        '{"functionCall":{"name":"{c}","args":{"{c}":1}}},{"toolResult":{"toolUseId":"{c}","content":[{"text":"{c}"}]}}]}',
+    ),
+    (
+        "media",
+        '{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://{c}/{c}","detail":"{c}"}},'
+        '{"type":"input_image","file_id":"{c}"},{"type":"image","source":{"media_type":"{c} x","url":"{c}"}},'
+        '{"type":"file","file":{"filename":"report.pdf","file_id":"{c}","file_data":"{c}"}},{"type":"document","title":"{c}",'
+        '"context":"{c}","source":{"type":"url","url":"{c}"},"citations":{"a":{"name":"{c}","data":"{c}"}}}]}',
+    ),
+    (
+        "media data",
+        '{"role":"user","content":[{"type":"image","source":{"media_type":"image/png","data":"{c}"}},'
+        '{"type":"image_url","image_url":{"url":"data:image/png;base64,{c}"}},{"inlineData":{"data":"{c}"}}]}',
+    ),
+    ("refusal that is no text", '{"role":"assistant","content":"Shown.","refusal":{"{c}":"{c}"}}'),
+    ("inner message", '{"role":"assistant","channel":"analysis","message":{"content":"{c}","{c}":"{c}"}}'),
+]
+EVENT_FIELDS: list[Part] = [
+    (
+        "fields of a delta",
+        '{"type":"response.delta","message_id":"f%d","delta":"Shown.","{c}":"{c}","encrypted_content":"{c}","metadata":{"{c}":"{c}"}}\n'
+        '{"type":"response.done","message_id":"f%d","{c}":"{c}","response":{"instructions":"{c}","metadata":{"{c}":"{c}"}}}\n',
+    ),
+    (
+        "fields of a chunk",
+        '{"id":"{c}","system_fingerprint":"{c}","choices":[{"index":0,"logprobs":{"content":[{"token":"{c}"}]},"{c}":"{c}",'
+        '"delta":{"role":"assistant","content":"Shown.","{c}":"{c}","tool_calls":[{"id":"{c}","function":{"name":"{c}",'
+        '"arguments":"{c}"}}]}}]}\n',
+    ),
+    ("flagged delta", '{"type":"response.delta","message_id":"g%d","thought":true,"delta":"{c}"}\n'),
+    (
+        "late channel",
+        '{"type":"response.delta","message_id":"h%d","delta":"Shown."}\n'
+        '{"type":"response.done","message_id":"h%d","channel":"analysis","text":"{c}"}\n'
+        '{"type":"response.delta","message_id":"h%d","delta":"{c}"}\n',
+    ),
+    (
+        "channel between deltas",
+        '{"type":"response.delta","message_id":"j%d","delta":"Shown."}\n'
+        '{"type":"response.delta.flush","message_id":"j%d","channel":"analysis"}\n'
+        '{"type":"response.delta","message_id":"j%d","delta":"{c}"}\n',
+    ),
+    (
+        "unknown item",
+        '{"type":"response.output_item.added","output_index":7,"item":{"id":"i%d","type":"{c}","{c}":"{c}"}}\n'
+        '{"type":"response.output_text.delta","item_id":"i%d","output_index":7,"delta":"{c}"}\n'
+        '{"type":"response.output_item.done","output_index":7,"item":{"id":"i%d","type":"{c}","content":[{"type":"output_text",'
+        '"text":"{c}"}]}}\n{"type":"response.done"}\n',
+    ),
+    ("server-sent fields", "event: {c}\nid: {c}\nretry: {c}\ndata: {c}\n\n"),
+    ("unknown delta", '{"type":"response.{c}.delta","item_id":"{c}","delta":"{c}"}\n'),
+]
+WRAPPERS: list[Part] = [
+    ("nothing", ""),
+    (
+        "members of a wrapper",
+        '"title":"{c}","{c}":"{c}","model":"a {c}","version":"{c} x","system":"{c}","tools":[{"name":"{c}"}],'
+        '"metadata":{"{c}":"{c}"},"history":[{"role":"user","content":"{c}"}],"rejected":[{"role":"assistant","content":"{c}"}],',
+    ),
+]
+FRAMES_0_1: list[Part] = [
+    ("attributes", "<|im_start|>assistant mood={c} {c}\n{c}<|im_end|>\n"),
+    *_in_frames("<|im_start|>assistant\n", MARKED, "<|im_end|>"),
+    *_in_frames("<|im_start|>user\n", REPLIED, "<|im_end|>"),
+]
+SIZED = frozenset({"media data"})
+"""Places whose size the safe view gives, in a label."""
+EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
+"""The only places whose text safe output contains; no row of these tables plants a canary there."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """How transcripts of a dialect are put together."""
@@ -256,9 +449,25 @@ class Kind:
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False
+    dialect: str = ""
+    """The format, if the kind is not named after it."""
 
 
-CHANNELLED = [*HIDDEN_IN_TEXT, *HIDDEN_ON_CHANNELS]
+MARKS_ON_CHANNELS = [
+    *_in_frames(ANSWER, MARKED, "<|return|>"),
+    *_in_frames("<|start|>user<|message|>", REPLIED, "<|end|>"),
+]
+MARKS_IN_TEXT = [
+    *_in_frames("<|start|>assistant<|message|>", MARKED, "<|end|>"),
+    *_in_frames("<|start|>user<|message|>", REPLIED, "<|end|>"),
+]
+JSON_PLACES = [
+    *HIDDEN_IN_JSON,
+    *FIELDS_IN_JSON,
+    *_in_json("assistant", {**MARKED, **EMBEDDED}),
+    *_in_json("user", REPLIED),
+]
+CHANNELLED = [*HIDDEN_IN_TEXT, *HIDDEN_ON_CHANNELS, *ATTRIBUTES, *ATTRIBUTES_ON_CHANNELS, *MARKS_ON_CHANNELS]
 KINDS: dict[str, Kind] = {
     "openchatml-2.2": Kind(
         [*SHOWN_IN_TEXT, *SHOWN_ON_CHANNELS],
@@ -268,12 +477,23 @@ KINDS: dict[str, Kind] = {
         "version: 2.2\n",
     ),
     "openchatml-2.0": Kind([*SHOWN_IN_TEXT, *SHOWN_ON_CHANNELS], CHANNELLED, HEADERS, TAILS, "version: 2.0\n"),
-    "openchatml-1.x": Kind(SHOWN_IN_TEXT, HIDDEN_IN_TEXT, HEADERS, TAILS, "version: 1.0\n"),
+    "openchatml-1.x": Kind(
+        SHOWN_IN_TEXT, [*HIDDEN_IN_TEXT, *ATTRIBUTES, *MARKS_IN_TEXT], HEADERS, TAILS, "version: 1.0\n"
+    ),
     "harmony": Kind([*SHOWN_IN_TEXT, *SHOWN_ON_CHANNELS], CHANNELLED, last=TAILS, version=SHOWN_IN_TEXT[0]),
-    "openchatml-0.1": Kind(SHOWN_IN_0_1, HIDDEN_IN_0_1, last=TAILS_0_1),
-    "json": Kind(SHOWN_IN_JSON, HIDDEN_IN_JSON, joiner=",\n", around=("[", "]\n")),
+    "openchatml-0.1": Kind(SHOWN_IN_0_1, [*HIDDEN_IN_0_1, *FRAMES_0_1], last=TAILS_0_1),
+    "json": Kind(SHOWN_IN_JSON, JSON_PLACES, joiner=",\n", around=("[", "]\n")),
+    "json-wrapper": Kind(
+        SHOWN_IN_JSON,
+        FIELDS_IN_JSON,
+        WRAPPERS[1:],
+        version="{",
+        joiner=",\n",
+        around=('"messages":[', "]}\n"),
+        dialect="json",
+    ),
     "chatml-json": Kind(SHOWN_IN_CHATML, HIDDEN_IN_CHATML, joiner=",\n", around=(f"[{SHOWN_IN_CHATML[0]},\n", "]\n")),
-    "events": Kind(SHOWN_IN_EVENTS, HIDDEN_IN_EVENTS),
+    "events": Kind(SHOWN_IN_EVENTS, [*HIDDEN_IN_EVENTS, *EVENT_FIELDS, *_in_events(MARKED)]),
     "harmony-tokens": Kind(SHOWN_IN_IDS, HIDDEN_IN_IDS, joiner=",", around=(f"[{SHOWN_IN_IDS[0]},", "]\n")),
 }
 
@@ -304,7 +524,9 @@ def made_of(dialect: str, parts: Sequence[Part], seed: int) -> Planted:
     texts = [_filled(place, text, chance, places) for place, text in parts]
     middle = [text.replace("%d", str(number)) for number, text in enumerate(texts[1:-1])]
     body = kind.joiner.join([*middle, *filter(None, texts[-1:])])
-    return Planted(dialect, kind.version + texts[0] + kind.around[0] + body + kind.around[1], tuple(places))
+    return Planted(
+        kind.dialect or dialect, kind.version + texts[0] + kind.around[0] + body + kind.around[1], tuple(places)
+    )
 
 
 def _filled(place: str, text: str, chance: Random, places: list[tuple[str, str]]) -> str:

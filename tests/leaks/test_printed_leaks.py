@@ -77,6 +77,37 @@ def test_no_command_prints_what_is_hidden_in_a_thousand_transcripts() -> None:
     campaign()
 
 
+LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["check", "--json"], ["stats"]]
+WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
+
+
+@pytest.mark.share(quick=20, test=12)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dialect", KINDS)
+def test_nothing_is_printed_in_the_other_ways_to_read(dialect: str, way: str, tmp_path: Path) -> None:
+    planted, other = everything(dialect, 3), everything(dialect, 4)
+    for name, each in (("a.ocml", planted), ("b.ocml", other)):
+        (tmp_path / name).write_bytes(each.data)
+    forced = [] if way == "detected" else ["--format", planted.dialect]
+    lines = {
+        "following a pipe": [["show", "-f"], ["show", "-f", "--json"], ["check", "-f"]],
+        "strict": [[*line, "--strict-safe"] for line in SURFACES if line[0] in ("convert", "export", "stats")],
+        "detected": SURFACES,
+    }.get(way, LINES)
+    files: list[str | Path] = {
+        "standard input": ["-"],
+        "following a pipe": ["-"],
+        "folder": [tmp_path],
+        "several files": [tmp_path / "b.ocml", tmp_path / "a.ocml"],
+    }.get(way, [tmp_path / "a.ocml"])  # type: ignore[assignment]
+    for line in lines:
+        apart = {"LANG": "C.UTF-8"} if way == "following a pipe" else {}
+        result = run(*line, *forced, *files, stdin=planted.data if "-" in files else b"", **apart)
+        for each in (planted, other):
+            assert each.finder.leaks(result.out) == [], line
+            assert each.finder.leaks(result.err) == [], line
+
+
 @pytest.mark.share(quick=4)
 @pytest.mark.parametrize("line", SURFACES, ids=" ".join)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

@@ -27,6 +27,9 @@ _KIND_OF_MEMBER = {
 }
 """What a part without a type may hold."""
 
+_HOLDERS = frozenset({"source", *_KINDS, *_KIND_OF_TYPE, *_KIND_OF_MEMBER})
+"""Members that describe the attachment; what other members hold says nothing about it."""
+
 _MEDIA_TYPE = rarely(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
 _MEDIA_TYPE_KEYS = frozenset({"media_type", "mediaType", "mime_type", "mimeType", "mimetype"})
 _NAME_KEYS = frozenset({"filename", "file_name", "fileName", "name"})
@@ -83,7 +86,7 @@ def _collect(node: JsonNode, facts: _Facts, depth: int) -> None:
             _read_string(member.key, value.text, facts)
         elif value.kind is JsonKind.ARRAY and member.key in _DATA_KEYS and facts.size is None:
             facts.size = len(value.items) if all(item.kind is JsonKind.NUMBER for item in value.items) else None
-        elif value.kind is JsonKind.OBJECT and depth:
+        elif value.kind is JsonKind.OBJECT and depth and member.key in _HOLDERS:
             _collect(value, facts, depth - 1)
 
 

@@ -31,7 +31,9 @@ _HEADER_WORDS = rarely(
     rb"(analysis|commentary|final)?\s*(?:to=\S+\s*)?(?:json\s*)?"
 )
 
-_STRIPPED = rarely(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|[\s\S]*?assistantfinal)")
+_STRIPPED = rarely(
+    rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|\s{0,8}to=[A-Za-z]|[\s\S]*?assistantfinal)"
+)
 """A body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = rarely(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
 _STRIPPED_WORD = rarely(rb"(?:assistant)?(?:analysis|commentary|final)")

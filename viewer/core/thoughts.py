@@ -32,7 +32,11 @@ _FIXED_MARKS = (
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
 _UNFINISHED_TAG = rarely(rb"</?think(?:ing)?\s[^<>]{0,%d}" % LONGEST_ATTRIBUTES, re.IGNORECASE)
 _LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len(b"</thinking ")
-_SPACE = b" \t\v\f"
+_BLANK = rarely(
+    rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
+    rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
+)
+"""White space, control characters, and characters without a shape: no reader sees them before a tag."""
 
 
 def thought_spans(body: Body) -> list[Span]:
@@ -113,8 +117,8 @@ def _marks(body: Body) -> Iterator[_Mark]:
 
 def _begins_line(gap: bytes) -> bool:
     """True if nothing but white space is between this place and the mark or the line break before it."""
-    text = gap.rstrip(_SPACE)
-    return not text or text.endswith((b"\n", b"\r"))
+    line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
+    return _BLANK.fullmatch(line) is not None
 
 
 class _Opened:

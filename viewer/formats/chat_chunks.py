@@ -202,7 +202,9 @@ def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
 
 def _contents(delta: JsonNode) -> Iterator[ItemText]:
     content = delta.get("content")
-    if content is not None and content.kind is not JsonKind.NULL:
+    if content is not None and content.kind is JsonKind.OBJECT:
+        yield ItemText(Family.OTHER, "", content, is_unknown=True)
+    elif content is not None and content.kind is not JsonKind.NULL:
         for node in content.items if content.kind is JsonKind.ARRAY else [content]:
             yield part_text(node, "")._replace(part="")
     refusal = delta.get("refusal")

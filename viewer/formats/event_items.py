@@ -20,6 +20,7 @@ from viewer.formats.event_objects import (
     said_by,
     text_of,
 )
+from viewer.formats.json_parts import is_ambiguous
 from viewer.values import mutable
 
 _TEXTS = {"": "text", "text": "text", "output_text": "text", "input_text": "text", "refusal": "refusal"}
@@ -105,11 +106,14 @@ class Items:
         """What is known of the item of a lane."""
         return self._items.get(lane.name)
 
+    def at(self, lane: Lane) -> Item:
+        """The item of a lane, of which nothing need be known."""
+        return self._items.setdefault(lane.name, Item(lane._replace(part="")))
+
     def note(self, lane: Lane, said: Said) -> None:
         """What an event states of an item, without being its announcement."""
         if lane.identified and said.first is not None:
-            lane = lane._replace(part="")
-            known = self._items.setdefault(lane.name, Item(lane))
+            known = self.at(lane)
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None) -> Item:
@@ -159,6 +163,8 @@ def part_text(node: JsonNode, part: str) -> ItemText:
         return ItemText(Family.SUMMARY, part, node.get("text") or node)
     if kind in ("reasoning_text", "reasoning", "thinking") or is_thought(node):
         return ItemText(Family.REASONING, part, node.get("text") or node.get(kind) or node)
+    if is_ambiguous(node):
+        return ItemText(Family.OTHER, part, node, is_unknown=True)
     text = node.get(_TEXTS[kind]) if kind in _TEXTS else node.get("transcript") if kind in _SPEECH else None
     if text is not None and text.kind is JsonKind.STRING:
         return ItemText(Family.TEXT, part, text, is_refusal=kind == "refusal")

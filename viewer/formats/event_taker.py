@@ -129,9 +129,9 @@ class EventTaker:
 
     def _may_be_said(self, lane: Lane) -> bool:
         item = self._items.get(lane)
-        if item is None or not item.is_announced:
+        if item is None:
             return True
-        return item.is_message and lane.part not in item.parts
+        return lane.part not in item.parts and (item.is_message or not item.is_announced)
 
     def _opening(self, event: EventObject, family: Family, lane: Lane, faults: tuple[Fault, ...]) -> Opening:
         item = self._items.get(lane)
@@ -226,9 +226,7 @@ class EventTaker:
         """A part that holds no text for the user: what the user saw of it is marked, and its rest is hidden."""
         if text.family is Family.TEXT or not lane.identified:
             return
-        item = self._items.get(lane)
-        if item:
-            item.parts.add(lane.part)
+        self._items.at(lane).parts.add(lane.part)
         given = part.get("type") or part
         self.streams.withdraw_lane(lane, Family.TEXT, (given.start, given.end))
 
@@ -270,7 +268,7 @@ class EventTaker:
         text = response.get("output_text")
         if text is not None and not output and text.kind is JsonKind.STRING and not self.streams.has_text:
             whole = ItemText(Family.TEXT, "", text)
-            self._write(EventObject((), event.span), ANONYMOUS, whole, "I-STREAM-FINAL-ONLY", is_copy=True)
+            self._write(EventObject((response,), event.span), ANONYMOUS, whole, "I-STREAM-FINAL-ONLY", is_copy=True)
 
     def _forget(self) -> None:
         self._items.clear()

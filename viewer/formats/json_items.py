@@ -21,7 +21,7 @@ from viewer.formats.json_fields import (
     thought_pieces,
 )
 from viewer.formats.json_header import ObjectHeader, Problem, default_ending, full_tool_name, read_object_header
-from viewer.formats.json_parts import read_content
+from viewer.formats.json_parts import is_hidden_type, read_content
 from viewer.formats.json_unread import first_text_member, with_inner_message
 
 _CALL_NAMES = frozenset(
@@ -56,6 +56,11 @@ class MessageObjects:
         """The messages of one object; `problems` were found in its text before."""
         node = with_inner_message(node)
         said = read_object_header(node, source)
+        given = node.get("type")
+        if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
+            if is_shown(said.header):
+                problems = [*problems, Problem("W-RECORD-UNKNOWN", None, given.start, given.end)]
+            kind = Kind.UNKNOWN
         said.header = replace(said.header, kind=kind)
         said.problems += problems
         if any(problem.code == "E-PARSE-HEADER" for problem in problems):

@@ -77,7 +77,7 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
         sorter.add_refusal(refusal)
     content = sorter.content
     thought = node.get("thought")
-    if thought is not None and thought.kind is JsonKind.TRUE:
+    if thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER):
         content.thoughts, content.pieces = [*content.thoughts, *content.pieces], []
     return content
 
@@ -136,16 +136,16 @@ class _Sorter:
 
     def _add_object(self, part: JsonNode) -> bool:
         """Sort a part that is an object; False where no rule maps it."""
-        if not part.closed or _is_ambiguous(part):
+        if not part.closed or is_ambiguous(part):
             return False
         given = part.get("type")
         if given is not None and given.kind not in (JsonKind.STRING, JsonKind.NULL):
             return False
         kind = given.text if given is not None else ""
         bare_call, bare_reply = (_bare(part, kind, keys) for keys in (_BARE_CALLS, _BARE_REPLIES))
-        if kind in _CALLS or bare_call:
+        if is_call_type(kind) or bare_call:
             self.content.calls.append(bare_call or part)
-        elif kind in _REPLIES or kind.endswith(_REPLY_ENDINGS) or bare_reply:
+        elif is_reply_type(kind) or bare_reply:
             self.content.replies.append(bare_reply or part)
         elif _is_thought(part, kind):
             self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
@@ -188,11 +188,31 @@ class _Sorter:
         self._last_unknown = index
 
 
+def is_hidden_type(kind: str) -> bool:
+    """True if a `type` names a thought, a call, or a reply."""
+    return is_call_type(kind) or is_reply_type(kind) or is_thought_type(kind)
+
+
+def is_call_type(kind: str) -> bool:
+    """True if a `type` names a call."""
+    return kind in _CALLS
+
+
+def is_reply_type(kind: str) -> bool:
+    """True if a `type` names a tool's reply."""
+    return kind in _REPLIES or kind.endswith(_REPLY_ENDINGS)
+
+
+def is_thought_type(kind: str) -> bool:
+    """True if a `type` names a thought."""
+    return kind in _THOUGHTS or kind.startswith(THOUGHT_WORDS)
+
+
 def _is_part(node: JsonNode) -> bool:
     return node.kind is JsonKind.STRING or node.get("type") is not None or node.get("text") is not None
 
 
-def _is_ambiguous(part: JsonNode) -> bool:
+def is_ambiguous(part: JsonNode) -> bool:
     """True if a deciding member occurs twice, or is written in other letters."""
     seen = set()
     for member in part.members:
@@ -209,7 +229,7 @@ def _is_thought(part: JsonNode, kind: str) -> bool:
     if thought is not None and thought.kind not in (JsonKind.FALSE, JsonKind.NULL):
         return True
     if kind:
-        return kind in _THOUGHTS or kind.startswith(THOUGHT_WORDS)
+        return is_thought_type(kind)
     return not _has_text(part, "text") and any(is_thought_key(member.key) for member in part.members)
 
 

@@ -8,6 +8,7 @@ from viewer.core.calls import CallState
 from viewer.core.messages import Coding, Message
 from viewer.core.visibility import END_USER, Audience
 from viewer.sources.document import Document
+from viewer.sources.projection import Projection
 from viewer.sources.shown import ShownCall, ShownMessage
 from viewer.values import frozen, mutable
 
@@ -50,7 +51,8 @@ class Stats:
 
 def count(document: Document, audience: Audience) -> Stats:
     """Count what this audience sees; of the rest there is one number."""
-    calls = document.project(audience).calls()
+    projection = document.project(audience)
+    calls = projection.calls()
     calling = {call.call for call in calls}
     sizes = _sizes_without_thoughts(document) if not audience.sees_thoughts else {}
     sums: dict[tuple[str, str | None], Sum] = {}
@@ -61,7 +63,7 @@ def count(document: Document, audience: Audience) -> Stats:
             continue
         row = _row(sums, message)
         row.messages += 1
-        row.bytes += sizes.get(message.number, _size(message))
+        row.bytes += sizes[message.number] if message.number in sizes else _size(projection, message)
         row.calls += message.number in calling
     ordered = sorted(sums.values(), key=lambda row: (-row.messages, row.role, row.channel or ""))
     return Stats(ordered, _by_tool(calls), None if audience.strict else hidden)
@@ -76,8 +78,12 @@ def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
     return sums[key]
 
 
-def _size(message: Message) -> int:
-    """The bytes that the body takes in the input."""
+def _size(projection: Projection, message: Message) -> int:
+    """The bytes that the body takes in the input; those of its text if it has the label of an attachment, whose part
+    holds more than anybody is shown."""
+    if any(piece.coding is Coding.LABEL for piece in message.pieces):
+        shown = projection.message(message.number)
+        return len(shown.body.encode("utf-8", "replace")) if shown else 0
     return sum(piece.end - piece.start for piece in message.pieces if piece.coding is not Coding.BREAK)
 
 

@@ -138,6 +138,19 @@ def test_text_that_only_a_template_token_hides_is_told(target: str, tmp_path: Pa
     assert SECRET not in run("convert", "--to", target, "--format", "chatml-json", file).out
 
 
+def test_a_safe_conversion_lists_the_document_header_that_it_drops(tmp_path: Path) -> None:
+    file = tmp_path / "chat.ocml"
+    message = "<|start|>user<|message|>hi<|end|>\n"
+    sentence = "dropped the document header except its version and model; add --reveal all to keep it\n"
+    for head, is_dropped in (("version: 2.2\nmodel: m\n", False), ("version: 2.2\nnote: aardvark\n", True)):
+        file.write_text(head + message, encoding="utf-8")
+        for options in ((), ("--strict-safe",), ("--reveal", "tool")):
+            result = run("convert", "--to", "openchatml-2.2", *options, file)
+            assert result.err == (sentence if is_dropped else "")
+            assert SECRET not in result.out
+        assert run("convert", "--to", "openchatml-2.2", "--reveal", "all", file).out == head + message
+
+
 OPENED = [
     (
         "a malformed header made whole",

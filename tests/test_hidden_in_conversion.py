@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.program import run
@@ -19,12 +19,17 @@ from tests.converting import (
     messages_in,
     project,
 )
-from viewer.core.visibility import END_USER
+from tests.formats.test_template_marks import ASSISTANT, CARRIERS, EMBEDDED, USER
+from viewer.core.visibility import END_USER, EVERYTHING, Audience
 from viewer.errors import RefusedError
 from viewer.formats.unhidden import unhidden_count
 from viewer.sources.document import Document
 
 SECRET = "aardvark"
+HAND_WRITTEN: list[tuple[str, str]] = [
+    *(("assistant", text) for text in (*ASSISTANT.values(), *EMBEDDED.values())),
+    *(("user", text) for text in USER.values()),
+]
 
 
 def hidden_in(text: str, dialect: str, target: str) -> tuple[int, list[str]]:
@@ -86,6 +91,64 @@ def test_what_nearly_has_the_form_of_something_shown_stays_hidden(dialect: str, 
         return
     assert unhidden_count(written, target, messages) == 0
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.sampled_from(HAND_WRITTEN), min_size=1, max_size=3),
+    st.sampled_from(["", "\n", " and ", "<|end|>", "</think>", "<<"]),
+    st.sampled_from(list(CARRIERS)),
+    st.booleans(),
+)
+def test_no_safe_conversion_holds_hidden_text(
+    parts: list[tuple[str, str]], between: str, carrier: str, strict: bool
+) -> None:
+    """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
+    role = parts[0][0]
+    texts = [text for other, text in parts if other == role]
+    document, dialect = CARRIERS[carrier](role, between.join(texts)), carrier.removesuffix("-parts")
+    audience = Audience(strict=strict)
+    seen = "".join(message.body for message in messages_in(project(document, dialect, audience)))
+    is_apart = between == "\n" and not set(texts) & set(EMBEDDED.values())
+    assume("SECRET" not in seen or is_apart)  # otherwise a text may close a block of another one, or continue it
+    assert "SECRET" not in seen
+    for target in WRITTEN:
+        try:
+            written, losses, _ = convert(document, dialect, target, audience)
+        except RefusedError:
+            continue
+        assert "SECRET" not in written + "".join(losses)
+        again = [project(written, target, one) for one in (END_USER, EVERYTHING)]
+        assert "SECRET" not in "".join(message.body for one in again for message in messages_in(one))
+
+
+@pytest.mark.parametrize("target", WRITTEN)
+def test_text_that_only_a_template_token_hides_is_told(target: str, tmp_path: Path) -> None:
+    start, message, end = ({"token": f"<|{name}|>"} for name in ("start", "message", "end_message"))
+    text = json.dumps([start, "assistant", message, "Hi.<|im_start|>aardvark", end])
+    try:
+        written = convert(text, "chatml-json", target)[0]
+    except RefusedError:
+        return
+    shown = SECRET in "".join(one.body for one in messages_in(project(written, target, END_USER)))
+    file = tmp_path / "chat.json"
+    file.write_text(text, encoding="utf-8")
+    result = run("convert", "--to", target, "--reveal", "all", "--format", "chatml-json", file)
+    assert shown == ("1 message hidden here would be shown" in result.err)
+    assert SECRET not in run("convert", "--to", target, "--format", "chatml-json", file).out
+
+
+def test_a_safe_conversion_lists_the_document_header_that_it_drops(tmp_path: Path) -> None:
+    file = tmp_path / "chat.ocml"
+    message = "<|start|>user<|message|>hi<|end|>\n"
+    sentence = "dropped the document header except its version and model; add --reveal all to keep it\n"
+    for head, is_dropped in (("version: 2.2\nmodel: m\n", False), ("version: 2.2\nnote: aardvark\n", True)):
+        file.write_text(head + message, encoding="utf-8")
+        for options in ((), ("--strict-safe",), ("--reveal", "tool")):
+            result = run("convert", "--to", "openchatml-2.2", *options, file)
+            assert result.err == (sentence if is_dropped else "")
+            assert SECRET not in result.out
+        assert run("convert", "--to", "openchatml-2.2", "--reveal", "all", file).out == head + message
 
 
 OPENED = [

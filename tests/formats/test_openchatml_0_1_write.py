@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cli.program import run
 from tests.formats.openchatml_0_1_reading import FRAGMENTS, Text, body_of, messages_of, read, texts
 from viewer.core.visibility import is_user_safe
 from viewer.errors import ViewerError
@@ -34,6 +37,28 @@ CANONICAL = [
 @pytest.mark.parametrize("text", CANONICAL)
 def test_canonical_text_is_written_as_it_was_read(text: str) -> None:
     assert write_openchatml_0_1(texts(text.encode())) == (text, [])
+
+
+EMPTY_PIECES = [
+    ("<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>", 1),
+    ("<|fim_prefix|><|fim_middle|><|fim_suffix|>b", 2),
+    ("<|fim_prefix|>a<|fim_middle|> <|fim_suffix|>b", 0),
+    ("<|fim_prefix|>a<|fim_middle|>x<|fim_suffix|>\n[EOS]", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), EMPTY_PIECES)
+def test_a_conversion_lists_the_empty_pieces_of_a_fill_in(text: str, count: int, tmp_path: Path) -> None:
+    file = tmp_path / "fill-in"
+    file.write_text(text, encoding="utf-8")
+    result = run("convert", "--to", "openchatml-0.1", file)
+    runs = {
+        0: "",
+        1: "1 run of text outside any message left out.\n",
+        2: "2 runs of text outside any message left out.\n",
+    }
+    assert result.err == runs[count]
+    assert not run("check", "--strict", file).code
 
 
 def test_calls_and_replies_of_other_dialects_get_their_envelopes() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.formats.test_template_marks import CARRIERS
 from tests.reading import read, read_cut
-from viewer.formats.call_text import MOST_CALLS, read_calls, read_replies
+from viewer.formats.call_text import LONGEST_READ, MOST_CALLS, read_calls, read_replies
 
 F, G = '{"name": "f", "arguments": {"k": 1}}', '{"name": "g", "arguments": {"k": "], ["}}'
 BEGIN, END, SEP = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"
@@ -109,3 +109,10 @@ def test_results_in_an_array_are_replies_with_their_ids() -> None:
     assert [reply.call_id for reply in read_replies(data)] == ["0", "1"]
     for text in (b"[1, 2]", b"[]", b'[{"a": 1}]', b"[{", b""):
         assert [reply.body for reply in read_replies(text)] == [(0, len(text))]
+
+
+@pytest.mark.parametrize("unit", [b" ", b'[f("', b'\\"', b"'\"", b"</function> ", b"[TOOL_CALLS] ", b"(", b"f "])
+def test_the_cost_of_reading_a_call_is_linear(unit: bytes) -> None:
+    """With quadratic cost this takes minutes."""
+    for text in (unit * 200_000 + b"x", b"[f(" + unit * 200_000):
+        assert read_calls(text[:LONGEST_READ])

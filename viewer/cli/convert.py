@@ -66,6 +66,6 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
 
 def _say_what_opens(projection: Projection, messages: list[ShownMessage], text: str, target: str) -> None:
     """For someone who had hidden messages written: which of them the other dialect cannot keep hidden."""
-    count = 0 if projection.audience.is_safe else unhidden_count(text, target, messages)
+    count = 0 if projection.audience.is_safe else unhidden_count(text, target, messages, projection.transcripts())
     if count:
         say(f"{count:,} {'message' if count == 1 else 'messages'} hidden here would be shown in {target}.")

@@ -125,13 +125,13 @@ def _read_part(data: bytes) -> list[CallText]:
             items = node.items if node.kind is JsonKind.ARRAY else [node]
             if 0 < len(items) <= MOST_CALLS:
                 return [_json_call(item) for item in items]
-        if not _PYTHON_LIST.match(data):
+        if not _PYTHON_LIST.match(text):
             return [CallText((0, len(data)), is_json=bool(node) and text.startswith(b"{"), name=_name_of(node))]
-    if found := _KIMI.match(data):
+    if found := _KIMI.match(text):
         name, number = found[1].decode(), found[2].decode()
         return [CallText((0, len(data)), name, f"{name}:{number}")]
     for syntax in (_DEEPSEEK, _DEEPSEEK_SHORT, *_SYNTAXES):
-        if found := syntax.match(data):
+        if found := syntax.match(text):
             return [CallText((0, len(data)), _safe(found[1].decode("utf-8", "replace")))]
     return [whole]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from viewer.core.bodies import Body, Run, read_body
+from viewer.core.bodies import read_body
 from viewer.core.embedded_turn import TEMPLATE_TOKEN
 from viewer.core.events import Closed
 from viewer.core.hidden_spans import shown_text
@@ -13,23 +13,27 @@ from viewer.core.messages import Message
 from viewer.core.parser import Parser
 from viewer.core.visibility import is_user_safe
 from viewer.formats import DIALECTS, detect
+from viewer.formats.quoted_marks import live_body, read_source_text
 from viewer.formats.token_ids import body_of_ids
-from viewer.formats.writable import Writable
+from viewer.formats.writable import Writable, WritableTranscript
 
 
-def unhidden_count(text: str, dialect: str, messages: Sequence[Writable]) -> int:
+def unhidden_count(
+    text: str, dialect: str, messages: Sequence[Writable], transcripts: Sequence[WritableTranscript] = ()
+) -> int:
     """How many messages an end user sees of the written text, and not of its source.
 
     A reader may take the text for another dialect than it was written in; the worse of the two counts."""
     data = text.encode("utf-8", "replace")
-    known = [_known(message) for message in messages]
+    in_json = {each.number for each in transcripts if DIALECTS[each.dialect].json_content}
+    known = [_known(message, message.transcript in in_json) for message in messages]
     count = _count(_shown_texts(data, dialect), messages, known)
     taken_for = detect(data).dialect
     if taken_for == dialect:
         return count
     shown = _shown_texts(data, taken_for)
     if len(shown) != len(known):
-        return count
+        return max(count, _count(shown, messages, known))
     opened = sum(text is not None and before is None for (_, text), before in zip(shown, known, strict=True))
     return max(count, opened)
 
@@ -62,18 +66,31 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], kn
     return (after - before).total()
 
 
-def _known(message: Writable) -> str | None:
-    """What an end user sees of the source at least: every thought mark counts."""
+def _known(message: Writable, in_json: bool) -> str | None:
+    """What an end user sees of the source at least: every mark counts that counts in its format."""
     if not message.visible:
         return None
-    data = message.body.encode("utf-8", "replace")
-    live = Body(data, [Run(0, len(data), 0, len(data), True)])
-    return shown_text(live, message.role)
+    if message.source_text is not None:
+        return shown_text(read_source_text(message.source_text), message.role)
+    return shown_text(live_body(message.body), message.role, in_json=in_json)
 
 
 def _shows_more(text: str | None, before: str | None) -> bool:
     """Control tokens alone hide nothing, so that a target may show them as text."""
-    return text is not None and (before is None or len(_without_tokens(text)) > len(_without_tokens(before)))
+    if text is None or before is None:
+        return text is not None
+    shown, known = _without_tokens(text), _without_tokens(before)
+    return shown != known and not _is_cut_from(shown, known)
+
+
+def _is_cut_from(shown: bytes, known: bytes) -> bool:
+    """True if the text is the other one with parts left out."""
+    at = 0
+    for byte in shown:
+        at = known.find(byte, at) + 1
+        if not at:
+            return False
+    return True
 
 
 def _without_tokens(text: str) -> bytes:

@@ -90,6 +90,10 @@ class WritableTranscript(Protocol):
         """1-based, through the whole input."""
 
     @property
+    def dialect(self) -> str:
+        """The format that it was read as."""
+
+    @property
     def version(self) -> str | None:
         """Of the format, as its header says."""
 

@@ -76,7 +76,9 @@ class TestTheSteps:
     @pytest.mark.parametrize("size", [200, 4_000_000], ids=["small", "big"])
     def test_the_diagnostic_is_found_in_inputs_of_any_size(self, project: Path, tmp_path: Path, size: int) -> None:
         """Small inputs are parsed, big ones are scanned; each way has its own prefilter."""
-        turn = "<|start|>user<|message|>How long is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>So.<|end|>\n"
+        turn = (
+            "<|start|>user<|message|>How long is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>So.<|end|>\n"
+        )
         turns = size // len(turn)
         path = tmp_path / "long.ocml"
         path.write_text(f"version: 2.2\n{turn * turns}<|start|>user<|message|>As in ```\nx = 1<|end|>\n{turn * turns}")

@@ -21,6 +21,7 @@ from viewer.core.messages import Message, Stray, Transcript
 from viewer.core.needs import Need, Needs, is_odd, plain_body
 from viewer.core.tool_checks import ToolChecks
 from viewer.core.utf8 import ill_formed, whole_characters
+from viewer.core.visibility import is_user_safe
 from viewer.core.yaml_header import profile
 from viewer.values import frozen
 
@@ -63,7 +64,9 @@ class Checker:
     def __init__(
         self, index: MessageIndex, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None
     ) -> None:
-        self.findings = Findings(read)
+        self.findings = Findings(read, is_shown=self._is_shown)
+        self._shown: dict[int, bool] = {}
+        """Whether the end user sees messages with this look key."""
         self.calls = CallLedger(self.report, index)
         self.tools = ToolChecks(self.calls)
         self.waiting: deque[Work] = deque()
@@ -122,6 +125,14 @@ class Checker:
     def report(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """A diagnostic."""
         self.findings.add(code, reason, start, end, message, count)
+
+    def _is_shown(self, number: int) -> bool:
+        if number > len(self.index):
+            return False
+        key = self.index.look_key(number)
+        if key not in self._shown:
+            self._shown[key] = is_user_safe(self.index[number])
+        return self._shown[key]
 
     def _started(self, transcript: Transcript) -> None:
         if self._has_begun:

@@ -121,7 +121,8 @@ class LiveDocument(Document):
     def new_findings(self) -> list[Finding]:
         """The diagnostics of this reading that were not taken yet, by place. Each is told once, when it is found."""
         findings = self._examiner.findings
-        new = [self._located(findings[row]) for row in range(self._told, len(findings))]
+        rows = (row for row in range(self._told, len(findings)) if not findings.is_spare(row))
+        new = [self._located(findings[row]) for row in rows]
         self._told = len(findings)
         return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
 

@@ -103,7 +103,8 @@ def command(
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
-        return _follow(followed, revealed, options.output_of(color, ascii_only), form, strict, exit_zero)
+        report_to = options.output_of(color, ascii_only)
+        return _follow(followed, revealed, report_to, form, max_per_code, strict, exit_zero)
     report = Report(
         Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), max_per_code, refuses=False)
     )
@@ -137,14 +138,20 @@ def _shows_source(revealed: Audience) -> bool:
 
 
 def _follow(
-    followed: Followed, revealed: Audience, output: Output, form: str | None, strict: bool, exit_zero: bool
+    followed: Followed,
+    revealed: Audience,
+    output: Output,
+    form: str | None,
+    max_per_code: int,
+    strict: bool,
+    exit_zero: bool,
 ) -> int:
     from viewer.cli.check_live import LiveReport  # only who follows needs it
     from viewer.cli.following import follow
 
     if form in ("sarif", "junit"):
         raise ViewerError(f"--{form} describes a whole input; with -f use --json, --github, or text")
-    report = LiveReport(output, form, with_source=form is None and _shows_source(revealed))
+    report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
     code = follow(followed, report)
     report.sum_up()
     return code or (FINE if exit_zero else _code(report.errors, report.warnings, strict))

@@ -89,6 +89,11 @@ class Findings:
         self._ends.append(end)
         self._counts.append(count)
 
+    def add_more(self, code: str, count: int) -> None:
+        """Count diagnostics that were not kept elsewhere."""
+        self._totals[RULES[code].severity.value] += count
+        self.more[code] = self.more.get(code, 0) + count
+
     def _is_wanted_as_spare(self, code: str, message: int) -> bool:
         """True if the end user sees this message and may see more diagnostics of this code."""
         if self._is_shown is None:

@@ -94,6 +94,9 @@ def test_input_that_is_followed(kind: str) -> None:
 def test_an_empty_file_and_one_with_only_a_header_are_no_error(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
     assert run("check", path).code == 0
+    assert run("check", "--require-messages", path).code == 1
+    assert run("check", "-f", "--require-messages", "-", stdin=data, LANG="C.UTF-8").code == 1
+    assert run("check", "--require-messages", "--exit-zero", path).code == 0
     assert run("show", path).code == 0
 
 

@@ -47,6 +47,11 @@ class LiveReport:
         """How many warnings were found."""
         return self._sums[1]
 
+    @property
+    def messages(self) -> int:
+        """How many messages were read."""
+        return self._sums[2]
+
     def begin(self, document: LiveDocument) -> None:
         """A reading begins."""
         self._before, self._now = self._sums, (0, 0, 0, 0)

@@ -234,3 +234,44 @@ def test_a_crash_says_where_and_not_what(capsys: pytest.CaptureFixture[str]) -> 
     assert "ValueError" in err
     assert "test_exits.py" in err
     assert "secret" not in err
+
+
+FAULTY = """\
+import sys
+import viewer.cli.{module} as module
+from viewer.cli import main
+
+def breaks(*_):
+    secret = "SECRET-LOCAL"
+    raise ValueError("SECRET-TEXT " + secret)
+
+module.{name} = breaks
+sys.argv = ["ocmlview", {arguments}]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments"),
+    [("show", "print_text", '"show", "chat.ocml"'), ("check", "Report", '"check", "chat.ocml"')],
+)
+def test_a_fault_of_the_program_ends_with_70_and_quotes_nothing(
+    module: str, name: str, arguments: str, chat: Path
+) -> None:
+    program = FAULTY.format(module=module, name=name, arguments=arguments)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=chat.parent, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert done.stderr.startswith("ocmlview: this is a bug: ValueError\n")
+    assert "SECRET" not in done.stdout + done.stderr
+
+
+def test_core_dumps_are_disabled(chat: Path) -> None:
+    program = (
+        "import atexit, resource, sys; from viewer.cli import main\n"
+        "atexit.register(lambda: print(resource.getrlimit(resource.RLIMIT_CORE)))\n"
+        'sys.argv = ["ocmlview", "--version"]; main()'
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.endswith("(0, 0)\n")

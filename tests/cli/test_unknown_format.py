@@ -85,8 +85,8 @@ def test_the_other_files_are_printed(tmp_path: Path) -> None:
 def test_input_that_is_followed(kind: str) -> None:
     data, sentence = UNKNOWN[kind]
     result = run("show", "-f", "-", stdin=data, LANG="C.UTF-8")
-    assert result.code == 2
-    assert sentence in result.err
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"ocmlview: <stdin>: {sentence} {HINT}\n"
     assert run("check", "-f", "-", stdin=data, LANG="C.UTF-8").code == 1
 
 
@@ -94,6 +94,9 @@ def test_input_that_is_followed(kind: str) -> None:
 def test_an_empty_file_and_one_with_only_a_header_are_no_error(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
     assert run("check", path).code == 0
+    assert run("check", "--require-messages", path).code == 1
+    assert run("check", "-f", "--require-messages", "-", stdin=data, LANG="C.UTF-8").code == 1
+    assert run("check", "--require-messages", "--exit-zero", path).code == 0
     assert run("show", path).code == 0
 
 
@@ -119,3 +122,23 @@ def test_nul_bytes_are_one_finding(tmp_path: Path) -> None:
     out = run("check", written(tmp_path, b"\0" * 3_000_000)).out
     assert out.count("W-ENCODING/nul") == 1
     assert "NUL bytes (×3,000,000) [W-ENCODING/nul]" in out
+
+
+def test_text_between_messages_is_not_reported_where_there_are_no_messages(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, UNKNOWN[kind][0])
+    assert "W-TEXT-BETWEEN" not in run("check", path).out
+    assert "W-TEXT-BETWEEN" not in run("check", "-f", "-", stdin=UNKNOWN[kind][0], LANG="C.UTF-8").out
+    path.write_bytes(b"a note\n" * 20_000 + b"<|start|>user<|message|>Hello there<|end|>\n")
+    assert ":1:1: warning: Text outside any message [W-TEXT-BETWEEN]" in run("check", path).out
+
+
+def test_noise_that_is_followed_stops_after_a_few_findings() -> None:
+    result = run("check", "-f", "-", stdin=NOISE * 30, LANG="C.UTF-8")
+    assert result.code == 1
+    assert len(result.out.splitlines()) <= 100
+
+
+def test_the_cap_counts_while_following_too() -> None:
+    result = run("check", "-f", "--max-per-code", "2", "-", stdin=b"a\xffb" * 2_000, LANG="C.UTF-8")
+    assert result.out.count("Invalid UTF-8") == 2
+    assert "more W-ENCODING" in result.out

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import tracemalloc
 
-from viewer.core.findings import Findings
+import pytest
+
+from viewer.core.findings import MOST_PER_CODE, Findings
 from viewer.core.utf8 import ill_formed, whole_characters
+from viewer.core.visibility import END_USER, EVERYTHING, Audience
 from viewer.sources.bytes import SpooledSource
 from viewer.sources.document import Document
 
@@ -88,3 +91,33 @@ def test_many_duplicate_keys_take_little_memory() -> None:
     tracemalloc.stop()
     assert peak < 5 * len(data)
     assert one.total("warning") >= 499_999
+
+
+HIDDEN = "<|start|>assistant<|channel|>analysis<|message|>a\u200bb<|end|>\n"
+SHOWN = "<|start|>assistant<|channel|>final<|message|>c\u200bd<|end|>\n"
+
+
+def disclosed(text: str, audience: Audience) -> list[tuple[object, ...]]:
+    document = Document(SpooledSource("x", iter([f"version: 2.2\n{text}".encode()]), False)).load()
+    found = document.project(audience).diagnostics()
+    return [(one.code, one.reason, one.message, one.count) for one in found if not one.hidden]
+
+
+@pytest.mark.parametrize("shown", [1, 999, 1_500])
+def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int) -> None:
+    strict = Audience(strict=True)
+    alone = disclosed(SHOWN * shown, strict)
+    assert len(alone) == min(shown, MOST_PER_CODE)
+    half = shown // 2
+    for hidden in (1, 998, 5_000):
+        assert disclosed(HIDDEN * hidden + SHOWN * shown, strict) == alone
+        assert disclosed(SHOWN * half + HIDDEN * hidden + SHOWN * (shown - half), strict) == alone
+        assert len(disclosed(HIDDEN * hidden + SHOWN * shown, END_USER)) == len(alone)
+
+
+def test_a_developer_gets_no_more_than_the_cap() -> None:
+    document = Document(SpooledSource("x", iter([f"version: 2.2\n{HIDDEN * 5_000}{SHOWN}".encode()]), False)).load()
+    assert len(document.findings()) == len(document.project(EVERYTHING).diagnostics()) == MOST_PER_CODE
+    assert document.more_findings == {"W-TEXT-HIDDEN-CHARACTERS": 4_001}
+    projection = document.project(EVERYTHING)
+    assert len(projection.problems(projection.rows()).extend(5_001)) == MOST_PER_CODE

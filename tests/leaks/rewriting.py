@@ -24,6 +24,7 @@ from tests.tui.running import settled
 from viewer.cli import following, output
 from viewer.cli.followed import Followed
 from viewer.cli.show_live import LiveJson, LiveText
+from viewer.core.findings import MOST_PER_CODE
 from viewer.core.visibility import END_USER
 from viewer.formats import WRITERS
 from viewer.render.exports import EXPORTERS
@@ -349,7 +350,7 @@ def _followed(words: list[str], path: Path, dialect: str, steps: Steps) -> Resul
         if words[0] == "check":
             from viewer.cli.check_live import LiveReport
 
-            report = LiveReport(style, None, False)
+            report = LiveReport(style, None, False, MOST_PER_CODE)
             following.follow(followed, report, watch=_Awake)
             report.sum_up()
             return 0

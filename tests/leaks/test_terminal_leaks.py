@@ -104,7 +104,7 @@ def run_session(planted: Planted, folder: Path, ending: str, chance: Random, rou
     assert found_in(planted, terminal, folder) == []
     assert left_behind(bytes(terminal.written)) == []
     assert foreign(bytes(terminal.written)) == []
-    assert code == {"q": 0, "TERM": 143, "HUP": 129, "INT": 130, "crash": 1}[ending]
+    assert code == {"q": 0, "TERM": 143, "HUP": 129, "INT": 130, "crash": 70}[ending]
 
 
 def end(terminal: Terminal, ending: str) -> int:

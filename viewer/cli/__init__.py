@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -45,16 +46,25 @@ COMMANDS = {
 _COLLECTOR = (20_000, 10, 10)
 """Loading modules makes many objects and no garbage; what is left at the end is not looked through at all."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
-_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error."
+_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 70 a bug of ocmlview."
 
 
 def main() -> NoReturn:
     """The command `ocmlview`."""
     gc.set_threshold(*_COLLECTOR)
+    _disable_core_dumps()
     _occupy_standard_descriptors()
     code = run(sys.argv[1:])
     gc.freeze()
     sys.exit(code)
+
+
+def _disable_core_dumps() -> None:
+    """A core dump would hold text of the transcript, hidden messages included."""
+    with suppress(ImportError, OSError, ValueError):  # where the system has no such limit
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _occupy_standard_descriptors() -> None:

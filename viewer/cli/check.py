@@ -35,6 +35,8 @@ class Report:
         self.inputs = inputs
         self.more: list[tuple[str, str, int]] = []
         self.errors = self.warnings = self.messages = self.transcripts = 0
+        self.has_empty = False
+        """True if a file has no messages."""
 
     def __iter__(self) -> Iterator[tuple[Document, Finding]]:
         for document in self.inputs:
@@ -50,6 +52,7 @@ class Report:
         self.errors += document.total("error")
         self.warnings += document.total("warning")
         self.messages += document.message_count
+        self.has_empty = self.has_empty or not document.message_count
         self.transcripts += document.transcript_count
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
@@ -84,6 +87,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     help=f"List at most N diagnostics per file and code, 0 for all; {MOST_PER_CODE:,} unless given.",
 )
 @click.option("--strict", is_flag=True, help="Warnings count as findings too.")
+@click.option("--require-messages", is_flag=True, help="A file without messages counts as a finding.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever was found.")
 def command(
     files: tuple[str, ...],
@@ -96,6 +100,7 @@ def command(
     form: str | None,
     max_per_code: int,
     strict: bool,
+    require_messages: bool,
     exit_zero: bool,
     follow: bool,
     stall_after: float | None,
@@ -106,7 +111,8 @@ def command(
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
-        return _follow(followed, revealed, options.output_of(color, ascii_only), form, strict, exit_zero)
+        report_to = options.output_of(color, ascii_only)
+        return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     report = Report(
         Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), max_per_code, refuses=False)
     )
@@ -128,7 +134,9 @@ def command(
         _print_text(report, output, _shows_source(revealed))
     if report.inputs.code:
         return report.inputs.code
-    return FINE if exit_zero else report.code(strict)
+    if exit_zero:
+        return FINE
+    return FINDINGS if require_messages and report.has_empty else report.code(strict)
 
 
 def _shows_source(revealed: Audience) -> bool:
@@ -142,17 +150,26 @@ def _shows_source(revealed: Audience) -> bool:
 
 
 def _follow(
-    followed: Followed, revealed: Audience, output: Output, form: str | None, strict: bool, exit_zero: bool
+    followed: Followed,
+    revealed: Audience,
+    output: Output,
+    form: str | None,
+    max_per_code: int,
+    strict: bool,
+    require_messages: bool,
+    exit_zero: bool,
 ) -> int:
     from viewer.cli.check_live import LiveReport  # only who follows needs it
     from viewer.cli.following import follow
 
     if form in ("sarif", "junit"):
         raise ViewerError(f"--{form} describes a whole input; with -f use --json, --github, or text")
-    report = LiveReport(output, form, with_source=form is None and _shows_source(revealed))
+    report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
     code = follow(followed, report)
     report.sum_up()
-    return code or (FINE if exit_zero else _code(report.errors, report.warnings, strict))
+    if code or exit_zero:
+        return code
+    return FINDINGS if require_messages and not report.messages else _code(report.errors, report.warnings, strict)
 
 
 def _print_text(report: Report, output: Output, with_source: bool) -> None:

@@ -21,10 +21,11 @@ class LiveReport:
     """Prints each diagnostic once, when it is found, and counts. A reading that began under a wrong format does not
     count; what was found before a file was rewritten or replaced does."""
 
-    def __init__(self, output: Output, form: str | None, with_source: bool) -> None:
+    def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:
         self._output = output
         self._form = form
         self._with_source = with_source
+        self._most_per_code = most_per_code
         self._document: LiveDocument | None = None
         self._before = (0, 0, 0, 0)
         """Errors, warnings, messages and transcripts of the readings that are over."""
@@ -46,10 +47,16 @@ class LiveReport:
         """How many warnings were found."""
         return self._sums[1]
 
+    @property
+    def messages(self) -> int:
+        """How many messages were read."""
+        return self._sums[2]
+
     def begin(self, document: LiveDocument) -> None:
         """A reading begins."""
         self._before, self._now = self._sums, (0, 0, 0, 0)
         self._document = document
+        document.keep_per_code(self._most_per_code)
         self.has_told = False
 
     def reset(self, name: str, reason: Reason) -> None:

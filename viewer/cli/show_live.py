@@ -85,8 +85,10 @@ class LiveText:
         say_stalled(document)
 
     def end(self) -> None:
-        """All the rest."""
+        """All the rest; of an input without a transcript there is nothing but one sentence to print."""
         assert self._page
+        if self.document and self.document.unknown:
+            return
         self._write("".join(self._page.end()))
         self._is_new = False
 

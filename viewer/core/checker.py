@@ -21,6 +21,7 @@ from viewer.core.messages import Message, Stray, Transcript
 from viewer.core.needs import Need, Needs, is_odd, plain_body
 from viewer.core.tool_checks import ToolChecks
 from viewer.core.utf8 import ill_formed, whole_characters
+from viewer.core.visibility import is_user_safe
 from viewer.core.yaml_header import profile
 from viewer.values import frozen
 
@@ -63,7 +64,13 @@ class Checker:
     def __init__(
         self, index: MessageIndex, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None
     ) -> None:
-        self.findings = Findings(read)
+        self.findings = Findings(read, is_shown=self._is_shown)
+        self.unknown: str | None = None
+        """What the input is if its format was not recognized; it may hold messages all the same."""
+        self._text_between = Findings(read)
+        """W-TEXT-BETWEEN of an input without messages, where E-FORMAT-UNKNOWN says all that there is to say."""
+        self._shown: dict[int, bool] = {}
+        """Whether the end user sees messages with this look key."""
         self.calls = CallLedger(self.report, index)
         self.tools = ToolChecks(self.calls)
         self.waiting: deque[Work] = deque()
@@ -121,7 +128,34 @@ class Checker:
 
     def report(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """A diagnostic."""
+        if code == "W-TEXT-BETWEEN" and self._has_no_messages:
+            self._text_between.most_per_code = self.findings.most_per_code
+            self._text_between.add(code, reason, start, end, message, count)
+            return
+        self._release()
         self.findings.add(code, reason, start, end, message, count)
+
+    @property
+    def _has_no_messages(self) -> bool:
+        return self.unknown is not None and not len(self.index)
+
+    def _release(self) -> None:
+        """Report the text outside of messages after all, once there are messages."""
+        if self._has_no_messages or not len(self._text_between):
+            return
+        held, self._text_between = self._text_between, Findings(self.read)
+        for one in held:
+            self.findings.add(one.code, one.reason, one.start, one.end, one.message, one.count)
+        for code, count in held.more.items():
+            self.findings.add_more(code, count)
+
+    def _is_shown(self, number: int) -> bool:
+        if number > len(self.index):
+            return False
+        key = self.index.look_key(number)
+        if key not in self._shown:
+            self._shown[key] = is_user_safe(self.index[number])
+        return self._shown[key]
 
     def _started(self, transcript: Transcript) -> None:
         if self._has_begun:
@@ -133,6 +167,7 @@ class Checker:
     def _end(self) -> None:
         """What was needed to check the input holds words of it, and is forgotten."""
         self.calls.end_transcript()
+        self._release()
         self.tools = ToolChecks(self.calls)
         if self._has_begun:
             del self._transcribed, self.needs

@@ -34,13 +34,20 @@ class Examiner:
         """The numbers of the messages that are still open."""
         self.is_partial = False
         """More of the input is there, and has not been read: what is open now is not known before it is closed."""
-        self.unknown: str | None = None
-        """What the input is if its format was not recognized; it may hold messages all the same."""
         self._checker = Checker(self.index, read, dialects, ids)
         self.findings = self._checker.findings
         self.calls = self._checker.calls
         self._defers = defers
         """The checks run behind the index, when they are asked for."""
+
+    @property
+    def unknown(self) -> str | None:
+        """What the input is if its format was not recognized; it may hold messages all the same."""
+        return self._checker.unknown
+
+    @unknown.setter
+    def unknown(self, kind: str | None) -> None:
+        self._checker.unknown = kind
 
     def take(self, events: Iterable[Event]) -> None:
         """What the parser reports next; an open message that grew is not checked before it is settled."""

@@ -17,15 +17,28 @@ _BLANK_BLOCK = 4096
 
 
 class Findings:
-    """A growing list of diagnostics, about 30 bytes each; `read` gives bytes of the input."""
+    """A growing list of diagnostics, about 30 bytes each; `read` gives bytes of the input.
 
-    def __init__(self, read: Callable[[int, int], bytes], most_per_code: int = MOST_PER_CODE) -> None:
+    At most `most_per_code` of a code are listed. As many of messages that the end user sees are kept, so that hidden
+    messages change nothing in what the end user sees; those over the cap are *spare* and only for safe audiences."""
+
+    def __init__(
+        self,
+        read: Callable[[int, int], bytes],
+        most_per_code: int = MOST_PER_CODE,
+        is_shown: Callable[[int], bool] | None = None,
+    ) -> None:
         self.most_per_code = most_per_code
-        """How many of one code are kept; 0 for all."""
+        """How many of one code are listed; 0 for all."""
         self.more: dict[str, int] = {}
-        """How many of each code are not kept."""
+        """How many of each code are not listed."""
         self._read = read
+        self._is_shown = is_shown
+        """True if the end user sees the message of this number."""
         self._kept: dict[str, int] = {}
+        self._kept_shown: dict[str, int] = {}
+        """Of the codes over the cap, how many of shown messages are kept."""
+        self._spare = bytearray()
         self._kinds = array("H")
         self._messages = array("I")
         self._starts = array("Q")
@@ -56,19 +69,42 @@ class Findings:
         if row is not None and self._messages[row] == number and self._joins(row, start, end):
             self._ends[row] = end
             self._counts[row] += count
+            if self._spare[row]:
+                self.more[code] += count
             return
         kept = self._kept.get(code, 0)
-        if kept >= self.most_per_code > 0:
-            self._newest.pop(kind, None)
+        is_spare = kept >= self.most_per_code > 0
+        if is_spare:
             self.more[code] = self.more.get(code, 0) + count
-            return
-        self._kept[code] = kept + 1
+            if not self._is_wanted_as_spare(code, number):
+                self._newest.pop(kind, None)
+                return
+        else:
+            self._kept[code] = kept + 1
+        self._spare.append(is_spare)
         self._newest[kind] = len(self)
         self._kinds.append(kind)
         self._messages.append(number)
         self._starts.append(start)
         self._ends.append(end)
         self._counts.append(count)
+
+    def add_more(self, code: str, count: int) -> None:
+        """Count diagnostics that were not kept elsewhere."""
+        self._totals[RULES[code].severity.value] += count
+        self.more[code] = self.more.get(code, 0) + count
+
+    def _is_wanted_as_spare(self, code: str, message: int) -> bool:
+        """True if the end user sees this message and may see more diagnostics of this code."""
+        if self._is_shown is None:
+            return False
+        known = self._kept_shown.get(code)
+        if known is None:
+            rows = (row for row in range(len(self)) if self.code(row) == code)
+            known = sum(1 for row in rows if self._messages[row] and self._is_shown(self._messages[row]))
+        is_wanted = known < self.most_per_code and message > 0 and self._is_shown(message)
+        self._kept_shown[code] = known + is_wanted
+        return is_wanted
 
     def _joins(self, row: int, start: int, end: int) -> bool:
         first, last = self._starts[row], self._ends[row]
@@ -115,7 +151,11 @@ class Findings:
         """What is wrong."""
         return _KINDS[self._kinds[row]][0]
 
+    def is_spare(self, row: int) -> bool:
+        """True if this one is over the cap and kept for safe audiences only."""
+        return bool(self._spare[row])
+
     def by_position(self) -> list[Diagnostic]:
-        """Sorted by place, then by code."""
-        rows = sorted(range(len(self)), key=self.place)
+        """Those for developers, sorted by place, then by code."""
+        rows = sorted((row for row in range(len(self)) if not self._spare[row]), key=self.place)
         return [self[row] for row in rows]

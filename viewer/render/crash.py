@@ -13,6 +13,9 @@ from types import TracebackType
 
 from viewer.render.safe_text import safe_line
 
+CRASHED = 70
+"""The exit code of a fault of the program, so that scripts can tell it from findings."""
+
 _LONGEST_PLACE = 2000
 
 
@@ -27,7 +30,7 @@ def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
         with suppress(OSError):  # nobody may be there to read it
             sys.stderr.write("".join(safe_line(line, _LONGEST_PLACE) + "\n" for line in lines))
             sys.stderr.flush()
-    return 1
+    return CRASHED
 
 
 def take_faults() -> None:
@@ -38,7 +41,14 @@ def take_faults() -> None:
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    report_crash(kind, trace)
+    code = report_crash(kind, trace)
+    if issubclass(kind, KeyboardInterrupt):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):  # closed, or nobody may be there to read it
+                stream.flush()
+    os._exit(code)  # the interpreter would end with 1, the code of findings
 
 
 def _in_thread(fault: threading.ExceptHookArgs) -> None:
@@ -49,4 +59,4 @@ def _ignored(fault: sys.UnraisableHookArgs) -> None:
     """What a destructor or a callback at the exit raised; the latter would leave the exit code as if all were well."""
     report_crash(fault.exc_type, fault.exc_traceback)
     if "atexit" in (fault.err_msg or ""):
-        os._exit(1)
+        os._exit(CRASHED)

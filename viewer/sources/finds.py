@@ -47,7 +47,7 @@ class Finds:
         return self._by_place if message is None else message <= number
 
     def _shown(self, rows: Iterable[int]) -> list[ShownDiagnostic]:
-        found = [self._findings[row] for row in rows]
+        found = [self._findings[row] for row in rows if not (self._by_place and self._findings.is_spare(row))]
         if self._by_place:
             found.sort(key=_by_place)
         shown = [one for one in map(self._show, found) if one is not None]

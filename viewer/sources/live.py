@@ -14,7 +14,7 @@ from viewer.formats.detect import HEAD
 from viewer.sources.bytes import CHUNK, Source
 from viewer.sources.changes import Change, Grew, Reason, Reset, State
 from viewer.sources.deadlines import Deadlines
-from viewer.sources.document import BIG, CHECKED_AT_ONCE, Document, Finding
+from viewer.sources.document import BIG, CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
 from viewer.sources.follow import FollowSource
 from viewer.sources.generation import Generation
 from viewer.sources.held_file import Clock
@@ -123,7 +123,8 @@ class LiveDocument(Document):
         its reason changes."""
         findings, revised = self._examiner.findings, self._deadlines.revised[self._revised :]
         again = [row for row in revised if row < self._told]
-        new = [self._located(findings[row]) for row in (*again, *range(self._told, len(findings)))]
+        fresh = (row for row in range(self._told, len(findings)) if not findings.is_spare(row))
+        new = [self._located(findings[row]) for row in (*again, *fresh)]
         self._told, self._revised = len(findings), len(self._deadlines.revised)
         return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
 
@@ -216,7 +217,11 @@ class LiveDocument(Document):
             self._begin(self.following.generation, self._detection_of(b""))
         if self._queue and isinstance(self._queue[0], Grew):
             was_empty = not self._read_to
-            if self._grow(self._next(size)):
+            began = self._grow(self._next(size))
+            if self._noise >= MOST_IN_BINARY and self._read_to >= HEAD:
+                self.close()
+                return LiveChange(True, began or anew, reason, ended=True, state=state)
+            if began:
                 anew, reason = True, reason or (None if was_empty else Reason.DETECTED)
         return LiveChange(True, anew, reason, state=state, more=True)
 
@@ -237,11 +242,17 @@ class LiveDocument(Document):
         began = self._settle(before, data)
         self._examiner.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
         self._take(before + data if began else data)
+        self._look_for_noise(data)
         if self._read_to == self.following.size:
             self._report_fault()
         self._deadlines.look(self._clock(), live=self.has_caught_up)
         self._grew_at = self._clock()
         return began
+
+    def _look_for_noise(self, data: bytes) -> None:
+        """List few findings of binary input; more may turn out to be something else while the format is open."""
+        is_noise = self._is_noise(data) or (self.unknown == "binary" and self._noise >= MOST_IN_BINARY)
+        self._examiner.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
 
     def _settle(self, before: bytes, data: bytes) -> bool:
         """Judge the format by all that is there, up to a size; whether the reading begins anew."""
@@ -251,6 +262,7 @@ class LiveDocument(Document):
         detection = self._detection_of(self._head)
         if self._read_to and detection.dialect == self.detection.dialect:
             self.detection = detection
+            self._examiner.unknown = detection.unknown
             return False
         self._begin(self.following.generation, detection)
         return True

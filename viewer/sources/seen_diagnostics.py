@@ -135,6 +135,8 @@ class SeenDiagnostics(ShownDiagnostics):
 
     def _take(self, row: int) -> Taken | None:
         if self._by_place:
+            if self._findings.is_spare(row):
+                return None
             return Taken(self._findings.place(row), row, self._findings.number(row))
         if self._findings.severity(row) == "info":
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from viewer.core.diagnostics import Diagnostic
 from viewer.core.examiner import Examiner
 from viewer.core.visibility import Audience
@@ -33,15 +35,26 @@ class Teller:
         """By place for those who may know places, else by message."""
         sight = Sight(self._examiner.index, self.audience.sees)
         if self.tells_places:
-            found = self._examiner.findings.by_position()
+            by_position = self._examiner.findings.by_position()
             return [
                 placed(diagnostic, sight, self.audience, self._places, self._vault, self._examiner.calls)
-                for diagnostic in found
+                for diagnostic in by_position
             ]
-        label_of = self._strict_labels(sight).__getitem__ if self.audience.strict else _same
-        shown = [told_safely(diagnostic, sight, label_of) for diagnostic in self._examiner.findings]
-        kept = [diagnostic for diagnostic in shown if not (self.audience.strict and diagnostic.hidden)]
-        return sorted(kept, key=by_message)
+        label_of: Callable[[int], int] = _same
+        reach = self._reach
+        found: Iterable[Diagnostic] = self._examiner.findings
+        if self.audience.strict:
+            label_of = self._strict_labels(sight).__getitem__
+            found = (diagnostic for diagnostic in found if _is_disclosed(diagnostic, sight, reach))
+        return sorted((told_safely(diagnostic, sight, label_of) for diagnostic in found), key=by_message)
+
+    @property
+    def _reach(self) -> int:
+        """The last message that this audience may know of: an open one may turn out to be a thought."""
+        examiner, last = self._examiner, len(self._examiner.index)
+        if examiner.is_partial and not self.audience.sees_thoughts:
+            return min(examiner.unsettled, default=last + 1) - 1
+        return last
 
     def show(self, rows: Rows) -> Show:
         """What the audience is told of one; None where it is told nothing. `rows` are all those of its projection."""
@@ -51,8 +64,9 @@ class Teller:
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if self.tells_places:
                 return placed(diagnostic, sight, self.audience, self._places, self._vault, self._examiner.calls)
-            shown = told_safely(diagnostic, sight, label_of)
-            return None if self.audience.strict and shown.hidden else shown
+            if self.audience.strict and not _is_disclosed(diagnostic, sight, rows.reach):
+                return None
+            return told_safely(diagnostic, sight, label_of)
 
         return show
 
@@ -60,6 +74,12 @@ class Teller:
         """The numbers of shown messages where shown messages alone are counted."""
         seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
+
+
+def _is_disclosed(diagnostic: Diagnostic, sight: Sight, reach: int) -> bool:
+    """True if a strict audience may know of this: it belongs to a message that its rows show."""
+    message = diagnostic.message
+    return message is not None and message <= reach and sight.sees(message)
 
 
 def _same(number: int) -> int:

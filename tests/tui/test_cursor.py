@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from random import Random
 
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.running import ROOMY, SMALL, press, running, said, type_in, view
+from tests.tui.running import ROOMY, SMALL, press, running, said, settled, type_in, view
 from viewer.sources.rows import RowKind
+from viewer.tui.app import ViewOptions
 from viewer.tui.clipboard import What, copy_of
 
 JUMPS = [
@@ -48,13 +50,16 @@ def tea(tmp_path: Path) -> Path:
 
 def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     main = view(pilot)
-    pane, rows, number = main.transcript, main.view.rows, main.focused_number
-    row = main.cursor_row
+    pane, number = main.transcript, main.focused_number
+    assert pane._maker is not None
+    rows, row = pane._maker.rows, pane.cursor_row()
     assert row is not None, after
     seen = {row for row, line, block in pane._lines_on_screen() if line >= block.first and block.lines[line].parts}
     assert row in seen, (after, number, row, seen)
     title = main.title_bar.facts.message
-    if rows.kind(row) is RowKind.MESSAGE:
+    if not pane.shows_cursor:  # another pane shows it, and this one the nearest row
+        assert any(side.shows_cursor for side in main.sides), after
+    elif rows.kind(row) is RowKind.MESSAGE:
         assert rows.value(row) == number, after
         assert title == rows.label(row), after
     else:
@@ -104,6 +109,90 @@ async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tup
             assert_one_cursor(pilot, done)
             if step % 10 == 0:
                 await assert_copy_takes_the_cursor(pilot, done)
+
+
+WALK = [
+    *JUMPS, *"d|dacts", "C", "i", "r", "f", "x", "escape", "F", "3", "2", "tab", "o", "left_square_bracket",
+]  # fmt: skip
+GOTO = ["1", "20", "t3", "50%", "100%", "s2", "999", "nonsense"]
+FILTERS = ["green", "Tea", "nothing like this", "role:user", "role:tool", "["]
+
+
+@pytest.mark.parametrize("size", [ROOMY, SMALL])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("follows", [False, True])
+async def test_whatever_is_done_the_cursor_is_on_the_screen(
+    tmp_path: Path, size: tuple[int, int], seed: int, follows: bool
+) -> None:
+    chance = Random(f"{size} {seed} {follows}")
+    path = tmp_path / "tea.ocml"
+    both = conversation(6) + "\n" + conversation(5)
+    path.write_text(both[: len(both) // 3] if follows else both, "utf-8")
+    written = path.stat().st_size if follows else len(both)
+    options = ViewOptions(follow=True) if follows else None
+    async with running(path, size=size, options=options) as pilot:
+        done = ""
+        for step in range(60):
+            kind = chance.choice(["key"] * 14 + ["goto", "filter", "search", "grow", "grow", *CLICKS])
+            if kind == "key":
+                action = chance.choice(WALK)
+                await press(pilot, action)
+            elif kind in PROMPTS:
+                prefix, texts = PROMPTS[kind]
+                action = chance.choice(texts)
+                await type_in(pilot, prefix, action)
+                action = f"{prefix}({action})"
+            elif kind == "grow":
+                action = "grow"
+                more = both[written : written + chance.randrange(1, 400)]
+                written += len(more)
+                with path.open("a") as file:
+                    file.write(more)
+                await _until_read(pilot, path)
+            else:
+                action = await _click(pilot, kind, chance)
+            done += f" {action}"
+            if view(pilot).prompt.is_asking:
+                await press(pilot, "escape")
+                done += " escape"
+            assert_one_cursor(pilot, done)
+            if step % 4 == 0:
+                await assert_copy_takes_the_cursor(pilot, done)
+
+
+CLICKS = ["transcript", "map", "outline", "problems", "calls", "strip", "wheel"]
+PROMPTS = {
+    "goto": ("colon", GOTO),
+    "filter": ("ampersand", FILTERS),
+    "search": ("slash", ["tea", "Steam", "oops", "nothing like this"]),
+}
+
+
+async def _until_read(pilot: Pilot[int], path: Path) -> None:
+    """Everything that the file holds has been read and drawn, where it is followed."""
+    for _ in range(5000):
+        main = view(pilot)
+        if not main.is_followed or main.document._read_to >= path.stat().st_size:
+            break
+        await asyncio.sleep(0.001)
+    await settled(pilot)
+
+
+async def _click(pilot: Pilot[int], kind: str, chance: Random) -> str:
+    main = view(pilot)
+    if kind == "wheel":
+        await pilot._post_mouse_events([_wheel(chance)], widget=main.transcript, offset=(3, 3), times=1)
+        await press(pilot)
+        return kind
+    widget = main.transcript if kind == "map" else main.query_one(f"#{kind}")
+    region = widget.region
+    if not widget.display or not region.width or not region.height:
+        return f"no {kind}"
+    column = region.right - 1 if kind == "map" else region.x + chance.randrange(max(1, region.width - 1))
+    y = region.y + chance.randrange(region.height)
+    await pilot.click(offset=(column, y))
+    await press(pilot)
+    return f"{kind}({column},{y})"
 
 
 def _wheel(chance: Random) -> type:

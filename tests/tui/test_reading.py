@@ -182,7 +182,8 @@ class TestARewriteOfAFileThatNobodyReads:
             assert said(pilot) == "the file was rewritten"
             assert view(pilot).document.message_count == 801
             await type_in(pilot, "/", other)
-            assert view(pilot).searcher is not None and view(pilot).searcher.hits.total == 1
+            searcher = view(pilot).searcher
+            assert searcher is not None and searcher.hits.total == 1
 
     async def test_is_no_growth(self, tmp_path: Path) -> None:
         path = tmp_path / "plan.ocml"

@@ -225,3 +225,36 @@ class TestInTheViewer:
             await followed.write(lines[1] + lines[2])
             shown = await followed.press("g")
             assert boundaries(shown)[0].startswith("transcript 1 of 3")
+
+
+class TestPlaces:
+    """Where the transcripts of a file are shown besides the conversation."""
+
+    async def test_the_minimap_marks_where_each_begins(self, tmp_path: Path) -> None:
+        async with running(written(tmp_path, 3), size=SMALL) as pilot:
+            pane = view(pilot).transcript
+            column = [pane.render_line(y).text[-1] for y in range(pane.viewport)]
+            assert column.count("━") == 2
+
+    async def test_the_minimap_of_many_marks_none(self, tmp_path: Path) -> None:
+        async with running(written(tmp_path, 200), size=SMALL) as pilot:
+            pane = view(pilot).transcript
+            assert not any(pane.render_line(y).text.endswith("━") for y in range(pane.viewport))
+
+    async def test_the_outline_names_the_first_one_too(self, tmp_path: Path) -> None:
+        async with running(written(tmp_path, 3), size=ROOMY, keys=["T"]) as pilot:
+            assert "transcript 1, turn 1" in drawn(pilot)
+
+    async def test_a_long_name_leaves_room_for_the_number_in_the_title(self, tmp_path: Path) -> None:
+        path = written(tmp_path, 3)
+        long = path.rename(tmp_path / f"{'a-very-long-name-' * 8}.jsonl")
+        for size in (SMALL, ROOMY):
+            async with running(long, size=size) as pilot:
+                assert "transcript 1 of 3" in drawn(pilot).splitlines()[0]
+
+
+def written(folder: Path, count: int) -> Path:
+    path = folder / "many.jsonl"
+    line = '{"messages":[{"role":"user","content":"Hello."},{"role":"assistant","content":"Good day."}]}\n'
+    path.write_text(line * count, "utf-8")
+    return path

@@ -127,8 +127,7 @@ class Document:
         self._begin(source, _choose(source, self._dialect))
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was read of it; cheap enough to ask every second. A file that cannot
-        be read now has not been rewritten for all we know."""
+        """True if the file no longer holds what was read of it; cheap enough to ask every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:

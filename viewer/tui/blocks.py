@@ -21,6 +21,7 @@ from viewer.sources.shown_lists import ShownCalls
 from viewer.tui.block import Block, BlockLine
 from viewer.tui.body_layout import (
     LONG,
+    LONG_WHILE_READ,
     Joined,
     Layout,
     LayoutRequest,
@@ -222,7 +223,8 @@ class BlockMaker:
         overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.hits(number)]
         quiet = self.debug and not message.visible
         unfolded = self.facts.folds.get(number, number in self.facts.growing or None)
-        if len(request.body) > LONG:
+        is_being_read = message.ending == "open" and not unfolded
+        if len(request.body) > (LONG_WHILE_READ if is_being_read else LONG):
             return self._long_body(number, request, lead, look, overlays, kept_rows(quiet, unfolded)[1], unfolded)
         if is_raw:
             drawn = raw_text(self.projection.raw(number))

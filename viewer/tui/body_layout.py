@@ -21,6 +21,8 @@ from viewer.values import frozen
 LONG = 32 * 1024
 """Characters from which a folded body is laid out only as far as it is shown, and an unfolded one in a thread."""
 
+LONG_WHILE_READ = 4 * 1024
+"""The same for a folded body of which only the beginning has been read: its number of lines is not known anyway."""
 KEPT = 8
 """Layouts of long bodies that are kept."""
 

@@ -1,4 +1,4 @@
-"""The scrollbar as a small map: where the view is, where errors, warnings, hits and marks are."""
+"""The scrollbar as a small map: where the view is, where errors, warnings, hits, marks and boundaries are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from math import ceil
 
 from viewer.render.style import UNICODE, Look, Part, Signs, own
+from viewer.sources.rows import Rows
 from viewer.tui.paint import Painter
 from viewer.tui.row_problems import RowProblems
 
@@ -34,16 +35,24 @@ class Minimap:
         """The row that a place of the bar stands for."""
         return min(count - 1, y * count // max(1, height)) if count else 0
 
-    def piece(self, y: int, height: int, top: int, count: int, seen: float) -> Part:
-        """What stands in this line of the bar."""
+    def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: Rows | None = None) -> Part:
+        """One line of the bar; `rows` are those of the pane, for the boundaries of transcripts."""
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
         look = self._worst(first, last)
         if look is not None:
             return Part(own(self._sign(look)), look)
+        if rows is not None and self._has_boundary(rows, height, ceil(first), ceil(last)):
+            return Part(own(self.signs.heavy), Look.STRONG)
         inside = top <= last and first < top + max(1.0, seen * count)
         if count and inside and seen < 1:
             return Part(own("█" if self.signs is UNICODE else "#"), Look.QUIET)
         return Part(own("│" if self.signs is UNICODE else "|"), Look.RULE)
+
+    def _has_boundary(self, rows: Rows, height: int, first: int, last: int) -> bool:
+        """True if a transcript but the first one begins in these rows; of many transcripts no boundary is marked."""
+        if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 2:
+            return False
+        return rows.transcript(max(first - 1, 0)) != rows.transcript(last - 1)
 
     def _worst(self, first: float, last: float) -> Look | None:
         start = bisect_left(self._rows, first)

@@ -79,8 +79,10 @@ class OutlineTable(ABC):
         return self._turns[group]
 
     def begins_transcript(self, group: int) -> int | None:
-        """The number of the transcript that begins with this turn, where it is not the first."""
-        begins = group > 0 and self._transcripts[group] != self._transcripts[group - 1]
+        """The number of the transcript that begins with this turn, if there are several."""
+        if self._transcripts[group] == self._transcripts[-1] and not group:
+            return None
+        begins = not group or self._transcripts[group] != self._transcripts[group - 1]
         return self._transcripts[group] if begins else None
 
     def numbers(self, group: int) -> list[int]:

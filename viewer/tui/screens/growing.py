@@ -112,10 +112,10 @@ class Growing(Filtering):
     _must_read_again = False
 
     def check_for_rewrite(self) -> None:
-        """Read a file again that was rewritten, even if nothing on the screen is read; one that is followed checks itself."""
-        if self.is_current and not isinstance(self.document, LiveDocument) and self.document.is_complete:
-            if self.document.is_rewritten():
-                self.notice_rewrite()
+        """Read a file again that was rewritten, even if nothing is drawn. A file that is followed checks itself."""
+        rests = self.is_current and self.document.is_complete and not isinstance(self.document, LiveDocument)
+        if rests and self.document.is_rewritten():
+            self.notice_rewrite()
 
     def notice_rewrite(self) -> None:
         self._must_read_again = True

@@ -52,7 +52,8 @@ class Titling(Parts):
         transcript = self._transcript_at(number)
         severities = self.view.diagnostics.severities
         row = self.cursor_row or 0
-        dialect = DIALECTS.title(transcript.dialect) if transcript else ""
+        read_as = transcript.dialect if transcript else self.document.detection.dialect
+        dialect = DIALECTS.title(read_as) if transcript or self.document.transcript_count else ""
         if self.view.projection.is_unknown:
             dialect = UNKNOWN_FORMAT
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0

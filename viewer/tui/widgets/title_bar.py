@@ -67,6 +67,10 @@ class TitleFacts:
     """The number of the transcript and how many there are, where there are several."""
 
 
+LEAST_NAME = 8
+"""Columns of the name that stay beside the number of the transcript."""
+
+
 class TitleBar(Bar):
     """One line; the badge ends in the same column whatever stands around it."""
 
@@ -98,8 +102,11 @@ class TitleBar(Bar):
     def _left(self, width: int, room: int) -> list[Spot]:
         """Exactly as wide as the room."""
         ellipsis = own(self.printing.signs.ellipsis)
-        name = cut(self.printing.name(self.facts.name), max(room - 2, 0), ellipsis)
-        spots = [spot(" "), spot(name, Look.TITLE), spot("   " if width >= ROOMY else "  ")]
+        gap = "   " if width >= ROOMY else "  "
+        kept = len(gap) + len(self._where()) + 2 if self.facts.transcript else 1
+        whole = self.printing.name(self.facts.name)
+        name = cut(whole, max(room - 1 - kept, min(cells(whole), LEAST_NAME), 0), ellipsis)
+        spots = [spot(" "), spot(name, Look.TITLE), spot(gap)]
         about = self._about(width >= ROOMY)
         left = room - width_of(spots)
         if left >= min(cells(about), 8):
@@ -107,10 +114,14 @@ class TitleBar(Bar):
         filled = own("".join(each.part.text for each in spots))
         return apart(spots, [], room) if cells(filled) <= room else [spot(filled[:room], Look.TITLE)]
 
+    def _where(self) -> str:
+        transcript = self.facts.transcript
+        return f"transcript {transcript[0]} of {transcript[1]}" if transcript else ""
+
     def _about(self, roomy: bool) -> SafeText:
         """`OpenChatML 2.2 · gpt-oss-120b · 3 turns`, or `OCM 2.2`."""
         facts = self.facts
-        where = f"transcript {facts.transcript[0]} of {facts.transcript[1]}" if facts.transcript else ""
+        where = self._where()
         if not roomy:
             words = (_SHORT_DIALECTS.get(word, word) for word in facts.dialect.split())
             return self.printing.words(where or " ".join(filter(None, words)))

@@ -155,7 +155,8 @@ class TranscriptLines(PlainLines, can_focus=True):
 
     def _content(self, y: int) -> tuple[Line, Part]:
         """What a line of the screen is drawn from, and its piece of the minimap."""
-        piece = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), self._seen)
+        rows = self._maker.rows if self._maker else None
+        piece = self.minimap.piece(y, self.viewport, self.scroller.row, self._count(), self._seen, rows)
         if y >= len(self._frame):
             return self._note_line(y - len(self._frame)), piece
         _, line, block = self._frame[y]
@@ -169,6 +170,8 @@ class TranscriptLines(PlainLines, can_focus=True):
         if y < len(self._frame) and self.text_selection:
             row, line, _ = self._frame[y]
             segments = list(self._with_selection(Strip(segments, width), row, line))
+        if self.line_width < 2:  # no room for the minimap
+            return segments
         return segments + self.painter.segments((thumb,), 1, self._base)
 
     def render_line(self, y: int) -> Strip:

@@ -17,10 +17,8 @@ _KEYS = re.compile(r'"(?:name|paths)"')
 _BRACKETS = rarely(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
 _NEXT_VALUE = rarely(rb"[\s,;]*+[\[{]")
 _CLOSES = {"]": "[", "}": "{"}
-_YAML_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)
-_YAML_START = re.compile(
-    r"^(?:(?:openapi|swagger|paths|tools|functions|name)[ \t]*:|-[ \t]+(?:name|type)[ \t]*:)", re.M
-)
+_YAML_FENCE = rarely(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)
+_YAML_START = rarely(r"^(?:(?:openapi|swagger|paths|tools|functions|name)[ \t]*:|-[ \t]+(?:name|type)[ \t]*:)", re.M)
 _YAML_LINE = rarely(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \t][^\n]*)?|#[^\n]*|---)?\r?(?:\n|\Z)")
 
 

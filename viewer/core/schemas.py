@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
+from viewer.core.patterns import rarely
 from viewer.core.schema_keywords import COUNTS, FLAGS, LISTS, MAPS, NUMBERS, SCHEMAS, TYPES, as_flag, as_number, options
 from viewer.values import mutable
 
@@ -26,7 +27,7 @@ LONGEST_REFERENCE = 1_000
 LONGEST_PATTERN = 1_000
 MOST_PATTERNS = 100
 
-_PERCENT = re.compile("(?:%[0-9A-Fa-f]{2})+")
+_PERCENT = rarely("(?:%[0-9A-Fa-f]{2})+")
 _REFERENCES = ("$ref", "$recursiveRef", "$dynamicRef")
 _EXACT = frozenset({"not", "if", "oneOf", "contains"})
 """Where a subschema that accepts too much would refuse too much."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
+from viewer.core.patterns import rarely
 from viewer.core.typescript_schemas import Schema
 from viewer.core.typescript_types import NAME, Reader, UnreadableError
 
-_NEXT = re.compile(
+_NEXT = rarely(
     rf"""
       (?P<skip> //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+(?:\*/)? | "(?:[^"\\\n]|\\.)*+"? )
     | \btype\s{{1,64}}+(?P<tool>{NAME})\s{{0,64}}+=(?![=>])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
+from operator import attrgetter
 
 from viewer.core.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, Run, read_body
 from viewer.core.embedded_turn import Piece as TurnPiece
@@ -185,7 +187,11 @@ class _Splitter:
 
     def _pieces(self, start: int, end: int) -> list[Piece]:
         pieces: list[Piece] = []
-        for run in self._body.runs:
+        runs = self._body.runs
+        for index in range(max(0, bisect_right(runs, start, key=attrgetter("at")) - 1), len(runs)):
+            run = runs[index]
+            if run.at >= end:
+                break
             low, high = max(start, run.at), min(end, run.at + run.length)
             if low < high:
                 pieces += self._pieces_of(run, low, high)

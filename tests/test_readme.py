@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.program import CHAT, run
 from viewer.cli import COMMANDS, exits
+from viewer.render.crash import CRASHED
 from viewer.tui.actions import ACTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -76,7 +77,7 @@ def test_it_names_every_command() -> None:
 
 def test_its_exit_codes_are_those_of_the_code() -> None:
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
-    assert codes == {exits.FINE, exits.FINDINGS, exits.USAGE, exits.INTERRUPTED, exits.PIPE_CLOSED}
+    assert codes == {exits.FINE, exits.FINDINGS, exits.USAGE, exits.INTERRUPTED, exits.PIPE_CLOSED, CRASHED}
 
 
 def test_it_names_every_key() -> None:

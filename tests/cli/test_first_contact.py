@@ -67,7 +67,7 @@ class TestWithoutATranscript:
         path = tmp_path / name
         path.write_text(NO_TRANSCRIPTS[name])
         result = run(command, path)
-        is_read = name in ("package.json", "empty.ocml")  # as OpenChatML: a header with a version, and nothing at all
+        is_read = name == "empty.ocml"
         sentence = (
             "no messages found; is it a transcript? `ocmlview formats` lists what can be read.\n"
             if is_read
@@ -86,7 +86,7 @@ class TestWithoutATranscript:
         path = tmp_path / "package.json"
         path.write_text(NO_TRANSCRIPTS["package.json"])
         terminal = Terminal([path], SMALL)
-        terminal.wait_for("There is no message here")
+        terminal.wait_for("This file is not a known transcript format.")
         assert "ocmlview formats lists what can be read" in terminal.text()
         assert "a-package" not in terminal.text()
         terminal.press("q")

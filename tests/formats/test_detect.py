@@ -79,3 +79,15 @@ def test_only_the_first_64_kilobytes_are_looked_at() -> None:
 
 def test_every_name_is_a_dialect() -> None:
     assert {dialect for dialect, _ in CASES} == set(DIALECTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('{\n  "name": "shop",\n  "version": "1.0.0",\n  "private": true\n}\n', "json"),
+        ('version: "3.8"\nservices:\n  web:\n    image: nginx\n', "text"),
+        ("---\ntitle: A day at sea\n---\n\nThe wind was strong.\n", "text"),
+    ],
+)
+def test_a_version_alone_makes_no_transcript(text: str, kind: str) -> None:
+    assert detect(text.encode()).unknown == kind

@@ -46,7 +46,7 @@ COMMANDS = {
 _COLLECTOR = (20_000, 10, 10)
 """Loading modules makes many objects and no garbage; what is left at the end is not looked through at all."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
-_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 70 a bug of ocmlview."
+_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 70 bug."
 
 
 def main() -> NoReturn:

@@ -16,6 +16,7 @@ _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_sepa
 _NEW = rb"<\|(?:start|channel|message)\|>"
 _MARKER = re.compile(rb"(" + _OLD + rb")|" + _NEW)
 _LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
+_OPENCHATML_VERSION = re.compile(r"[012](?:\.[0-9])?")
 _VERSION = re.compile(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
 _HEADER_2_2 = rarely(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
@@ -150,7 +151,7 @@ def _marked(text: bytes) -> Detection | None:
     marker = _MARKER.search(text)
     line_marker = _LINE_MARKER.search(text)
     before = text[: line_marker.start()] if line_marker else text
-    if is_yaml_like(before):
+    if is_yaml_like(before) and (marker or _names_version(before)):
         return _by_version(before)
     if not marker:
         return None
@@ -161,6 +162,12 @@ def _marked(text: bytes) -> Detection | None:
     if _ASSISTANT.search(text) and not _CHANNELLED.search(text):
         return Detection("openchatml-1.x", "assistant messages without any channel", 0.7)
     return Detection("harmony", "control tokens without a document header", 0.8)
+
+
+def _names_version(header: bytes) -> bool:
+    """True if a header without any message names a version of OpenChatML; other files have versions, too."""
+    version = read_header(header).version
+    return version is not None and _OPENCHATML_VERSION.fullmatch(version) is not None
 
 
 def _by_version(header: bytes) -> Detection:

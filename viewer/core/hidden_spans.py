@@ -254,19 +254,20 @@ def _without(body: Body, spans: list[Span]) -> Body:
     parts: list[bytes] = []
     runs: list[Run] = []
     length = 0
-    gaps = _gaps(spans, len(body.data))
-    start, end = next(gaps)
+    gaps = list(_gaps(spans, len(body.data)))
+    place = 0
     for run in body.runs:
         at, stop = run.at, run.at + run.length
-        while at < stop:
-            while end <= at and (gap := next(gaps, None)):
-                start, end = gap
+        while place < len(gaps) and gaps[place][0] < stop:
+            start, end = gaps[place]
             low, high = max(start, at), min(end, stop)
             if low < high:
                 runs.append(_part_of(run, low, high, length))
                 parts.append(body.data[low:high])
                 length += high - low
-            at = max(high, at) if high < stop and end < stop else stop
+            if end > stop:
+                break  # it goes on in the next run
+            place += 1
     return Body(b"".join(parts), runs)
 
 

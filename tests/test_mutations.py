@@ -13,7 +13,7 @@ from rich.segment import Segment
 from textual.color import Color
 
 from tests.core.test_hidden_characters import FOUND, SHOWN
-from tests.core.test_visibility import CASES
+from tests.core.test_visibility import CASES, EXAMPLE, MESSAGE_KINDS
 from tests.mutants import Mutant, mutants, standing_for, unchanged
 from tests.render.test_safe_text import EMOJI, LINES, TABLE
 
@@ -65,8 +65,12 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
         audience = rule.Audience(frozenset({asked}))
         yield not audience.is_safe or ("is_safe", asked)
         yield audience.sees_stray is (asked.name in ("STRAY", "ALL")) or ("stray", asked)
+        yield audience.sees_unlisted is (asked.name in ("UNCLEAR", "ALL")) or ("unlisted", asked)
         yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
     yield rule.END_USER.is_safe is True or "the end user is safe"
+    for (message, _, _), name in zip(CASES, MESSAGE_KINDS, strict=True):
+        yield rule.message_kind(message) == name or (message, "message kind")
+    yield rule.message_kind(EXAMPLE) == "instruction" or "an example"
 
 
 def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:

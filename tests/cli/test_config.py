@@ -125,7 +125,8 @@ def test_all_actions_are_listed_with_the_keys_in_force(file: Path) -> None:
     written(file, "keymap: {search: ctrl+f}\n")
     rows = run("config", "--keys").out.splitlines()[1:]
     assert [row.split()[0] for row in rows] == [action.id for action in ACTIONS]
-    assert "search            ctrl+f    " in next(row for row in rows if row.startswith("search "))
+    row = next(row for row in rows if row.startswith("search "))
+    assert row.split()[:2] == ["search", "ctrl+f"]
 
 
 def test_the_folder_is_where_this_system_has_such_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -95,8 +95,8 @@ def test_a_binary_file_is_no_transcript_and_no_crash(tmp_path: Path) -> None:
     path = tmp_path / "image.bin"
     path.write_bytes(bytes(range(256)) * 40)
     result = run("show", path)
-    assert result.code == 0
-    one_sentence(result, "no messages")
+    assert result.code == 2
+    one_sentence(result, "no transcript was recognized")
 
 
 def test_an_empty_input_is_fine() -> None:
@@ -222,14 +222,14 @@ class Gone(io.StringIO):
 def test_nobody_may_be_there_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Gone())
     complain("too late")
-    assert report_crash(ValueError, None) == 1
+    assert report_crash(ValueError, None) == 70
 
 
 def test_a_crash_says_where_and_not_what(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         raise ValueError("a secret of the transcript")
     except ValueError as error:
-        assert report_crash(ValueError, error.__traceback__) == 1
+        assert report_crash(ValueError, error.__traceback__) == 70
     err = capsys.readouterr().err
     assert "ValueError" in err
     assert "test_exits.py" in err

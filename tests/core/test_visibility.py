@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Message, Piece
-from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal, is_user_safe, kind_of, reason_of
+from viewer.core.visibility import (
+    END_USER,
+    EVERYTHING,
+    Audience,
+    Reveal,
+    is_user_safe,
+    kind_of,
+    message_kind,
+    reason_of,
+)
 
 FINAL = Header("assistant", channel=Channel.FINAL, channel_given="final")
 ANALYSIS = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis")
@@ -69,6 +78,63 @@ CASES = [
     (message(replace(BARE, recipient="user")), "Hidden: it is addressed to a tool", Reveal.UNCLEAR),
     (message(replace(USER, recipient="tool")), "Hidden: it is addressed to a tool", Reveal.UNCLEAR),
 ]
+
+MESSAGE_KINDS = [
+    *(
+        "said",
+        "said",
+        "said",
+        "said",
+        "said",
+        "said",
+        "said",
+        "said",
+    ),
+    *(
+        "said",
+        "said",
+        "call",
+        "said",
+        "unknown",
+        "said",
+        "unknown",
+        "unknown",
+    ),
+    *(
+        "unknown",
+        "said",
+        "said",
+        "instruction",
+        "instruction",
+        "instruction",
+        "reply",
+        "unknown",
+    ),
+    *(
+        "unknown",
+        "thought",
+        "unknown",
+        "thought",
+        "unknown",
+        "thought",
+        "thought",
+        "said",
+    ),
+    *(
+        "call",
+        "unknown",
+        "call",
+        "said",
+        "call",
+    ),
+]
+"""What machine output calls each of them."""
+EXAMPLE = message(Header("assistant:example_answer", channel=Channel.FINAL))
+
+
+def test_machine_output_names_the_kind() -> None:
+    assert [message_kind(case) for case, _, _ in CASES] == MESSAGE_KINDS
+    assert message_kind(EXAMPLE) == "instruction"
 
 
 @pytest.mark.parametrize(("case", "reason", "kind"), CASES)

@@ -113,8 +113,6 @@ def kind_of(message: Message) -> Reveal:
 def message_kind(message: Message) -> str:
     """What a message is, for machine output; `said` for every shown one."""
     header = message.header
-    if is_user_safe(message):
-        return Kind.SAID.value
     if header.kind is not Kind.SAID or header.malformed or header.channel is None:
         return Kind.UNKNOWN.value
     if header.role in ("system", "developer") or header.role.startswith(("system:", "assistant:example_")):

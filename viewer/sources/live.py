@@ -96,7 +96,7 @@ class LiveDocument(Document):
         """Other than before whenever more has happened than that the text of an open message has grown."""
         examiner = self._examiner
         counts = len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
-        return *counts, int(examiner.is_checked), len(self._deadlines.revised)
+        return *counts, len(self._deadlines.revised), int(examiner.is_checked)
 
     @property
     def has_open_message(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viewer.core.bodies import read_body
 from viewer.core.dialect import Dialect, Options
@@ -77,7 +77,7 @@ def describe(examiner: Examiner, text: bytes) -> Reading:
         visible=tuple(is_user_safe(message) for message in messages),
         strays=tuple(examiner.strays),
         findings=tuple(examiner.findings),
-        calls=tuple(map(repr, examiner.calls.links)),
+        calls=tuple(repr(replace(link, observed_ms=None)) for link in examiner.calls.links),
     )
 
 

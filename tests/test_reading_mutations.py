@@ -129,7 +129,7 @@ def in_fields(made: Made) -> Iterator[object]:
             header = Header(
                 "assistant", name, recipient, Channel.FINAL, "final", intent, call_id, kind, False, extra=extra
             )
-            yield module.safe_header(header), module.withheld_count(header)
+            yield module.safe_header(header), module.withheld_count(header), module.without_unlisted(header)
 
 
 _WRITTEN = [
@@ -216,6 +216,7 @@ def in_marks(made: Made) -> Iterator[object]:
             yield found and (found.span(), str(module.read_mark(found)).replace("MarkKind", ""))
             yield [module.begun(b"a" + data[:length]) for length in range(1, len(data))]
             yield module.MAY_BE_MARK.search(data) is not None
+    yield module.ESCAPABLE_MARKS
     yield module.LONGEST_MARK, [pair.name for pair in module.THINK_PAIRS]
     for text in ("</think>", "<think>", "</THINKING >", "<think x>", "a<b", "<s>", "[INST]", "<turn|>", "<thinker>"):
         found = module.MARK.search(text.encode())
@@ -237,6 +238,8 @@ _LISTED = "listed is not None and listed.kind is JsonKind.STRING and (listed.tex
 _THOUGHT_TYPES = "{'summary_text', 'redacted_thinking', 'reasoningContent', 'reasoning_content'}: without "
 _EMBEDDED_TURN = "first is not None and body.is_live(first, first + 1) and (token is None or first <= token): without "
 HARMLESS: dict[str, str] = {
+    "without_unlisted: header.extra: never": "an equal header is made again",
+    "without_unlisted: header.extra: always": "an equal header is made again",
     "None: the left side alone": "an annotation",
     "None: the right side alone": "an annotation",
     "read_content: value is not None: always": "the content None has no parts: the sorter takes it as empty",

@@ -55,7 +55,11 @@ def _withdrawn(log: Log, data: bytes, size: int) -> Iterator[str]:
         before = now
 
 
-SAMPLES = [sample for sample in samples() if sample.path.stat().st_size <= LARGEST]
+KNOWN_TOO_LATE = {"broken/E-PERM-VISIBILITY-cot-in-final.7.ocml"}
+"""An unmatched end mark says afterwards that the text before it was a thought."""
+SAMPLES = [
+    sample for sample in samples() if sample.path.stat().st_size <= LARGEST and sample.name not in KNOWN_TOO_LATE
+]
 
 
 @pytest.mark.share(quick=12, test=3)
@@ -77,7 +81,7 @@ def test_nothing_of_any_stream_is_withdrawn(events: list[Json], size: int) -> No
 
 
 PARTS = ["<|start|>", "user", "assistant", "<|channel|>", "final", "<|message|>", "Hi ", "<|end|>", "<|literal|>"]
-PARTS += ["<|endliteral|>", "<|return|>", "\n", "<|start_reason|>", "<|end_reason|>", "<|constrain|>json", "\\ud83d"]
+PARTS += ["<|endliteral|>", "<|return|>", "\n", "<|start_reason|>", "<|constrain|>json", "\\ud83d"]
 
 
 @settings(max_examples=25)
@@ -104,4 +108,5 @@ def test_an_unmatched_closing_tag_withdraws_the_text_before_it() -> None:
 
 def test_these_tests_would_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewer.sources.vault, "hold_back", lambda body, numbers: None)
-    assert withdrawn(b"<|start|>assistant<|channel|>final<|message|>a <|literal|>x<|end|>") != []
+    half = rb'{"type":"response.delta","delta":"Hi \ud83d"}' + b"\n" + rb'{"type":"response.delta","delta":"\ude00"}'
+    assert withdrawn(half + b"\n") != []

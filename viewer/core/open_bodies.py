@@ -10,7 +10,7 @@ from viewer.core.patterns import rarely
 LONGEST_TAIL = 32
 """The longest control token or mark of any format has 30 bytes."""
 
-_TAIL = rarely(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=./-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
+_TAIL = rarely(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
 """What may begin a control token or a mark of some format."""
 
 

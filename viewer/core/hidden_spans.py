@@ -15,6 +15,7 @@ from viewer.values import frozen
 
 _SPACE = b" \t\r\n"
 _TAG_END = rarely(rb"(?:\s[^<>]{0,200})?(?<!/)>")
+_BEGUN_TOKEN = rarely(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 LONGEST_INDENT = 256
 """After more white space a mark does not begin a line."""
 
@@ -289,7 +290,7 @@ def _gaps(spans: list[Span], length: int) -> Iterator[Span]:
 def _begun_token(data: bytes) -> int:
     """How many bytes at the end may begin a control token."""
     at = data.rfind(b"<", max(0, len(data) - 32))
-    return len(data) - at if at >= 0 and data[at : at + 2] in (b"<", b"<|") and b">" not in data[at:] else 0
+    return len(data) - at if at >= 0 and _BEGUN_TOKEN.fullmatch(data, at) else 0
 
 
 def _begun_stripped(data: bytes) -> int:

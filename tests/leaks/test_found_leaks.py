@@ -83,7 +83,7 @@ def test_an_answer_like_it_stays(case: str, tmp_path: Path) -> None:
 
 
 EXTRA = "marmot-31c"
-KINDS = ["analysis", "commentary", "tool", "system", "developer", "stray", "unclear", "analysis,commentary,tool"]
+KINDS = ["analysis", "commentary", "tool", "system", "developer", "stray", "analysis,commentary,tool"]
 
 
 @pytest.mark.parametrize("kinds", KINDS)

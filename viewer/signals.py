@@ -36,7 +36,7 @@ RESTORE = (
 
 
 def handled_signals() -> list[int]:
-    """The fatal signals that whoever started the process did not tell it to ignore."""
+    """The fatal signals that the parent process did not set to be ignored."""
     return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
 
 

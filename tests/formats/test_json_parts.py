@@ -34,7 +34,7 @@ LABELS: list[tuple[object, str]] = [
         {"type": "input_file", "filename": "report.pdf", "file_data": f"data:application/pdf;base64,{DATA}"},
         "[file report.pdf]",
     ),
-    ({"type": "file", "file": {"filename": "/home/quagga/report.pdf", "file_id": "f"}}, "[file report.pdf]"),
+    ({"type": "file", "file": {"filename": "/srv/quagga/report.pdf", "file_id": "f"}}, "[file report.pdf]"),
     ({"type": "file", "file": {"filename": ADDRESS}}, "[file]"),
     (
         {"type": "file", "file": {"filename": "a\u202eb\n<|end|>\u001b[2J" + "c" * 99}},

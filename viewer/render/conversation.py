@@ -96,7 +96,7 @@ class Page:
             yield from self._noted(self._notes.of(item.number))
 
     def rest(self, transcripts: int = 0) -> Iterator[Line]:
-        """What belongs to nothing that was shown; the last of so many transcripts may be without messages."""
+        """What belongs to no shown message, up to this number of transcripts; the last ones may have no messages."""
         yield from self._boundaries(transcripts)
         yield from self._noted(self._notes.rest())
 

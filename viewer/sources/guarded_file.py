@@ -38,7 +38,7 @@ class GuardedFile:
         self._round_under: Stamp | None = None
         self._round_is_young = False
         self._round_left = 0
-        """So many blocks are left of the round under this stamp."""
+        """The number of blocks left to compare under this stamp."""
         self._round_at = 0
 
     @property

@@ -16,9 +16,9 @@ TAIL_GUARD = 256
 SETTLED = 2.0
 """A file whose size and times have not moved for so many seconds is not compared any more until they do."""
 COMPARED_LAST = 4
-"""So many blocks before the offset are compared at once if the stamp of a big file has moved."""
+"""The number of blocks before the offset that are compared at once if the stamp of a big file has moved."""
 COMPARED_IDLY = 16
-"""So many blocks of a big file are compared in one idle turn."""
+"""The number of blocks of a big file that are compared in one idle turn."""
 
 Identity = tuple[int, int]
 Clock = Callable[[], float]

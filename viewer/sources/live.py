@@ -71,7 +71,7 @@ class LiveDocument(Document):
         self._examiner.is_partial = False  # what is still being written is shown as it comes
         self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
         self._told = self._revised = 0
-        """So many of the diagnostics, and of the changes of their reasons, were taken."""
+        """The number of diagnostics, and of changed reasons, that were taken."""
         self._is_over = False
         self.has_caught_up = False
         """All that was there has been read once, though perhaps not checked."""

@@ -112,6 +112,8 @@ def kind_of(message: Message) -> Reveal:
 
 def message_kind(message: Message) -> str:
     """What a message is, for machine output; `said` for every shown one."""
+    if is_user_safe(message):
+        return Kind.SAID.value
     header = message.header
     if header.kind is not Kind.SAID or header.malformed or header.channel is None:
         return Kind.UNKNOWN.value

@@ -13,7 +13,7 @@ from rich.segment import Segment
 from textual.color import Color
 
 from tests.core.test_hidden_characters import FOUND, SHOWN
-from tests.core.test_visibility import CASES, EXAMPLE, MESSAGE_KINDS
+from tests.core.test_visibility import CASES, MESSAGE_KINDS, MORE_KINDS
 from tests.mutants import Mutant, mutants, standing_for, unchanged
 from tests.render.test_safe_text import EMOJI, LINES, TABLE
 
@@ -32,11 +32,12 @@ PICTOGRAPHS = 1595
 """Code points below U+20000 that a selector makes an emoji of."""
 
 _BEYOND = "not data.isascii() and MAY_HIDE.search(data) is not None: "
+_NO_CHANNEL = "header.role not in ('user', 'assistant') or header.channel is None"
 HARMLESS = {
     "_PLAIN.fullmatch(text): never": "plain ASCII is translated as well, into itself",
     "not _JOINING.search(text): never": "text without joiners is split at its emoji as well",
     "text.isascii(): never": "ASCII has no marks to count, and as many bytes as characters",
-    "header.channel is None: without header.channel is None": "for the type checker: the table has no such row",
+    "kind_of: " + _NO_CHANNEL + ": without header.channel is None": "for the type checker: the table has no such row",
     "not may_hide(data): never": "a cheap look; what it refuses has nothing hidden",
     "_LONE_RETURN.search(data): always": "the same look, refusing less",
     **{_BEYOND + done: "the same look, refusing less" for done in ("always", "or for and")},
@@ -68,9 +69,9 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
         yield audience.sees_unlisted is (asked.name in ("UNCLEAR", "ALL")) or ("unlisted", asked)
         yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
     yield rule.END_USER.is_safe is True or "the end user is safe"
-    for (message, _, _), name in zip(CASES, MESSAGE_KINDS, strict=True):
+    kinds = [(message, name) for (message, _, _), name in zip(CASES, MESSAGE_KINDS, strict=True)]
+    for message, name in [*kinds, *MORE_KINDS]:
         yield rule.message_kind(message) == name or (message, "message kind")
-    yield rule.message_kind(EXAMPLE) == "instruction" or "an example"
 
 
 def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:

@@ -129,12 +129,16 @@ MESSAGE_KINDS = [
     ),
 ]
 """What machine output calls each of them."""
-EXAMPLE = message(Header("assistant:example_answer", channel=Channel.FINAL))
+MORE_KINDS = [
+    (message(Header("assistant:example_answer", channel=Channel.FINAL)), "instruction"),
+    (message(FINAL, Ending.CALL), "said"),
+    (message(replace(USER, channel=Channel.ANALYSIS, recipient="assistant")), "thought"),
+]
 
 
 def test_machine_output_names_the_kind() -> None:
     assert [message_kind(case) for case, _, _ in CASES] == MESSAGE_KINDS
-    assert message_kind(EXAMPLE) == "instruction"
+    assert [message_kind(case) for case, _ in MORE_KINDS] == [name for _, name in MORE_KINDS]
 
 
 @pytest.mark.parametrize(("case", "reason", "kind"), CASES)

@@ -36,10 +36,23 @@ async def running(
     """The app on these files, or on the tour, when all has been read and the keys have been pressed."""
     app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch)
     async with app.run_test(size=size) as pilot:
+        without_rests(pilot)
         await settled(pilot)
         if keys:
             await press(pilot, *keys)
         yield pilot
+
+
+def without_rests(pilot: Pilot[int]) -> None:
+    """Make clicks and pauses wait for the widgets, and not for a processor that has nothing to do."""
+
+    async def pause(delay: float | None = None) -> None:
+        if delay:
+            await asyncio.sleep(delay)
+        await _handled(pilot)
+        pilot.app.screen._on_timer_update()
+
+    pilot.pause = pause  # type: ignore[method-assign]
 
 
 async def settled(pilot: Pilot[int]) -> None:

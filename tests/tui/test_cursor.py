@@ -171,7 +171,7 @@ PROMPTS = {
 
 async def _until_read(pilot: Pilot[int], path: Path) -> None:
     """Everything that the file holds has been read and drawn, where it is followed."""
-    for _ in range(5000):
+    for _ in range(300):  # while the view is frozen, nothing is read
         main = view(pilot)
         if not main.is_followed or main.document._read_to >= path.stat().st_size:
             break

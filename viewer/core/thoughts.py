@@ -13,7 +13,7 @@ from viewer.core.bodies import THOUGHT_KINDS, Body
 from viewer.core.messages import Span
 from viewer.core.patterns import rarely
 
-LONGEST_ATTRIBUTES = 200
+LONGEST_ATTRIBUTES = 4096
 """A think tag with more bytes of attributes is text. While a message grows, an unfinished tag is held back."""
 
 _MARK = rarely(

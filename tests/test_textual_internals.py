@@ -6,6 +6,7 @@ A member that Textual renames would not raise: the crash report would silently p
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import re
 from collections.abc import Iterator
@@ -205,7 +206,8 @@ async def test_a_fault_in_a_widget_reaches_our_handler() -> None:
             assert isinstance(pilot.app, ViewerApp)
             apps.append(pilot.app)
             await pilot.app.screen.mount(Broken())
-            await pilot.pause()
+            while pilot.app.crash[0] is None:
+                await asyncio.sleep(0)
     assert apps[0].crash[0] is ValueError
 
 

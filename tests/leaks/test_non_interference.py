@@ -96,7 +96,7 @@ def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("dialect", KINDS)
 def test_every_command_prints_the_same(dialect: str) -> None:
     planted = everything(dialect)

@@ -53,7 +53,7 @@ def test_no_command_prints_what_is_hidden(dialect: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts())
 def test_no_command_prints_what_is_hidden_in_random_transcripts(planted: Planted) -> None:
     assert_nothing_is_printed(planted)

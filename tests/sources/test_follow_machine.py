@@ -304,7 +304,7 @@ def test_a_few_schedules() -> None:
 
 @pytest.mark.slow
 def test_random_schedules() -> None:
-    run(200)
+    run(80)
 
 
 @pytest.mark.lab

@@ -45,6 +45,7 @@ async def running(
 
 def without_rests(pilot: Pilot[int]) -> None:
     """Make clicks and pauses wait for the widgets, and not for a processor that has nothing to do."""
+    rest, resize = pilot.pause, pilot.resize_terminal
 
     async def pause(delay: float | None = None) -> None:
         if delay:
@@ -52,7 +53,14 @@ def without_rests(pilot: Pilot[int]) -> None:
         await _handled(pilot)
         pilot.app.screen._on_timer_update()
 
+    async def resize_terminal(width: int, height: int) -> None:
+        """Textual draws another size a little later, which only the processor shows."""
+        pilot.pause = rest  # type: ignore[method-assign]
+        await resize(width, height)
+        pilot.pause = pause  # type: ignore[method-assign]
+
     pilot.pause = pause  # type: ignore[method-assign]
+    pilot.resize_terminal = resize_terminal  # type: ignore[method-assign]
 
 
 async def settled(pilot: Pilot[int]) -> None:

@@ -129,6 +129,7 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
         while True:
             yield "x"
 
+    monkeypatch.setattr("tests.tui.running.LONGEST", 0.2)  # the export never ends by itself
     endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
     monkeypatch.setattr("viewer.tui.screens.exporting.exporter_of", lambda _: endless)
     async with running() as pilot:

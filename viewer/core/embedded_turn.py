@@ -36,6 +36,8 @@ _STRIPPED = rarely(
 )
 """A body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = rarely(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
+STRIPPED_SIGN = rarely(rb"analysis|commentary")
+"""Occurs at the start of every such body; for a look at many bodies at once."""
 _STRIPPED_WORD = rarely(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = rarely(rb"assistant(analysis|commentary|final)")
 

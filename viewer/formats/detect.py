@@ -7,7 +7,7 @@ import re
 from viewer.core.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.core.parser import BYTE_ORDER_MARK
 from viewer.core.patterns import rarely
-from viewer.core.preface import is_yaml_like, read_header
+from viewer.core.preface import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.values import frozen
 
 HEAD = 64 * 1024
@@ -18,6 +18,7 @@ _MARKER = re.compile(rb"(" + _OLD + rb")|" + _NEW)
 _LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTILINE)
 _OPENCHATML_VERSION = re.compile(r"[012](?:\.[0-9])?")
 _VERSION = re.compile(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
+_VERSION_LINE = re.compile(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
 _HEADER_2_2 = rarely(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
@@ -166,13 +167,21 @@ def _marked(text: bytes) -> Detection | None:
 
 def _names_version(header: bytes) -> bool:
     """True if a header without any message names a version of OpenChatML; other files have versions, too."""
-    version = read_header(header).version
+    version = _version_of(header)
     return version is not None and _OPENCHATML_VERSION.fullmatch(version) is not None
 
 
-def _by_version(header: bytes) -> Detection:
+def _version_of(header: bytes) -> str | None:
+    """The version that a header names. Long YAML is not parsed for it again and again while the input grows."""
+    line = _VERSION_LINE.search(header) if len(header) > LONGEST_REMEMBERED else None
+    if line:
+        return line[1].decode()
     match = _VERSION.search(header)
-    version = read_header(header).version or (match[1].decode() if match else None)
+    return read_header(header).version or (match[1].decode() if match else None)
+
+
+def _by_version(header: bytes) -> Detection:
+    version = _version_of(header)
     if version is None:
         return Detection("openchatml-2.2", "a document header without a readable version", 0.6)
     if version.startswith("0."):

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Callable, Iterator
 
 from viewer.core.bodies import read_body
-from viewer.core.embedded_turn import MAY_BE_STRIPPED
+from viewer.core.embedded_turn import may_be_stripped
 from viewer.core.messages import VERBATIM, Coding, Message, Piece
 from viewer.core.template_marks import MAY_BE_MARK
 from viewer.formats import body_of_ids
@@ -28,13 +28,15 @@ def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bo
 
     `whole` gives the body at once, for the rare one from which something may be cut out."""
     if cuts:
-        before = ""
+        before, is_head = "", True
         for text in _texts(message, read):
             before += text
-            if MAY_BE_MARK.search(data := before.encode("utf-8", "replace")) or MAY_BE_STRIPPED.search(data):
+            data = before.encode("utf-8", "replace")
+            if MAY_BE_MARK.search(data) or (is_head and may_be_stripped(data)):
                 yield whole()
                 return
-            before = before[-_LONGEST_MARK:]
+            is_head = is_head and len(before) < _LONGEST_MARK
+            before = before if is_head else before[-_LONGEST_MARK:]
             yield ""
     yield from _texts(message, read)
 

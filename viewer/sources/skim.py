@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.core.embedded_turn import MAY_BE_STRIPPED
+from viewer.core.embedded_turn import STRIPPED_SIGN
 from viewer.core.index import IRREGULAR, MessageIndex
 from viewer.core.needle import Bytes, Needle, Positions
 from viewer.core.template_marks import MAY_BE_MARK
@@ -179,7 +179,7 @@ def _skimmed(
         less = np.flatnonzero(data[:-1] == _LESS)
         doubted |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
     if len(found) and plan.cut[chosen].any():
-        signs = [found.start() for pattern in (MAY_BE_MARK, MAY_BE_STRIPPED) for found in pattern.finditer(text)]
+        signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
         doubted |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
     place = starts.searchsorted(found, "right") - 1
     inside = found + needle.size <= ends[place]

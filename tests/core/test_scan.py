@@ -198,18 +198,18 @@ def by_chance(numbers: range) -> None:
 
 @pytest.mark.slow
 def test_a_random_document_is_the_same() -> None:
-    campaign(200)()
+    campaign(120)()
 
 
-@pytest.mark.share(test=2)
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_are_the_same(part: int) -> None:
-    seed(part)(campaign(1000))()
+    seed(part)(campaign(600))()
 
 
 @pytest.mark.slow
 def test_documents_made_by_chance_are_the_same() -> None:
-    by_chance(range(1500))
+    by_chance(range(700))
 
 
 @pytest.mark.lab

@@ -43,7 +43,7 @@ def tool_call(index: int, arguments: str, **more: object) -> Json:
     return {"tool_calls": [{"index": index, **more, "function": {**name, "arguments": arguments}}]}
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("identifier", ["c", None])
 def test_chunks_of_a_chat_completion(identifier: str | None) -> None:
     chunks = [

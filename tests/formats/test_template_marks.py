@@ -177,7 +177,7 @@ def shown_so_far_of(data: bytes, dialect: str) -> list[str]:
     return texts
 
 
-@pytest.mark.share(quick=11, test=2)
+@pytest.mark.share(quick=41, test=4)
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "harmony", "openchatml-2.2", "events"])
 @EVERY_TEXT
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
@@ -191,7 +191,7 @@ def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text
         assert not any(sign in shown for sign in ("<t", "<|", "[T", "◁", "<f", "<m")), shown
 
 
-@pytest.mark.share(quick=29, test=3)
+@pytest.mark.share(quick=53, test=6)
 @pytest.mark.parametrize("target", WRITERS)
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "json", "harmony"])
 @EVERY_TEXT

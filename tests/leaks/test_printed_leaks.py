@@ -53,7 +53,7 @@ def test_no_command_prints_what_is_hidden(dialect: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts())
 def test_no_command_prints_what_is_hidden_in_random_transcripts(planted: Planted) -> None:
     assert_nothing_is_printed(planted)
@@ -81,7 +81,7 @@ LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["c
 WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
 
 
-@pytest.mark.share(quick=20, test=12)
+@pytest.mark.share(quick=20, test=16)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dialect", KINDS)
 def test_nothing_is_printed_in_the_other_ways_to_read(dialect: str, way: str, tmp_path: Path) -> None:

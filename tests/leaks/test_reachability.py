@@ -36,7 +36,7 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
     return [f"{planted.place_of(word)}: {path}" for path, word in found]
 
 
-@pytest.mark.share(quick=30, test=11)
+@pytest.mark.share(test=17)
 @pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize("dialect", KINDS)
 def test_nothing_hidden_is_held(dialect: str, when: str, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tup
     async with running(tea, size=size, keys=["d"] if debug else []) as pilot:
         await type_in(pilot, "/", "tea")
         done = ""
-        for step in range(70):
+        for step in range(40):
             kind = chance.choice(["key"] * 12 + ["goto", "click", "wheel", "map"])
             if kind == "key":
                 key = chance.choice(DEBUG_JUMPS if debug else JUMPS)
@@ -122,7 +122,7 @@ FILTERS = ["green", "Tea", "nothing like this", "role:user", "role:tool", "["]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 @pytest.mark.parametrize("follows", [False, True])
 async def test_whatever_is_done_the_cursor_is_on_the_screen(
     tmp_path: Path, size: tuple[int, int], seed: int, follows: bool

@@ -143,7 +143,7 @@ def mixed(chance: random.Random, count: int) -> str:
     return HEAD + "".join(chance.choice(kinds).format(chance.choice(TEXTS)) for _ in range(count))
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=6, test=2)
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("read", [document_at, scanned])
 def test_texts_of_each_kind(tmp_path: Path, skim: pytest.MonkeyPatch, audience: Audience, read: object) -> None:
@@ -169,7 +169,7 @@ PATTERNS = (
 )
 
 
-@pytest.mark.share(quick=2)
+@pytest.mark.share(quick=6, test=2)
 @pytest.mark.parametrize("typed", PATTERNS)
 def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
@@ -221,7 +221,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
         skimmer.stretch(0, 2)
 
 
-@pytest.mark.share(quick=60, test=6)
+@pytest.mark.share(quick=60, test=9)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)

@@ -12,7 +12,8 @@ from tests.render.exports.exported import own_words
 from tests.samples import ROOT, Sample, samples
 from viewer.cli import run
 from viewer.core.bodies import read_body
-from viewer.core.diagnostics import RULES, Rule
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Rule
 from viewer.core.thoughts import thought_spans
 from viewer.formats import WRITERS, detect
 from viewer.formats.token_ids import body_of_ids

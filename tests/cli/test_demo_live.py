@@ -12,7 +12,7 @@ import pytest
 from tests.cli.live_program import Live
 from tests.cli.program import run
 from viewer.cli.demo_player import LATE, SECONDS, moments, played, script
-from viewer.core.diagnostics import Severity
+from viewer.core.rules import Severity
 from viewer.resources import bundled
 from viewer.sources.document import open_document
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.diagnostic_texts import reason_texts, texts
-from viewer.core.diagnostics import RULES, Diagnostic, Rule, Severity
-from viewer.core.rules import fill_in, first_sentence
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Diagnostic, Rule, Severity, fill_in, first_sentence
 
 REASONS = {
     "E-PARSE-HEADER": "yaml-malformed yaml-too-large version-missing role-unknown role-missing channel-empty"
@@ -125,6 +125,9 @@ def test_severity_is_told_by_the_first_letter() -> None:
 
 def test_the_sentence_of_a_diagnostic_is_that_of_its_reason() -> None:
     rule = RULES["W-ENCODING"]
-    assert Diagnostic("W-ENCODING", "nul", 1, 0, 1).sentence == rule.reasons["nul"]
-    assert Diagnostic("W-ENCODING", None, 1, 0, 1).sentence == rule.title
-    assert Diagnostic("E-PARSE-HEADER", "word-unknown", 1, 0, 1).sentence == "Unexpected word in the message header."
+    assert Diagnostic(RULES["W-ENCODING"], "nul", 1, 0, 1).sentence == rule.reasons["nul"]
+    assert Diagnostic(RULES["W-ENCODING"], None, 1, 0, 1).sentence == rule.title
+    assert (
+        Diagnostic(RULES["E-PARSE-HEADER"], "word-unknown", 1, 0, 1).sentence
+        == "Unexpected word in the message header."
+    )

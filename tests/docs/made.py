@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from viewer.cli.formats import RECOGNISED
-from viewer.core.diagnostics import RULES, Rule, Severity
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Rule, Severity
 from viewer.formats import DIALECTS, WRITERS
 from viewer.resources import bundled
 from viewer.tui.actions import ACTIONS, Action, Group

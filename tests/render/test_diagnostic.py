@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from viewer.core.diagnostics import RULES, Diagnostic
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Diagnostic
 from viewer.render.diagnostic import compiler_line, counts_line, source_lines
 from viewer.render.explanation import explanation_lines
 from viewer.render.github import workflow_command
@@ -17,7 +18,7 @@ from viewer.render.style import Style
 from viewer.sources.document import Finding
 
 STYLE = Style()
-FINDING = Finding(Diagnostic("E-BODY-CONSTRAINT-VIOLATION", "json-malformed", 11, 2000, 2005), 41, 18, 41, 23)
+FINDING = Finding(Diagnostic(RULES["E-BODY-CONSTRAINT-VIOLATION"], "json-malformed", 11, 2000, 2005), 41, 18, 41, 23)
 
 
 def printed(name: str, style: Style = STYLE, value: str | None = None, finding: Finding = FINDING) -> str:
@@ -30,14 +31,14 @@ def test_a_line_has_place_severity_sentence_and_code() -> None:
 
 
 def test_the_offending_value_is_sanitized_and_cut() -> None:
-    finding = Finding(Diagnostic("E-PARSE-HEADER", "channel-unknown", 2, 10, 20), 3, 30, 3, 38)
+    finding = Finding(Diagnostic(RULES["E-PARSE-HEADER"], "channel-unknown", 2, 10, 20), 3, 30, 3, 38)
     assert printed("f", finding=finding) == "f:3:30: error: Unknown channel [E-PARSE-HEADER/channel-unknown]"
     shown = printed("f", value="a\n\x1b[31m" + "x" * 60, finding=finding)
     assert shown == f"f:3:30: error: Unknown channel `a␊␛[31m{'x' * 32}…` [E-PARSE-HEADER/channel-unknown]"
 
 
 def test_a_count_is_shown() -> None:
-    finding = Finding(Diagnostic("W-ENCODING", "nul", None, 0, 1758, 1758), 1, 1, 1, 1759)
+    finding = Finding(Diagnostic(RULES["W-ENCODING"], "nul", None, 0, 1758, 1758), 1, 1, 1, 1759)
     assert printed("f", finding=finding) == "f:1:1: warning: NUL bytes (×1,758) [W-ENCODING/nul]"
 
 

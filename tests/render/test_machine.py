@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.render.shown import call, message, problem, projection
-from viewer.core.diagnostics import Diagnostic
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Diagnostic
 from viewer.core.visibility import EVERYTHING
 from viewer.render.machine import encode, finding_line, projection_lines, summary_line
 from viewer.sources.document import Finding
@@ -70,7 +71,9 @@ def test_each_transcript_stands_before_its_messages() -> None:
 
 
 def test_a_finding_has_its_place() -> None:
-    line = json.loads(finding_line(Finding(Diagnostic("W-CALL-UNANSWERED", None, 5, 700, 702, 2), 22, 9, 22, 11)))
+    line = json.loads(
+        finding_line(Finding(Diagnostic(RULES["W-CALL-UNANSWERED"], None, 5, 700, 702, 2), 22, 9, 22, 11))
+    )
     assert list(line) == KEYS["diagnostic"]
     assert (line["span"], line["line"], line["column"], line["count"]) == ([700, 702], 22, 9, 2)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from viewer.core.diagnostics import Diagnostic
+from viewer.core.rules import Diagnostic
 from viewer.errors import ViewerError
 from viewer.sources import bytes as sources
 from viewer.sources.bytes import open_source

@@ -8,12 +8,12 @@ from tests.samples import samples
 from viewer.core import checker, run_checks
 from viewer.core.case import Case
 from viewer.core.checker import Checker
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.examiner import Examiner
 from viewer.core.message_checks import MESSAGE_CHECKS
 from viewer.core.messages import Message
 from viewer.core.needs import Need
 from viewer.core.parser import Parser
+from viewer.core.rules import Diagnostic
 from viewer.formats import DIALECTS, body_of_ids, detect
 from viewer.sources import document
 from viewer.sources.bytes import SpooledSource

@@ -9,7 +9,8 @@ import click
 
 from viewer.cli import completing, options
 from viewer.cli.exits import FINE
-from viewer.core.diagnostics import RULES, Rule
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Rule
 from viewer.errors import ViewerError
 from viewer.render.explanation import explanation_lines
 from viewer.render.style import Line

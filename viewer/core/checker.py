@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from viewer.core.bodies import Body, Decoder, Run, read_body
 from viewer.core.calls import CallLedger
 from viewer.core.case import Case, Read, Transcribed
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Dialect
 from viewer.core.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.core.findings import Findings
@@ -19,6 +18,7 @@ from viewer.core.index import MessageIndex
 from viewer.core.message_checks import MESSAGE_CHECKS, check_json, find_nul
 from viewer.core.messages import Message, Stray, Transcript
 from viewer.core.needs import Need, Needs, is_odd, plain_body
+from viewer.core.rules import Diagnostic
 from viewer.core.tool_checks import ToolChecks
 from viewer.core.utf8 import ill_formed, whole_characters
 from viewer.core.visibility import is_user_safe

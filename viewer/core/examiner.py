@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from viewer.core.bodies import Decoder
 from viewer.core.case import Read
 from viewer.core.checker import Checker, Ended, Messages
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Dialect
 from viewer.core.events import Closed, Event, Grew, Opened, Started, Strayed
 from viewer.core.index import MessageIndex
 from viewer.core.messages import Stray, Transcript
 from viewer.core.open_bodies import OpenMessages
+from viewer.core.rules import Diagnostic
 from viewer.core.run import Run
 
 LARGEST_AHEAD = 64 * 1024

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 
-from viewer.core.diagnostics import RULES, Diagnostic
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Diagnostic
 
 MOST_PER_CODE = 1_000
 """Diagnostics of one code that are kept; the others are only counted."""
@@ -54,7 +55,7 @@ class Findings:
     def __getitem__(self, row: int) -> Diagnostic:
         code, reason = _KINDS[self._kinds[row]]
         return Diagnostic(
-            code, reason, self._messages[row] or None, self._starts[row], self._ends[row], self._counts[row]
+            RULES[code], reason, self._messages[row] or None, self._starts[row], self._ends[row], self._counts[row]
         )
 
     def __iter__(self) -> Iterator[Diagnostic]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.patterns import rarely
-from viewer.core.rules import has_value
+from viewer.core.rules import Diagnostic, has_value
 
 LONGEST_VALUE = 40
 """Characters of an offending value that are shown."""

@@ -1,4 +1,4 @@
-"""Rows of the diagnostics table, and the texts with or without the offending value."""
+"""Diagnostics: the rule that reports one, its severity, its place, and its text with or without the offending value."""
 
 from __future__ import annotations
 
@@ -45,6 +45,35 @@ class Rule:
     def template(self, reason: str | None) -> str:
         """The text of a reason, or the title, as it is in the table."""
         return self.reasons[reason] if reason else self.title
+
+
+@frozen
+class Diagnostic:
+    """Something wrong, or worth knowing, at an exact place."""
+
+    rule: Rule
+    reason: str | None
+    message: int | None
+    """The number of the message it belongs to."""
+    start: int
+    end: int
+    count: int = 1
+    """Equal diagnostics that touch are one."""
+
+    @property
+    def code(self) -> str:
+        """The code of its rule."""
+        return self.rule.code
+
+    @property
+    def sentence(self) -> str:
+        """The text of the reason, or the title, without values of the transcript."""
+        return fill_in(self.template)
+
+    @property
+    def template(self) -> str:
+        """The text of the reason, or the title, as it is in the table."""
+        return self.rule.template(self.reason)
 
 
 def has_value(text: str) -> bool:

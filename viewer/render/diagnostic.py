@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.offending import LONGEST_VALUE
-from viewer.core.rules import fill_in, first_sentence
+from viewer.core.rules import Diagnostic, fill_in, first_sentence
 from viewer.render.lines import cells, cluster_cells, clusters_at, cut, wrap
 from viewer.render.safe_text import SafeText, safe, safe_line
 from viewer.render.style import Line, Look, Part, Style, own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.core.diagnostics import Rule
+from viewer.core.rules import Rule
 from viewer.render.lines import lines_of, wrap
 from viewer.render.safe_text import SafeText
 from viewer.render.style import Line, Look, Part, Style, own

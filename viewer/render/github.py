@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.core.diagnostics import Severity
+from viewer.core.rules import Severity
 from viewer.render.diagnostic import full_code
 from viewer.render.safe_text import safe_line
 from viewer.render.style import Printable

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from viewer.core.diagnostics import Severity
+from viewer.core.rules import Severity
 from viewer.render.diagnostic import full_code, headline
 from viewer.render.safe_text import safe_line
 from viewer.render.style import Printable

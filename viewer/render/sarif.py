@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viewer import __version__
-from viewer.core.diagnostics import RULES, Rule, Severity
-from viewer.core.rules import fill_in
+from viewer.core.diagnostics import RULES
+from viewer.core.rules import Rule, Severity, fill_in
 from viewer.render.diagnostic import full_code
 from viewer.sources.document import Finding
 

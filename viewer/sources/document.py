@@ -8,7 +8,6 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from viewer.core.calls import CallLink
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.dialect import Options
 from viewer.core.examiner import Examiner
 from viewer.core.findings import MOST_PER_CODE
@@ -18,6 +17,7 @@ from viewer.core.message_checks import find_nul
 from viewer.core.messages import Message
 from viewer.core.offending import offending_value
 from viewer.core.parser import Parser
+from viewer.core.rules import Diagnostic
 from viewer.core.utf8 import ill_formed
 from viewer.core.visibility import Audience
 from viewer.errors import FileRewrittenError, ViewerError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from viewer.core.diagnostics import RULES, Diagnostic
+from viewer.core.diagnostics import RULES
 from viewer.core.findings import Findings
+from viewer.core.rules import Diagnostic
 from viewer.sources.shown import ShownDiagnostic
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias, overload
 
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.findings import Findings
+from viewer.core.rules import Diagnostic
 from viewer.sources.finds import Show, by_message
 from viewer.sources.shown import ShownDiagnostic
 from viewer.sources.shown_diagnostics import ShownDiagnostics

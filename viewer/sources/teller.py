@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.examiner import Examiner
+from viewer.core.rules import Diagnostic
 from viewer.core.visibility import Audience
 from viewer.sources.finds import Show, by_message
 from viewer.sources.places import Places

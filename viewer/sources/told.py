@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.core.calls import CallLedger
-from viewer.core.diagnostics import Diagnostic
+from viewer.core.rules import Diagnostic
 from viewer.core.visibility import Audience
 from viewer.sources.places import Places
 from viewer.sources.shown import ShownDiagnostic

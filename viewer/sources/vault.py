@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from viewer.core.bodies import Body, read_body
-from viewer.core.diagnostics import Diagnostic
 from viewer.core.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.core.index import MessageIndex
 from viewer.core.meant import all_characters_of
 from viewer.core.messages import Coding, Kind, Message, Piece, Span, Transcript
 from viewer.core.offending import offending_value
 from viewer.core.open_bodies import hold_back
+from viewer.core.rules import Diagnostic
 from viewer.core.thoughts import text_so_far
 from viewer.core.visibility import Audience, Reveal, is_user_safe, message_kind
 from viewer.errors import FileRewrittenError, UnprovenError

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from viewer.core.visibility import EVERYTHING, Audience
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
 from viewer.formats import WRITERS
-from viewer.sources.document import Document
-from viewer.sources.projection import Projection
-from viewer.sources.shown import ShownMessage
+from viewer.model.visibility import EVERYTHING, Audience
 
 
 class InMemory:

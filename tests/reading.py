@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from viewer.core.bodies import read_body
-from viewer.core.dialect import Dialect, Options
-from viewer.core.examiner import Examiner
-from viewer.core.parser import Parser
-from viewer.core.scan import Scanner
-from viewer.core.visibility import is_user_safe
+from viewer.checks.analysis import Examiner
+from viewer.document.scanner import Scanner
 from viewer.formats import DIALECTS
-from viewer.formats.token_ids import body_of_ids
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import read_body
+from viewer.reading.format import Dialect, Options
+from viewer.reading.parser import Parser
 
 
 @dataclass(frozen=True)

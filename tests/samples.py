@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from viewer.sources.bytes import open_source
+from viewer.sources.files import open_source
 
 ROOT = Path(__file__).parent.parent / "samples"
 ENDINGS = (".in.json", ".ocml.gz", ".ocml", ".harmony", ".ids", ".jsonl", ".sse")

@@ -13,8 +13,8 @@ from tests.converting import (
     messages_in,
     project,
 )
+from viewer.document.values import ShownMessage, ShownTranscript
 from viewer.formats import WRITERS
-from viewer.sources.shown import ShownMessage, ShownTranscript
 
 words = st.text(st.sampled_from("abcXYZ019._-/é€\u200b😀=:"), min_size=1, max_size=8)
 BODY_PARTS = [

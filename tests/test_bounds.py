@@ -11,37 +11,37 @@ from pathlib import Path
 import pytest
 
 from tests.reading import codes, read
-from viewer.core.json_text import check_json
-from viewer.core.memory import remembering
-from viewer.core.yaml_header import read_document_header
-from viewer.render.safe_text import safe_line
-from viewer.tui.search import LONGEST_QUERY, Query
-from viewer.tui.widgets.transcript_lines import KEPT_BLOCKS
+from viewer.cache import remembering
+from viewer.reading.yaml_header import read_document_header
+from viewer.render.sanitize import safe_line
+from viewer.syntax.json_text import check_json
+from viewer.tui.search.engine import LONGEST_QUERY, Query
+from viewer.tui.transcript.lines import KEPT_BLOCKS
 
 TESTS = Path(__file__).parent
 KB, MB, GB = 1024, 1024**2, 1024**3
 LONG = b"x" * (65 * KB)
 
 CAPS = {
-    "document header": ("viewer.core.preface", "LONGEST", 64 * KB),
-    "message header": ("viewer.core.text_state", "LONGEST_HEADER", 64 * KB),
-    "old message header": ("viewer.formats.openchatml_0_1", "LONGEST_HEADER", 64 * KB),
-    "YAML": ("viewer.core.yaml_reading", "LARGEST", 64 * KB),
-    "depth of YAML": ("viewer.core.yaml_reading", "DEEPEST", 32),
-    "depth of JSON": ("viewer.core.json_scan", "MAX_DEPTH", 200),
+    "document header": ("viewer.reading.document_header", "LONGEST", 64 * KB),
+    "message header": ("viewer.reading.text_state", "LONGEST_HEADER", 64 * KB),
+    "old message header": ("viewer.formats.openchatml_0_1.reader", "LONGEST_HEADER", 64 * KB),
+    "YAML": ("viewer.syntax.yaml_reader", "LARGEST", 64 * KB),
+    "depth of YAML": ("viewer.syntax.yaml_reader", "DEEPEST", 32),
+    "depth of JSON": ("viewer.syntax.json_reader", "MAX_DEPTH", 200),
     "depth of a laid out body": ("viewer.render.json_layout", "DEEPEST", 200),
     "laid out body": ("viewer.render.json_layout", "LARGEST", 1_000_000),
-    "depth of a declared type": ("viewer.core.typescript_types", "DEEPEST", 64),
-    "depth of a schema": ("viewer.core.schemas", "DEEPEST", 40),
-    "schema": ("viewer.core.schemas", "LARGEST", 8_000),
-    "pattern of a schema": ("viewer.core.schemas", "LONGEST_PATTERN", 1_000),
-    "references in a schema": ("viewer.core.openapi", "MOST_REFERENCES", 32),
-    "steps of a check of arguments": ("viewer.core.arguments", "MOST_STEPS", 200_000),
-    "YAML blocks in a body": ("viewer.core.embedded", "MOST_YAML_BLOCKS", 64),
-    "event": ("viewer.formats.events", "LONGEST_LINE", 8 * MB),
-    "line between messages": ("viewer.core.text_state", "LONGEST_LINE", MB),
-    "findings of a code": ("viewer.core.findings", "MOST_PER_CODE", 1_000),
-    "findings in a binary input": ("viewer.sources.document", "MOST_IN_BINARY", 20),
+    "depth of a declared type": ("viewer.syntax.typescript_types", "DEEPEST", 64),
+    "depth of a schema": ("viewer.tools.schema", "DEEPEST", 40),
+    "schema": ("viewer.tools.schema", "LARGEST", 8_000),
+    "pattern of a schema": ("viewer.tools.schema", "LONGEST_PATTERN", 1_000),
+    "references in a schema": ("viewer.tools.openapi", "MOST_REFERENCES", 32),
+    "steps of a check of arguments": ("viewer.tools.arguments", "MOST_STEPS", 200_000),
+    "YAML blocks in a body": ("viewer.tools.embedded", "MOST_YAML_BLOCKS", 64),
+    "event": ("viewer.formats.events.reader", "LONGEST_LINE", 8 * MB),
+    "line between messages": ("viewer.reading.text_state", "LONGEST_LINE", MB),
+    "findings of a code": ("viewer.index.findings", "MOST_PER_CODE", 1_000),
+    "findings in a binary input": ("viewer.document.document", "MOST_IN_BINARY", 20),
     "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),
     "spooled text": ("viewer.sources.limits", "DEFAULTS.max_spool", 4 * GB),
     "text in memory": ("viewer.sources.spool", "IN_MEMORY", 8 * MB),
@@ -49,17 +49,17 @@ CAPS = {
     "event stream head": ("viewer.formats.detect", "HEAD", 64 * KB),
     "files of a folder": ("viewer.sources.folder", "MOST_FILES", 10_000),
     "burst": ("viewer.sources.follow", "TURN", 8 * MB),
-    "seconds of a pattern": ("viewer.tui.pattern_runner", "SECONDS", 2.0),
-    "hits": ("viewer.tui.search", "MOST_HITS", 1_000_000),
-    "query": ("viewer.tui.search", "LONGEST_QUERY", 1000),
-    "copy": ("viewer.tui.clipboard", "MOST_BYTES", 8 * MB),
-    "blocks at hand": ("viewer.tui.widgets.transcript_lines", "KEPT_BLOCKS", 300),
-    "raw bytes of a message": ("viewer.tui.raw_lines", "LONGEST_RAW", 64 * KB),
-    "name or id": ("viewer.render.safe_text", "LONGEST_LINE", 200),
-    "file name in a label": ("viewer.core.attachments", "LONGEST_FILE_NAME", 60),
-    "name in safe output": ("viewer.core.safe_fields", "LONGEST_NAME", 64),
-    "objects in a request": ("viewer.formats.json_wrappers", "DEEPEST_EXCHANGE", 3),
-    "marks on a base": ("viewer.render.safe_text", "MOST_MARKS", 4),
+    "seconds of a pattern": ("viewer.tui.search.pattern_runner", "SECONDS", 2.0),
+    "hits": ("viewer.tui.search.engine", "MOST_HITS", 1_000_000),
+    "query": ("viewer.tui.search.engine", "LONGEST_QUERY", 1000),
+    "copy": ("viewer.tui.terminal.clipboard", "MOST_BYTES", 8 * MB),
+    "blocks at hand": ("viewer.tui.transcript.lines", "KEPT_BLOCKS", 300),
+    "raw bytes of a message": ("viewer.tui.panes.raw_lines", "LONGEST_RAW", 64 * KB),
+    "name or id": ("viewer.render.sanitize", "LONGEST_LINE", 200),
+    "file name in a label": ("viewer.reading.attachments", "LONGEST_FILE_NAME", 60),
+    "name in safe output": ("viewer.reading.safe_fields", "LONGEST_NAME", 64),
+    "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
+    "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }
 """What is bounded, by what, and how large it may be."""
 

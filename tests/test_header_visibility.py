@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reading import examine
-from viewer.core.dialect import Options
-from viewer.core.visibility import is_user_safe
+from viewer.model.visibility import is_user_safe
+from viewer.reading.format import Options
 
 ROLES = [
     *("user", "assistant", "system", "developer", "tool", "functions.f", "python", "browser.search"),

@@ -20,10 +20,10 @@ from tests.converting import (
     project,
 )
 from tests.formats.test_template_marks import ASSISTANT, CARRIERS, EMBEDDED, USER
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
+from viewer.document.document import Document
 from viewer.errors import RefusedError
-from viewer.formats.unhidden import unhidden_count
-from viewer.sources.document import Document
+from viewer.formats.leak_check import unhidden_count
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
 
 SECRET = "aardvark"
 HAND_WRITTEN: list[tuple[str, str]] = [

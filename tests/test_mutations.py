@@ -17,11 +17,11 @@ from tests.core.test_visibility import CASES, MESSAGE_KINDS, MORE_KINDS
 from tests.mutants import Mutant, mutants, standing_for, unchanged
 from tests.render.test_safe_text import EMOJI, LINES, TABLE
 
-VISIBILITY = "viewer.core.visibility"
-CHARACTERS = "viewer.core.hidden_characters"
-SAFE_TEXT = "viewer.render.safe_text"
-BARRIER = "viewer.tui.barrier"
-NET = "viewer.render.net"
+VISIBILITY = "viewer.model.visibility"
+CHARACTERS = "viewer.syntax.characters"
+SAFE_TEXT = "viewer.render.sanitize"
+BARRIER = "viewer.tui.terminal.output_guard"
+NET = "viewer.render.strip_controls"
 
 _ENDS = [plane + last for plane in range(0x20000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF) if plane != 0xE0000]
 EVERY = " ".join(map(chr, [*range(0x20000), *range(0xE0000, 0xF0000), *_ENDS]))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.printing import SURFACES
-from viewer.core.visibility import Reveal
+from viewer.model.visibility import Reveal
 
 KINDS = [reveal.value for reveal in Reveal if reveal is not Reveal.ALL]
 

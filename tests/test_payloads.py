@@ -13,7 +13,7 @@ from tests.payloads import BYTES, PAYLOADS
 from tests.printing import PRINTED
 from tests.tui.running import drawn, press, running
 from tests.tui.terminal import UNWANTED, foreign
-from viewer.tui.barrier import Barrier
+from viewer.tui.terminal.output_guard import Barrier
 
 LINES = [[command, *options] for command, all_options in PRINTED.items() for options in all_options]
 REVEALING = [*LINES, ["show", "-d"], ["show", "--json", "-d"], ["check", "--reveal", "all"], ["check", "--json", "-d"]]

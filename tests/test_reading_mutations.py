@@ -18,16 +18,16 @@ from tests.core.test_thought_blocks import NESTED
 from tests.formats.test_json_parts import LABELS, SHOWN, UNKNOWN
 from tests.formats.test_template_marks import ASSISTANT, USER
 from tests.mutants import Mutant, mutants, standing_for, unchanged
-from viewer.core.bodies import Body, read_body
-from viewer.core.json_text import read_json
-from viewer.core.messages import Channel, Coding, Header, Piece
-from viewer.formats.json_fields import Source
+from viewer.formats.json.fields import Source
+from viewer.model.messages import Channel, Coding, Header, Piece
+from viewer.reading.bodies import Body, read_body
+from viewer.syntax.json_text import read_json
 
-PARTS = "viewer.formats.json_parts"
-FIELDS = "viewer.core.safe_fields"
-THOUGHTS = "viewer.core.thoughts"
-SPANS = "viewer.core.hidden_spans"
-MARKS = "viewer.core.template_marks"
+PARTS = "viewer.formats.json.parts"
+FIELDS = "viewer.reading.safe_fields"
+THOUGHTS = "viewer.reading.thoughts"
+SPANS = "viewer.reading.hidden_spans"
+MARKS = "viewer.reading.template_marks"
 
 Made = dict[str, ModuleType]
 

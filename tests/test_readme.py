@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import CHAT, run
 from viewer.cli import COMMANDS, exits
 from viewer.render.crash import CRASHED
-from viewer.tui.actions import ACTIONS
+from viewer.tui.keys import ACTIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")

@@ -22,10 +22,10 @@ from tests.converting import (
     messages_in,
     project,
 )
-from viewer.core.visibility import END_USER
+from viewer.document.document import Document
 from viewer.errors import RefusedError
-from viewer.formats.unhidden import unhidden_count
-from viewer.sources.document import Document
+from viewer.formats.leak_check import unhidden_count
+from viewer.model.visibility import END_USER
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 

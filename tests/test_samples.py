@@ -11,16 +11,16 @@ from tests.reading import read
 from tests.render.exports.exported import own_words
 from tests.samples import ROOT, Sample, samples
 from viewer.cli import run
-from viewer.core.bodies import read_body
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Rule
-from viewer.core.thoughts import thought_spans
+from viewer.document.document import Document
 from viewer.formats import WRITERS, detect
-from viewer.formats.token_ids import body_of_ids
-from viewer.formats.vocabulary import load_vocabulary
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.formats.tokens.vocabulary import load_vocabulary
+from viewer.model.diagnostic import Rule
+from viewer.reading.bodies import read_body
+from viewer.reading.thoughts import thought_spans
 from viewer.render.exports import EXPORTERS
-from viewer.sources.bytes import SpooledSource
-from viewer.sources.document import Document
+from viewer.rules import RULES
+from viewer.sources.files import SpooledSource
 
 NOT_IN_A_FILE = {
     ("E-TOOL-TIMEOUT", "overdue"): "a deadline passes only while an input is followed",

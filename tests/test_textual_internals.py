@@ -27,8 +27,8 @@ from textual.widget import Widget
 from tests.test_architecture import MODULES
 from tests.tui.running import running
 from viewer.tui.app import ViewerApp
-from viewer.tui.in_place import in_place
-from viewer.tui.lasting_driver import lasting
+from viewer.tui.terminal.driver import lasting
+from viewer.tui.terminal.resume_screen import in_place
 
 FOREIGN = ("textual", "rich")
 PRIVATE = re.compile(r"_[a-z][a-z_0-9]*")
@@ -64,10 +64,10 @@ ATTRIBUTES = {
 }
 
 NOT_THROUGH_SELF = {
-    ("viewer.tui.endings", "_handle_exception"),
-    ("viewer.tui.clipboard", "_clipboard"),
-    ("viewer.tui.picture", "_compositor"),
-    ("viewer.tui.paint", "_split_cells"),
+    ("viewer.tui.crash_handler", "_handle_exception"),
+    ("viewer.tui.terminal.clipboard", "_clipboard"),
+    ("viewer.tui.terminal.picture", "_compositor"),
+    ("viewer.tui.terminal.paint", "_split_cells"),
 }
 """Modules that use a private member of an object of Textual or Rich, found by reading."""
 
@@ -144,7 +144,7 @@ def test_no_other_private_name_of_an_object_is_used() -> None:
                 continue
             if node.attr not in ours and node.attr != "_replace":
                 found.add((module, node.attr))
-    assert found | {("viewer.tui.endings", "_handle_exception")} == NOT_THROUGH_SELF
+    assert found | {("viewer.tui.crash_handler", "_handle_exception")} == NOT_THROUGH_SELF
 
 
 def defined_in(tree: ast.AST) -> Iterator[str]:

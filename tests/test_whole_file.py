@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from viewer.atomic_file import AlreadyThereError, WholeFile
 from viewer.errors import ViewerError
-from viewer.whole_file import AlreadyThereError, WholeFile
 
 
 def write(path: Path, text: str = "new", *, overwrite: bool = False, private: bool = False) -> None:

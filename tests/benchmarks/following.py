@@ -22,8 +22,8 @@ from tests.benchmarks.timing import milliseconds, percentile
 from tests.benchmarks.viewing import rows_of, viewing
 from tests.cli.live_program import Live
 from tests.tui.running import drawn, view
-from viewer.sources.live import LiveDocument
-from viewer.sources.wake import FolderWake, Polling, Watch
+from viewer.document.live import LiveDocument
+from viewer.sources.watcher import FolderWake, Polling, Watch
 from viewer.tui.app import ViewOptions
 
 RATE, LONG_RATE = 10 * MEGABYTE, MEGABYTE

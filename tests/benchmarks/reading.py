@@ -10,8 +10,8 @@ import time
 from dataclasses import asdict, dataclass
 
 from tests.benchmarks.terminal import anonymous_megabytes
-from viewer.sources.bytes import open_source
-from viewer.sources.document import LARGEST_STEP, Document
+from viewer.document.document import LARGEST_STEP, Document
+from viewer.sources.files import open_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.timing import environment, milliseconds
 from tests.benchmarks.viewing import all_read, frame, viewing
 from tests.tui.running import view
-from viewer.core.visibility import Reveal
+from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
-from viewer.tui.widgets.prompt import PromptKind
+from viewer.tui.bars.prompt import PromptKind
 
 AT_ONCE = 100
 """Milliseconds that feel like none."""

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.tui.running import ROOMY, drawn, view
-from viewer.sources.wake import FolderWake, Watch
+from viewer.sources.watcher import FolderWake, Watch
 from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 
 HERTZ = 60

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.program import BROKEN, CHAT, run
 from viewer.cli import COMMANDS
 from viewer.cli.formats import RECOGNISED
-from viewer.core.diagnostics import RULES
 from viewer.formats import DIALECTS, WRITERS
+from viewer.rules import RULES
 
 SECRETS = ("plums", "Be brief", "functions.weather", "c1", "city")
 

@@ -14,9 +14,9 @@ from tests.cli.program import ROOT, run
 from tests.cli.test_startup import HEAVY
 from viewer.cli import COMMANDS
 from viewer.cli.completion import SHELLS
-from viewer.core.diagnostics import RULES
-from viewer.core.visibility import Reveal
 from viewer.formats import DIALECTS, WRITERS
+from viewer.model.visibility import Reveal
+from viewer.rules import RULES
 
 ASK = """
 import sys

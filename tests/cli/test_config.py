@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import CHAT, run
-from viewer.tui.actions import ACTIONS
-from viewer.tui.places import config_file, config_folder, tilde
-from viewer.tui.settings import Settings
-from viewer.tui.settings_file import NEVER, read_settings
-from viewer.tui.settings_template import TEMPLATE
+from viewer.tui.keys import ACTIONS
+from viewer.tui.settings.file import NEVER, read_settings
+from viewer.tui.settings.places import config_file, config_folder, tilde
+from viewer.tui.settings.settings import Settings
+from viewer.tui.settings.template import TEMPLATE
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ import pytest
 from tests.cli.live_program import Live
 from tests.cli.program import run
 from viewer.cli.demo_player import LATE, SECONDS, moments, played, script
-from viewer.core.rules import Severity
+from viewer.document.document import open_document
+from viewer.model.diagnostic import Severity
 from viewer.resources import bundled
-from viewer.sources.document import open_document
 
 TOUR = bundled("samples", "tour.ocml").read_text("utf-8")
 QUICK = "from viewer.cli import demo_player as player\nplayer.moments.__defaults__ = (0.3, 2.2)\n"

@@ -18,7 +18,7 @@ from viewer.cli.first_colors import _nearest, colors_of
 from viewer.formats.detect import HEAD
 from viewer.render.badge import ROOMY
 from viewer.sources.head import head_of
-from viewer.tui.theme_places import theme_names
+from viewer.tui.themes.places import theme_names
 
 TOUR = ROOT / "samples" / "tour.ocml"
 MINIMAP = " █│✖⚠"

@@ -15,7 +15,7 @@ from viewer.cli.followed import Followed
 from viewer.cli.following import follow
 from viewer.cli.output import standard_output
 from viewer.cli.show_live import LiveJson
-from viewer.core.visibility import END_USER
+from viewer.model.visibility import END_USER
 
 WAKES = pytest.mark.parametrize("wakes", [True, False], ids=["events", "polling"])
 LONGEST = 200

@@ -11,7 +11,8 @@ import pytest
 from tests.cli.program import Result, run
 from tests.leaks.rewriting import tick
 from viewer.cli import output
-from viewer.sources import stamp, vault
+from viewer.document import vault
+from viewer.sources import stamp
 
 TURNS = 300
 SENTENCE = "the file was rewritten"

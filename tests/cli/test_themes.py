@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run
-from viewer.render.lines import cells
-from viewer.render.safe_text import SafeText
-from viewer.tui.theme_places import theme_names
-from viewer.tui.theme_preview import WIDTH
+from viewer.render.line import cells
+from viewer.render.sanitize import SafeText
+from viewer.tui.themes.places import theme_names
+from viewer.tui.themes.preview import WIDTH
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 

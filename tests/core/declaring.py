@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from viewer.core.declarations import Declarations
+from viewer.tools.declarations import Declarations
 
 
 def declared(text: str) -> Declarations:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.declaring import declared, faults, tool
-from viewer.core.declarations import Declarations
+from viewer.tools.declarations import Declarations
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.bodies import Body, read_body
-from viewer.core.messages import Coding, Piece
-from viewer.core.thoughts import thought_spans, without_thoughts
+from viewer.model.messages import Coding, Piece
+from viewer.reading.bodies import Body, read_body
+from viewer.reading.thoughts import thought_spans, without_thoughts
 
 
 def body_of(text: str, coding: Coding = Coding.ESCAPED) -> Body:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.core.test_calls import FINAL, HEAD, USER, call, links, read, reply
 from tests.reading import examine
 from tests.sources.test_live import Log
-from viewer.core.visibility import EVERYTHING
+from viewer.model.visibility import EVERYTHING
 
 Link = tuple[int | None, int | None, bool]
 TOOLS = st.sampled_from(["f", "f", "g"])

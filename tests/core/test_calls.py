@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reading import codes, describe, examine
-from viewer.core.examiner import Examiner
+from viewer.checks.analysis import Examiner
 
 HEAD = "version: 2.2\n"
 USER = "<|start|>user<|message|>x<|end|>\n"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.core.declaring import declared, faults, tool
 from tests.growth import assert_growth
-from viewer.core.declarations import Declarations
-from viewer.core.json_text import read_json
+from viewer.syntax.json_text import read_json
+from viewer.tools.declarations import Declarations
 
 WEATHER = """## functions
 namespace functions {
@@ -239,7 +239,7 @@ def test_older_documents_and_odd_parameters(name: str, arguments: str, expected:
 
 
 def test_the_validator_is_loaded_only_when_arguments_are_checked() -> None:
-    code = "import sys, viewer.core.declarations; sys.exit('jsonschema_rs' in sys.modules)"
+    code = "import sys, viewer.tools.declarations; sys.exit('jsonschema_rs' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

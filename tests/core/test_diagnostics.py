@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.diagnostic_texts import reason_texts, texts
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Diagnostic, Rule, Severity, fill_in, first_sentence
+from viewer.model.diagnostic import Diagnostic, Rule, Severity, fill_in, first_sentence
+from viewer.rules import RULES
 
 REASONS = {
     "E-PARSE-HEADER": "yaml-malformed yaml-too-large version-missing role-unknown role-missing channel-empty"

@@ -6,11 +6,11 @@ import tracemalloc
 
 import pytest
 
-from viewer.core.findings import MOST_PER_CODE, Findings
-from viewer.core.utf8 import ill_formed, whole_characters
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
-from viewer.sources.bytes import SpooledSource
-from viewer.sources.document import Document
+from viewer.document.document import Document
+from viewer.index.findings import MOST_PER_CODE, Findings
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.sources.files import SpooledSource
+from viewer.syntax.utf8 import ill_formed, whole_characters
 
 
 def findings_of(data: bytes, spans: list[tuple[int, int]], most: int = 0, message: int | None = None) -> Findings:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.hidden_characters import find_hidden_characters
+from viewer.syntax.characters import find_hidden_characters
 
 CAT, RUNE, PIRATE = "\U0001f408", "\u16a0", "\U0001f3f4\u200d\u2620\ufe0f"
 SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"

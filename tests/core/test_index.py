@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from viewer.core.index import MessageIndex
-from viewer.core.messages import Channel, Coding, Ending, Header, Message, Piece
+from viewer.index.messages import MessageIndex
+from viewer.model.messages import Channel, Coding, Ending, Header, Message, Piece
 
 USER = Header("user", channel=Channel.FINAL)
 CALL = Header("assistant", None, "functions.f", Channel.COMMENTARY, "commentary", None, "c1", "json", True)

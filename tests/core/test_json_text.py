@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core import json_survey, json_text
-from viewer.core.json_text import JsonKind, JsonNode, check_json, duplicate_keys, read_json, string_body
+from viewer.syntax import json_survey, json_text
+from viewer.syntax.json_text import JsonKind, JsonNode, check_json, duplicate_keys, read_json, string_body
 
 FAULTS = [
     ('{"ok":true,"content":{"temp":23,"rain":light}}', "json-malformed", "light"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.core.bodies import Body, read_body
-from viewer.core.meant import all_characters_of, characters_of
-from viewer.core.messages import Coding, Piece
+from viewer.model.messages import Coding, Piece
+from viewer.reading.bodies import Body, read_body
+from viewer.reading.offset_map import all_characters_of, characters_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from viewer.core.memory import forget, give_back, remembering
+from viewer.cache import forget, give_back, remembering
 
 CALLS: list[str] = []
 

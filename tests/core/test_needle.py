@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from viewer.core.needle import Needle, _letters_with_case, needle_of
+from viewer.document.byte_pattern import Needle, _letters_with_case, needle_of
 
 LETTERS = "aAkKsSiIzZ[{@`\0 \u212a\u017f\u0130\u0131éÉßẞрРѐЀѠѡⱥȺ日😀ǅǄǆΣσς\u0345ιΙ\u1fbeµμ"
 

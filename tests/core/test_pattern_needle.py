@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from viewer.core.pattern_needle import text_in_all_matches
+from viewer.document.required_literal import text_in_all_matches
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from viewer.core.patterns import rarely
+from viewer.lazy import rarely
 
 
 def test_it_is_a_pattern() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.plain_schemas import fits, is_plain
-from viewer.core.schemas import write_out
-from viewer.core.validators import Schema, compiled, is_valid
+from viewer.tools.plain_schemas import fits, is_plain
+from viewer.tools.schema import write_out
+from viewer.tools.validate import Schema, compiled, is_valid
 
 WORDS = st.sampled_from(["a", "b", "c", "deadline_ms"])
 KINDS = st.sampled_from(["string", "number", "integer", "boolean", "object", "array", "null"])

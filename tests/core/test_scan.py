@@ -140,12 +140,12 @@ def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> 
 def test_a_quick_look_finds_what_a_careful_one_finds(name: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
     quick = read(text, dialect)
-    monkeypatch.setattr("viewer.core.checker.is_odd", lambda *_: True)
+    monkeypatch.setattr("viewer.checks.queue.is_odd", lambda *_: True)
     assert read(text, dialect) == quick
 
 
 def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.core.scan_headers._SLOT_BITS", 1)
+    monkeypatch.setattr("viewer.scan.headers._SLOT_BITS", 1)
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from viewer.core.hidden_characters import MAY_HIDE
-from viewer.core.suspects import SELDOM, hiding_places
+from viewer.checks.prefilter_numpy import SELDOM, hiding_places
+from viewer.syntax.characters import MAY_HIDE
 
 FEW = b"a" * 40 * SELDOM
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.bodies import Body, read_body
-from viewer.core.messages import Coding, Piece
-from viewer.core.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks, without_thoughts, without_thoughts_so_far
-from viewer.core.visibility import END_USER
-from viewer.sources import blocks
-from viewer.sources.bytes import open_source
-from viewer.sources.document import Document
-from viewer.sources.projection import Projection
-from viewer.sources.rows import Rows
-from viewer.sources.shown import ShownMessage
-from viewer.sources.stats import count
+from viewer.document import body_blocks as blocks
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
+from viewer.document.stats import count
+from viewer.document.values import ShownMessage
+from viewer.model.messages import Coding, Piece
+from viewer.model.visibility import END_USER
+from viewer.reading.bodies import Body, read_body
+from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks, without_thoughts, without_thoughts_so_far
+from viewer.sources.files import open_source
 
 WORDS = ["a", "b", " ", "\n", "é", "<", "[", "</", "<think", "` ", '<think a="', "<<|end_reason|>", "<think/>"]
 MARKS = [
@@ -166,11 +166,11 @@ def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, mo
     frame = "<|start|>assistant<|channel|>final<|message|>{}<|end|>\n"
     file.write_text("version: 2.2\n" + "".join(map(frame.format, texts)), "utf-8")
     monkeypatch.setattr(blocks, "BLOCK", 5)
-    monkeypatch.setattr("viewer.sources.vault.BLOCK", 5)
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.vault.BLOCK", 5)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
     if big:
-        monkeypatch.setattr("viewer.sources.document.BIG", 0)
-        monkeypatch.setattr("viewer.sources.document.WORTH_SCANNING", 0)
+        monkeypatch.setattr("viewer.document.document.BIG", 0)
+        monkeypatch.setattr("viewer.document.document.WORTH_SCANNING", 0)
     document = Document(open_source(str(file))).load()
     projection = document.project(END_USER)
     rows = projection.rows()

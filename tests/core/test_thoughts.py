@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.core.bodies import Body, read_body
-from viewer.core.messages import Coding, Piece
-from viewer.core.thoughts import text_so_far, without_thoughts_so_far
+from viewer.model.messages import Coding, Piece
+from viewer.reading.bodies import Body, read_body
+from viewer.reading.thoughts import text_so_far, without_thoughts_so_far
 
 
 def body_of(data: bytes) -> Body:

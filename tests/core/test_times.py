@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.json_text import read_json
-from viewer.core.times import LATEST_MS, format_time, parse_time
+from viewer.syntax.json_text import read_json
+from viewer.syntax.times import LATEST_MS, format_time, parse_time
 
 NEW_YEAR = 1_767_225_600_000
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import assert_growth
-from viewer.core.typescript import read_namespaces
+from viewer.syntax.typescript import read_namespaces
 
 
 def arguments(body: str) -> Any:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from viewer.core.messages import Channel, Coding, Ending, Header, Kind, Message, Piece
-from viewer.core.visibility import (
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece
+from viewer.model.visibility import (
     END_USER,
     EVERYTHING,
     Audience,

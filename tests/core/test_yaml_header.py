@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yaml.scanner import Scanner
 
-from viewer.core.yaml_events import read_events
-from viewer.core.yaml_header import (
+from viewer.reading.yaml_header import (
     HarmonyProfile,
     YamlFault,
     profile,
@@ -17,7 +16,8 @@ from viewer.core.yaml_header import (
     read_yaml,
     write_yaml,
 )
-from viewer.core.yaml_reading import DEEPEST
+from viewer.syntax.yaml_events import read_events
+from viewer.syntax.yaml_reader import DEEPEST
 
 SIZE = 64 * 1024
 LONGEST_TIME = 8 if sys.gettrace() else 1.5

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.yaml_events import read_events
-from viewer.core.yaml_plain import read_plain
+from viewer.syntax.yaml_events import read_events
+from viewer.syntax.yaml_plain import read_plain
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

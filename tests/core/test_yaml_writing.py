@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.yaml_header import read_yaml, write_yaml
+from viewer.reading.yaml_header import read_yaml, write_yaml
 
 
 def test_yaml_is_written_plainly() -> None:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from viewer.cli.formats import RECOGNISED
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Rule, Severity
 from viewer.formats import DIALECTS, WRITERS
+from viewer.model.diagnostic import Rule, Severity
 from viewer.resources import bundled
-from viewer.tui.actions import ACTIONS, Action, Group
-from viewer.tui.settings_template import TEMPLATE
-from viewer.tui.theme_places import theme_names
-from viewer.tui.themes import find_theme
+from viewer.rules import RULES
+from viewer.tui.keys import ACTIONS, Action, Group
+from viewer.tui.settings.template import TEMPLATE
+from viewer.tui.themes.places import theme_names
+from viewer.tui.themes.themes import find_theme
 
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Notes"}

@@ -12,7 +12,7 @@ import click
 
 from viewer import __version__
 from viewer.cli import COMMANDS, exits
-from viewer.tui.actions import ACTIONS, Group
+from viewer.tui.keys import ACTIONS, Group
 
 SHARED_BY = 3
 """An option of so many commands is described once."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from viewer.core.bodies import read_body
-from viewer.core.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
-from viewer.core.messages import Message
-from viewer.core.parser import Parser
-from viewer.core.visibility import is_user_safe
-from viewer.formats.events import EVENTS
+from viewer.formats.events.reader import EVENTS
+from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
+from viewer.model.messages import Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import read_body
+from viewer.reading.parser import Parser
 
 Json = dict[str, object]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from viewer.core.bodies import read_body
-from viewer.core.dialect import Dialect
-from viewer.core.events import Closed, Event, Found, Strayed
-from viewer.core.messages import Message
-from viewer.core.parser import Parser
+from viewer.model.events import Closed, Event, Found, Strayed
+from viewer.model.messages import Message
+from viewer.reading.bodies import read_body
+from viewer.reading.format import Dialect
+from viewer.reading.parser import Parser
 
 
 def read(dialect: Dialect, data: bytes, sizes: list[int] | None = None) -> list[Event]:

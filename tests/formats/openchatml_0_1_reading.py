@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from viewer.core.events import Closed, Event, Grew, Opened
-from viewer.core.messages import Channel, Message
-from viewer.core.parser import Parser
-from viewer.core.visibility import is_user_safe
-from viewer.formats.openchatml_0_1 import OPENCHATML_0_1
+from viewer.formats.openchatml_0_1.reader import OPENCHATML_0_1
+from viewer.model.events import Closed, Event, Grew, Opened
+from viewer.model.messages import Channel, Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.parser import Parser
 
 FRAGMENTS = [
     *(f"<|{mark}|>" for mark in ("im_start", "im_end", "fim_prefix", "fim_middle", "fim_suffix", "file_separator")),

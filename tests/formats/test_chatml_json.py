@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.formats.json_cases import body, messages, problems, read, read_in_every_cutting, rows, strays
 from tests.formats.test_json_messages import Shown
-from viewer.core.messages import Ending
-from viewer.core.visibility import is_user_safe
-from viewer.formats.chatml_json import CHATML_JSON
-from viewer.formats.chatml_json_writing import write_chatml_json
+from viewer.formats.json.chatml import CHATML_JSON
+from viewer.formats.json.chatml_writer import write_chatml_json
+from viewer.model.messages import Ending
+from viewer.model.visibility import is_user_safe
 
 CHAT = """[
  {"token": "<|start|>"}, "system", {"token": "<|message|>"},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.cli.program import run
 from tests.converting import convert
-from viewer.core.visibility import END_USER, EVERYTHING
+from viewer.model.visibility import END_USER, EVERYTHING
 
 HEAD = "version: 2.2\n"
 BODIES = [

@@ -23,12 +23,12 @@ from tests.formats.event_cases import (
     told,
 )
 from tests.growth import assert_growth
-from viewer.core.events import Closed, Found, Grew, Opened
-from viewer.core.messages import Coding, Message
-from viewer.core.parser import Parser
-from viewer.core.record import Record
-from viewer.core.visibility import is_user_safe
-from viewer.formats.events import EVENTS, LONGEST_LINE, EventLines
+from viewer.formats.events.reader import EVENTS, LONGEST_LINE, EventLines
+from viewer.model.events import Closed, Found, Grew, Opened
+from viewer.model.messages import Coding, Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.parser import Parser
+from viewer.reading.recorder import Record
 
 
 @pytest.mark.share(quick=2)

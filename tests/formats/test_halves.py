@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.formats.event_cases import body_of, delta, done, lines, read
-from viewer.core.bodies import Body, read_body
-from viewer.core.events import Closed
-from viewer.core.messages import Coding, Ending, Header, Message, Piece
-from viewer.sources.blocks import body_blocks
+from viewer.document.body_blocks import body_blocks
+from viewer.model.events import Closed
+from viewer.model.messages import Coding, Ending, Header, Message, Piece
+from viewer.reading.bodies import Body, read_body
 
 FACE = "\U0001f600"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.reading import examine
-from viewer.core.dialect import Options
-from viewer.core.visibility import is_user_safe
-from viewer.formats.vocabulary import CONTROL
+from viewer.formats.tokens.vocabulary import CONTROL
+from viewer.model.visibility import is_user_safe
+from viewer.reading.format import Options
 
 SHOWN = [
     "assistant<|channel|>commentary<|message|>plan<|end|>",

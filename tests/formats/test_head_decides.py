@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.reading import codes, describe, examine
-from viewer.core.messages import Transcript
-from viewer.core.visibility import is_user_safe
 from viewer.formats import detect
+from viewer.model.messages import Transcript
+from viewer.model.visibility import is_user_safe
 
 TURNS = "<|start|>user<|message|>q<|end|>{}<|start|>assistant<|channel|>final<|message|>a<|return|>"
 PREFIXES = [

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.formats.json_cases import body, messages, problems, read, read_in_every_cutting, rows, strays
-from viewer.core.events import Started
-from viewer.core.messages import Channel, Coding, Ending
-from viewer.core.parser import Parser
-from viewer.core.visibility import is_user_safe
-from viewer.formats.json_messages import JSON
-from viewer.formats.json_writing import write_json
+from viewer.formats.json.messages import JSON
+from viewer.formats.json.writer import write_json
+from viewer.model.events import Started
+from viewer.model.messages import Channel, Coding, Ending
+from viewer.model.visibility import is_user_safe
+from viewer.reading.parser import Parser
 
 SPECIFIED_2_2 = """{
   "role": "assistant",

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from tests.formats.json_cases import body, messages, problems, read, read_in_every_cutting, rows
-from viewer.core.events import Found
-from viewer.core.visibility import is_user_safe
-from viewer.formats.json_messages import JSON
+from viewer.formats.json.messages import JSON
+from viewer.model.events import Found
+from viewer.model.visibility import is_user_safe
 
 DATA = base64.b64encode(bytes(40_000)).decode()
 SHORT = base64.b64encode(bytes(1_234)).decode()

@@ -18,11 +18,11 @@ from tests.formats.openchatml_0_1_reading import (
     settled,
 )
 from tests.growth import assert_growth
-from viewer.core.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed
-from viewer.core.messages import Message
-from viewer.core.parser import Parser
-from viewer.core.visibility import is_user_safe
-from viewer.formats.openchatml_0_1 import OPENCHATML_0_1
+from viewer.formats.openchatml_0_1.reader import OPENCHATML_0_1
+from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed
+from viewer.model.messages import Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.parser import Parser
 
 CASES_FILE = Path(__file__).with_name("openchatml_0_1_cases.txt")
 EXAMPLES_FILE = Path(__file__).with_name("openchatml_0_1_examples.txt")

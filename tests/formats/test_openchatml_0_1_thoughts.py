@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.reading import examine
-from viewer.core.bodies import read_body
-from viewer.core.visibility import is_user_safe
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import read_body
 
 CASES = [
     ("vis <|start_reason|>A <|start_reflect|>B<|end_reflect|> STILL<|end_reason|> tail", ["vis", "tail"]),

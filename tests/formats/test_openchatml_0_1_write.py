@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.cli.program import run
 from tests.formats.openchatml_0_1_reading import FRAGMENTS, Text, body_of, messages_of, read, texts
-from viewer.core.visibility import is_user_safe
 from viewer.errors import ViewerError
-from viewer.formats.openchatml_0_1_write import write_openchatml_0_1
+from viewer.formats.openchatml_0_1.writer import write_openchatml_0_1
+from viewer.model.visibility import is_user_safe
 
 CANONICAL = [
     "[BOS]<|im_start|>user name=Eric\nHello\n\n there.<|im_end|>\n<|im_start|>assistant\nHi.<|im_end|>[EOS]\n",

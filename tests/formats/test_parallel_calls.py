@@ -9,7 +9,7 @@ import pytest
 
 from tests.formats.test_template_marks import CARRIERS
 from tests.reading import read, read_cut
-from viewer.formats.call_text import LONGEST_READ, MOST_CALLS, read_calls, read_replies
+from viewer.formats.json.call_text import LONGEST_READ, MOST_CALLS, read_calls, read_replies
 
 F, G = '{"name": "f", "arguments": {"k": 1}}', '{"name": "g", "arguments": {"k": "], ["}}'
 BEGIN, END, SEP = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"

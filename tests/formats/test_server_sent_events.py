@@ -8,9 +8,9 @@ import pytest
 
 from tests.formats.event_cases import Json, body_of, delta, done, lines, read, told
 from tests.growth import assert_growth
-from viewer.core.bodies import read_body
-from viewer.core.events import Closed
-from viewer.formats.events import LONGEST_LINE
+from viewer.formats.events.reader import LONGEST_LINE
+from viewer.model.events import Closed
+from viewer.reading.bodies import read_body
 
 HELLO = ["transcript 1 None", "1 assistant end shown: 'Hello'"]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.reading import read, read_cut
+from viewer.checks.analysis import Examiner
 from viewer.cli import run
-from viewer.core.bodies import read_body
-from viewer.core.examiner import Examiner
-from viewer.core.hidden_spans import shown_so_far
-from viewer.core.parser import Parser
-from viewer.core.visibility import is_user_safe
 from viewer.formats import DIALECTS, WRITERS
-from viewer.formats.token_ids import body_of_ids
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import read_body
+from viewer.reading.hidden_spans import shown_so_far
+from viewer.reading.parser import Parser
 
 CALL = '{"name": "look_up", "arguments": {"q": "SECRET_ARG"}}'
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.bodies import read_body
-from viewer.core.dialect import Dialect, Options, Reader
-from viewer.core.events import Closed, Event, Found, Grew, Opened, Started, Strayed
-from viewer.core.parser import Parser
-from viewer.core.record import Record
-from viewer.formats.harmony import HARMONY
-from viewer.formats.token_ids import HARMONY_TOKENS, TokenIdReader, body_of_ids
-from viewer.formats.vocabulary import CONTROL, load_vocabulary
+from viewer.formats.text.harmony import HARMONY
+from viewer.formats.tokens.reader import HARMONY_TOKENS, TokenIdReader, body_of_ids
+from viewer.formats.tokens.vocabulary import CONTROL, load_vocabulary
+from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed
+from viewer.reading.bodies import read_body
+from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.parser import Parser
+from viewer.reading.recorder import Record
 
 RETURN, CONSTRAIN, CHANNEL, START, END, MESSAGE, CALL = 200002, 200003, 200005, 200006, 200007, 200008, 200012
 SYSTEM, USER, ASSISTANT, ANALYSIS, FINAL, TO, JSON = 17360, 1428, 173781, 35644, 17196, 316, 4108

@@ -13,32 +13,32 @@ from pathlib import Path
 
 from tests.cli.program import run
 from tests.reading import describe, examine
-from viewer.core.bodies import read_body
-from viewer.core.declarations import Declarations
-from viewer.core.examiner import Examiner
-from viewer.core.headers import read_header
-from viewer.core.json_text import check_json, duplicate_keys, read_json, string_body
-from viewer.core.messages import Coding, Piece
-from viewer.core.parser import Parser
-from viewer.core.thoughts import without_thoughts
-from viewer.core.visibility import END_USER, EVERYTHING
-from viewer.core.yaml_header import read_document_header
+from viewer.checks.analysis import Examiner
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
+from viewer.document.positions import Places
+from viewer.document.values import ShownMessage
 from viewer.errors import RefusedError
 from viewer.formats import DIALECTS, WRITERS, detect
-from viewer.formats.harmony import GRAMMAR
-from viewer.formats.openchatml import GRAMMAR_1_X, GRAMMAR_2_0, GRAMMAR_2_2
-from viewer.formats.token_ids import body_of_ids
-from viewer.formats.unhidden import unhidden_count
-from viewer.render.safe_text import copied, safe, safe_line
-from viewer.sources.bytes import is_compressed, open_source
-from viewer.sources.document import Document
+from viewer.formats.leak_check import unhidden_count
+from viewer.formats.text.harmony import GRAMMAR
+from viewer.formats.text.openchatml import GRAMMAR_1_X, GRAMMAR_2_0, GRAMMAR_2_2
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.model.messages import Coding, Piece
+from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.reading.bodies import read_body
+from viewer.reading.header import read_header
+from viewer.reading.parser import Parser
+from viewer.reading.thoughts import without_thoughts
+from viewer.reading.yaml_header import read_document_header
+from viewer.render.sanitize import copied, safe, safe_line
+from viewer.sources.files import is_compressed, open_source
 from viewer.sources.follow import FollowSource
-from viewer.sources.live import LiveDocument
-from viewer.sources.places import Places
-from viewer.sources.shown import ShownMessage
+from viewer.syntax.json_text import check_json, duplicate_keys, read_json, string_body
+from viewer.tools.declarations import Declarations
 
 Target = Callable[[bytes, random.Random], None]
-HAS_SCANNER = importlib.util.find_spec("viewer.core.scan") is not None
+HAS_SCANNER = importlib.util.find_spec("viewer.document.scanner") is not None
 
 
 class InMemory:
@@ -195,7 +195,7 @@ def follow_it(data: bytes, chance: random.Random) -> None:
 
 def scan_it(data: bytes, chance: random.Random) -> None:
     """The scanner and the parser find the same, however the input was cut."""
-    scanner_of = importlib.import_module("viewer.core.scan").Scanner
+    scanner_of = importlib.import_module("viewer.document.scanner").Scanner
     for dialect in ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"):
         parser = Parser(DIALECTS[dialect])
         examiner = Examiner(lambda start, end: data[start:end], DIALECTS, body_of_ids)

@@ -12,9 +12,9 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from tests.tui.running import _handled, settled
-from viewer.tui.actions import ACTIONS, after_yank
-from viewer.tui.key_names import character
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.keys import ACTIONS, after_yank
+from viewer.tui.main.screen import MainScreen
+from viewer.tui.terminal.key_names import character
 
 REVEALED = ".DEBUG."
 """Stands in the names of files that were made of the debug view."""

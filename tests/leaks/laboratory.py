@@ -18,12 +18,12 @@ from tests.leaks.acting import REVEALED, Act, is_debug, perform, type_ahead
 from tests.leaks.finder import Leak
 from tests.leaks.planted import Planted
 from tests.tui.running import drawn, settled
-from viewer.core.dialect import Options
-from viewer.sources import document
+from viewer.document import document
+from viewer.reading.format import Options
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.screens import reading
-from viewer.tui.screens.help import HelpScreen
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.main import read_worker as reading
+from viewer.tui.main.screen import MainScreen
 
 _WRITING = "a part was written"
 UNKNOWABLE = {"only the end of a think block"}

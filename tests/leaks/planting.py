@@ -16,26 +16,28 @@ from textual.widget import Widget
 
 from tests.leaks.acting import Act
 from tests.leaks.finder import SHORTEST
+from viewer.atomic_file import WholeFile
+from viewer.document.projection import Projection
 from viewer.render.style import Part, own
-from viewer.sources.projection import Projection
-from viewer.tui import clipboard, commands
+from viewer.tui import palette as commands
 from viewer.tui.app import ViewerApp
-from viewer.tui.block import BlockLine
-from viewer.tui.blocks import BlockMaker
-from viewer.tui.minimap import Minimap
-from viewer.tui.problem_lines import ProblemLines
-from viewer.tui.screens import copying, files, help
-from viewer.tui.screens.main import MainScreen
-from viewer.tui.widgets.footer import KeyFooter
-from viewer.tui.widgets.letter_strip import LetterStrip
-from viewer.tui.widgets.line_list import LineList
-from viewer.tui.widgets.problem_line import ProblemLine
-from viewer.tui.widgets.prompt import Prompt
-from viewer.tui.widgets.status_line import StatusLine
-from viewer.tui.widgets.title_bar import TitleBar
-from viewer.tui.widgets.toggles import Toggles
-from viewer.tui.widgets.transcript import Transcript
-from viewer.whole_file import WholeFile
+from viewer.tui.bars.footer import KeyFooter
+from viewer.tui.bars.problem_line import ProblemLine
+from viewer.tui.bars.prompt import Prompt
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.title import TitleBar
+from viewer.tui.bars.toggles import Toggles
+from viewer.tui.dialogs import files, help
+from viewer.tui.main import copy as copying
+from viewer.tui.main.screen import MainScreen
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.problem_lines import ProblemLines
+from viewer.tui.panes.strip_widget import LetterStrip
+from viewer.tui.terminal import clipboard
+from viewer.tui.transcript.block import BlockLine
+from viewer.tui.transcript.block_cache import BlockMaker
+from viewer.tui.transcript.minimap import Minimap
+from viewer.tui.transcript.transcript import Transcript
 
 Plant = Callable[[pytest.MonkeyPatch, str], None]
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from tests.leaks.acting import EVERYWHERE, perform
 from tests.leaks.finder import Finder
 from tests.tui.running import press, settled, view
-from viewer.core.calls import CallLedger
-from viewer.core.index import MessageIndex
-from viewer.core.messages import Transcript
+from viewer.index.calls import CallLedger
+from viewer.index.messages import MessageIndex
+from viewer.model.messages import Transcript
 from viewer.tui.app import ViewerApp, ViewOptions
 
 INDEX = (MessageIndex, CallLedger, Transcript)

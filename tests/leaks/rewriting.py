@@ -24,23 +24,17 @@ from tests.tui.running import settled
 from viewer.cli import following, output
 from viewer.cli.followed import Followed
 from viewer.cli.show_live import LiveJson, LiveText
-from viewer.core.findings import MOST_PER_CODE
-from viewer.core.visibility import END_USER
+from viewer.document import document
+from viewer.document.values import ShownMessage
 from viewer.formats import WRITERS
+from viewer.index.findings import MOST_PER_CODE
+from viewer.model.visibility import END_USER
 from viewer.render.exports import EXPORTERS
-from viewer.sources import (
-    checksums,
-    document,
-    file_source,
-    follow,
-    generation,
-    guarded_file,
-    held_file,
-    stamp,
-)
-from viewer.sources.shown import ShownMessage
+from viewer.sources import checksums, file_source, follow, guarded_file, stamp
+from viewer.sources import followed_file as held_file
+from viewer.sources import revision as generation
 from viewer.tui.app import ViewOptions
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.main.screen import MainScreen
 
 UNKNOWABLE = "only the end of a think block"
 FORMS = list(EXPORTERS)

@@ -20,10 +20,10 @@ from tests.leaks.planted import KINDS, Planted, everything, transcripts
 from tests.leaks.test_printed_leaks import printed
 from tests.printing import SAFE_SURFACES
 from tests.tui.running import drawn
-from viewer.core.visibility import END_USER
-from viewer.sources.document import open_document
+from viewer.document.document import open_document
+from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp
-from viewer.tui.widgets.status_line import Notice, StatusLine
+from viewer.tui.bars.status import Notice, StatusLine
 
 PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))

@@ -13,10 +13,10 @@ import pytest
 from tests.leaks.laboratory import UNKNOWABLE
 from tests.leaks.planted import KINDS, Planted, everything
 from tests.samples import Sample, samples
-from viewer.core.visibility import END_USER
+from viewer.document.document import open_document
+from viewer.document.values import ShownMessage
 from viewer.formats import DIALECTS
-from viewer.sources.document import open_document
-from viewer.sources.shown import ShownMessage
+from viewer.model.visibility import END_USER
 
 FORGED = {"literal block", "embedded turn, escaped", "embedded turn, in parts"}
 """Places that hold the text of a whole message: in a format without literal blocks or JSON strings, it is one.

@@ -13,10 +13,16 @@ import pytest
 from tests.leaks.planted import ANSWER, KINDS, Planted, made_of
 from tests.leaks.test_laboratory import escaped_from
 from tests.leaks.test_printed_leaks import assert_nothing_is_printed
-from viewer.core import hidden_spans, thoughts, visibility
-from viewer.core.messages import Channel
-from viewer.formats import content_parts, event_items, event_streams, json_fields, json_items, json_parts
-from viewer.sources import projection, vault
+from viewer.document import projection, vault
+from viewer.formats.events import items as event_items
+from viewer.formats.events import streams as event_streams
+from viewer.formats.json import content_parts
+from viewer.formats.json import fields as json_fields
+from viewer.formats.json import items as json_items
+from viewer.formats.json import parts as json_parts
+from viewer.model import visibility
+from viewer.model.messages import Channel
+from viewer.reading import hidden_spans, thoughts
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 

@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from tests.leaks.rewriting import COMMANDS, LATEST_IN_VIEWER, LIVE, NEWEST, Schedule, outcome_of, viewed
-from viewer.sources import guarded_file, held_file
+from viewer.sources import followed_file as held_file
+from viewer.sources import guarded_file
 from viewer.sources.file_source import FileSource
 
 SCHEDULES = int(os.environ.get("OCML_LAB_REWRITES", "1000"))

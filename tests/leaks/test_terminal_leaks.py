@@ -16,7 +16,7 @@ from tests.leaks.acting import KEYS, SIZES
 from tests.leaks.finder import Leak
 from tests.leaks.planted import KINDS, Planted, everything
 from tests.tui.terminal import Terminal, foreign, left_behind
-from viewer.tui.key_names import character
+from viewer.tui.terminal.key_names import character
 
 SESSIONS = int(os.environ.get("OCML_LAB_TERMINALS", "40"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
@@ -27,7 +27,7 @@ SENT = ["\t", "\r", "\x04", "\x15", "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\
 RUN = """
 import sys
 from viewer.tui import app, endings
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.main.screen import MainScreen
 leak, way = {leak!r}, {way!r}
 def breaks(self):
     local = leak

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from viewer.core.visibility import END_USER, Audience
-from viewer.sources.boundaries import Boundary
-from viewer.sources.projection import Projection
-from viewer.sources.shown import Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
+from viewer.document.boundaries import Boundary
+from viewer.document.projection import Projection
+from viewer.document.values import Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
+from viewer.model.visibility import END_USER, Audience
 
 _MESSAGE = ShownMessage(
     transcript=1,

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from tests.render.shown import call, message, problem, projection
-from viewer.core.visibility import EVERYTHING
+from viewer.document.values import HiddenRun, Item, ShownStray, ShownTranscript
+from viewer.model.visibility import EVERYTHING
 from viewer.render.conversation import conversation_lines
-from viewer.render.lines import cells
+from viewer.render.line import cells
 from viewer.render.style import Style
-from viewer.sources.shown import HiddenRun, Item, ShownStray, ShownTranscript
 
 
 def printed(*shown: Item, style: Style = Style(), width: int = 60, **changes: Any) -> list[str]:  # noqa: B008

@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Diagnostic
+from viewer.document.document import Finding
+from viewer.model.diagnostic import Diagnostic
 from viewer.render.diagnostic import compiler_line, counts_line, source_lines
 from viewer.render.explanation import explanation_lines
 from viewer.render.github import workflow_command
-from viewer.render.lines import cells
-from viewer.render.machine import encode
+from viewer.render.json_lines import encode
+from viewer.render.line import cells
 from viewer.render.sarif import sarif
 from viewer.render.style import Style
-from viewer.sources.document import Finding
+from viewer.rules import RULES
 
 STYLE = Style()
 FINDING = Finding(Diagnostic(RULES["E-BODY-CONSTRAINT-VIOLATION"], "json-malformed", 11, 2000, 2005), 41, 18, 41, 23)

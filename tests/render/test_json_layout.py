@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viewer.render.json_layout import laid_out
-from viewer.render.safe_text import SafeText
+from viewer.render.sanitize import SafeText
 
 
 def test_entries_stand_on_lines_of_their_own() -> None:

@@ -11,17 +11,17 @@ import pytest
 from tests.samples import Sample, samples
 from tests.sources.test_live import ANSWER, CALL, HEAD, QUESTION, REPLY, Log
 from tests.visibility_rows import ROWS, SECRET, Row
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
+from viewer.document.boundaries import Boundary
+from viewer.document.document import open_document
+from viewer.document.live import LiveChange
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.conversation import conversation_lines
+from viewer.render.json_lines import projection_lines
 from viewer.render.live_conversation import TAKEN_BACK, LiveConversation
-from viewer.render.live_machine import LiveLines
-from viewer.render.machine import projection_lines
+from viewer.render.live_json_lines import LiveLines
 from viewer.render.style import Style
-from viewer.sources.boundaries import Boundary
-from viewer.sources.document import open_document
-from viewer.sources.live import LiveChange
-from viewer.sources.projection import Projection
-from viewer.sources.rows import Rows
 
 STRICT = Audience(strict=True)
 WIDTH = 60

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.render.shown import call, message, problem, projection
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Diagnostic
-from viewer.core.visibility import EVERYTHING
-from viewer.render.machine import encode, finding_line, projection_lines, summary_line
-from viewer.sources.document import Finding
-from viewer.sources.shown import HiddenRun, ShownStray, ShownTranscript
+from viewer.document.document import Finding
+from viewer.document.values import HiddenRun, ShownStray, ShownTranscript
+from viewer.model.diagnostic import Diagnostic
+from viewer.model.visibility import EVERYTHING
+from viewer.render.json_lines import encode, finding_line, projection_lines, summary_line
+from viewer.rules import RULES
 
 KEYS = {
     "transcript": ["kind", "number", "dialect", "version", "model", "header", "audience"],

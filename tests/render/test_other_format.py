@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.sources.test_live import Log
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.live_conversation import LiveConversation
 from viewer.render.style import Style
 from viewer.sources.changes import Reason

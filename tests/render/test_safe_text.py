@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.core.hidden_characters import find_hidden_characters
-from viewer.render.safe_text import copied, normalize_newlines, safe, safe_line
+from viewer.render.sanitize import copied, normalize_newlines, safe, safe_line
+from viewer.syntax.characters import find_hidden_characters
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"

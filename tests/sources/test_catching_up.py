@@ -8,12 +8,12 @@ import pytest
 
 from tests.reading import describe
 from tests.sources.following import Clock
-from viewer.sources import document as document_module
-from viewer.sources import live as live_module
+from viewer.document import document as document_module
+from viewer.document import live as live_module
+from viewer.document.document import CHECKED_AT_ONCE, Document, open_document
+from viewer.document.live import LiveChange, LiveDocument
 from viewer.sources.changes import Reason
-from viewer.sources.document import CHECKED_AT_ONCE, Document, open_document
 from viewer.sources.follow import FollowSource
-from viewer.sources.live import LiveChange, LiveDocument
 
 HEAD = "version: 2.2\n"
 TURN = (

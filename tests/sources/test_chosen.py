@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.sources.chosen import Chosen
+from viewer.document.message_set import Chosen
 
 
 def test_numbers_are_found_in_it() -> None:

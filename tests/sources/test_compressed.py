@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from viewer.core.rules import Diagnostic
+from viewer.document.document import open_document
 from viewer.errors import ViewerError
-from viewer.sources import bytes as sources
-from viewer.sources.bytes import open_source
+from viewer.model.diagnostic import Diagnostic
+from viewer.sources import files as sources
 from viewer.sources.compressed import COMPRESSIONS, MOST_KEPT
-from viewer.sources.document import open_document
+from viewer.sources.files import open_source
 from viewer.sources.limits import MB, Limits, load_limits_with
 
 TEXT = b"version: 2.2\n<|start|>user<|message|>Hi<|end|>\n" * 200
@@ -237,7 +237,7 @@ def test_utf_16_in_it(tmp_path: Path) -> None:
 
 def test_a_pipe_of_it(tmp_path: Path) -> None:
     program = (
-        "from viewer.sources.bytes import open_source\ns = open_source('-')\nprint(s.note, s.read(0, 99).decode())"
+        "from viewer.sources.files import open_source\ns = open_source('-')\nprint(s.note, s.read(0, 99).decode())"
     )
     run = subprocess.run([sys.executable, "-c", program], input=gzip.compress(b"text"), capture_output=True, check=True)
     assert run.stdout.decode() == "spooled from a pipe, gzip, 1:0.2 text\n"

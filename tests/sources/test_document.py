@@ -7,8 +7,8 @@ import pytest
 from tests.core.test_scan import DECLARED, ODD, TEXT, turn
 from tests.fuzz.targets import InMemory
 from tests.reading import examine
-from viewer.sources import document as document_module
-from viewer.sources.document import CHECKED_AT_ONCE, PARSED_AT_ONCE, Document
+from viewer.document import document as document_module
+from viewer.document.document import CHECKED_AT_ONCE, PARSED_AT_ONCE, Document
 
 NAMES = [name for name in ODD if not name.startswith(("an un", "another")) and "literal" not in name]
 TURNS = [turn(number) + (ODD[NAMES[number % len(NAMES)]] if number % 9 == 0 else b"") for number in range(5000)]

@@ -13,7 +13,7 @@ from tests.sources.following import Clock, append, failing, followed, reader_of
 from viewer.errors import FileRewrittenError
 from viewer.sources.changes import Condition, Grew, Reason, State
 from viewer.sources.follow import TURN, FollowSource
-from viewer.sources.wake import Polling
+from viewer.sources.watcher import Polling
 
 
 @pytest.fixture

@@ -16,15 +16,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from tests.reading import Reading, describe
 from tests.sources.following import Clock, Recorded
-from viewer.core.examiner import Examiner
-from viewer.core.parser import Parser
+from viewer.checks.analysis import Examiner
+from viewer.document.document import open_document
+from viewer.document.live import LiveDocument
 from viewer.formats import DIALECTS
 from viewer.formats.detect import HEAD, detect
-from viewer.formats.token_ids import body_of_ids
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.reading.parser import Parser
 from viewer.sources.compressed import compression_of, may_be_compressed
-from viewer.sources.document import open_document
-from viewer.sources.generation import UTF_16
-from viewer.sources.live import LiveDocument
+from viewer.sources.revision import UTF_16
 
 CAMPAIGN = "OCMLVIEW_SCHEDULES"
 """How many schedules the long campaign runs."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from viewer.sources.changes import Reason
-from viewer.sources.held_file import HeldFile
+from viewer.sources.followed_file import HeldFile
 
 TEXT = b"Where is the umbrella shop?"
 

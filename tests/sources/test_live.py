@@ -11,14 +11,14 @@ from tests.reading import describe
 from tests.samples import Sample, samples
 from tests.sources.following import Clock
 from tests.visibility_rows import ROWS, SECRET, Row
-from viewer.core.messages import Ending
-from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal
+from viewer.document.document import Document, open_document
+from viewer.document.live import LiveChange, LiveDocument
+from viewer.document.values import ShownMessage
 from viewer.errors import FileRewrittenError
+from viewer.model.messages import Ending
+from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
 from viewer.sources.changes import Condition, Reason
-from viewer.sources.document import Document, open_document
 from viewer.sources.follow import FollowSource
-from viewer.sources.live import LiveChange, LiveDocument
-from viewer.sources.shown import ShownMessage
 
 HEAD = "version: 2.2\n"
 QUESTION = "<|start|>user<|message|>Hi<|end|>\n"

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import viewer.sources.vault
+import viewer.document.vault
 from tests.formats.event_cases import CASES, Json, lines
 from tests.formats.late_cases import FOUND_CASES, HIDDEN_CASES, LATE_CASES
 from tests.formats.test_events import EVENT
 from tests.samples import Sample, samples
 from tests.sources.test_live import Log
-from viewer.core.visibility import END_USER
-from viewer.sources.projection import Projection
-from viewer.sources.shown import ShownMessage
+from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
+from viewer.model.visibility import END_USER
 
 Seen = list[tuple[str, str]]
 
@@ -107,6 +107,6 @@ def test_an_unmatched_closing_tag_withdraws_the_text_before_it() -> None:
 
 
 def test_these_tests_would_notice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viewer.sources.vault, "hold_back", lambda body, numbers: None)
+    monkeypatch.setattr(viewer.document.vault, "hold_back", lambda body, numbers: None)
     half = rb'{"type":"response.delta","delta":"Hi \ud83d"}' + b"\n" + rb'{"type":"response.delta","delta":"\ude00"}'
     assert withdrawn(half + b"\n") != []

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from viewer.sources.places import BLOCK, Places
+from viewer.document.positions import BLOCK, Places
 
 
 def places_of(data: bytes, step: int = 1000) -> Places:

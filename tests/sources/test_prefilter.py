@@ -5,19 +5,20 @@ from __future__ import annotations
 import pytest
 
 from tests.samples import samples
-from viewer.core import checker, run_checks
-from viewer.core.case import Case
-from viewer.core.checker import Checker
-from viewer.core.examiner import Examiner
-from viewer.core.message_checks import MESSAGE_CHECKS
-from viewer.core.messages import Message
-from viewer.core.needs import Need
-from viewer.core.parser import Parser
-from viewer.core.rules import Diagnostic
+from viewer.checks import batches as run_checks
+from viewer.checks import queue as checker
+from viewer.checks.analysis import Examiner
+from viewer.checks.context import Case
+from viewer.checks.prefilter import Need
+from viewer.checks.queue import Checker
+from viewer.checks.text import MESSAGE_CHECKS
+from viewer.document import document
+from viewer.document.document import BIG, WORTH_SCANNING, Document
 from viewer.formats import DIALECTS, body_of_ids, detect
-from viewer.sources import document
-from viewer.sources.bytes import SpooledSource
-from viewer.sources.document import BIG, WORTH_SCANNING, Document
+from viewer.model.diagnostic import Diagnostic
+from viewer.model.messages import Message
+from viewer.reading.parser import Parser
+from viewer.sources.files import SpooledSource
 
 PLAIN = b"<|start|>user<|message|>What is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>A plum.<|end|>\n"
 FILLER = PLAIN * (BIG // len(PLAIN) + 1)

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.leaks.rewriting import tick
-from viewer.core.visibility import END_USER
+from viewer.document import document as documents
+from viewer.document.document import Document
+from viewer.document.values import ShownMessage
 from viewer.errors import FileRewrittenError, UnprovenError
-from viewer.sources import document as documents
+from viewer.model.visibility import END_USER
 from viewer.sources import stamp
-from viewer.sources.bytes import open_source
 from viewer.sources.checksums import BLOCK, Checksums
-from viewer.sources.document import Document
 from viewer.sources.file_source import FileSource
-from viewer.sources.shown import ShownMessage
+from viewer.sources.files import open_source
 
 HEAD = "version: 2.2\n"
 
@@ -235,7 +235,7 @@ class TestReading:
     def test_utf_16_of_two_contents_is_never_mixed(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = chat(30, "Secret", "hidde")
         write(path, chat(30).encode("utf-16"))
-        monkeypatch.setattr("viewer.sources.bytes.CHUNK", 500)
+        monkeypatch.setattr("viewer.sources.files.CHUNK", 500)
         pread, parts = os.pread, []
 
         def rewriting(descriptor: int, size: int, offset: int) -> bytes:

@@ -7,12 +7,12 @@ import random
 import pytest
 
 from tests.fuzz.targets import InMemory
-from viewer.core.visibility import Audience, Reveal
-from viewer.sources import rows as rows_module
-from viewer.sources.chosen import Chosen
-from viewer.sources.document import Document
-from viewer.sources.lanes import Lane
-from viewer.sources.rows import Rows
+from viewer.document import rows as rows_module
+from viewer.document.document import Document
+from viewer.document.message_set import Chosen
+from viewer.document.panes import Lane
+from viewer.document.rows import Rows
+from viewer.model.visibility import Audience, Reveal
 
 AUDIENCES = [
     Audience(),

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.samples import Sample, samples
-from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal
-from viewer.sources import seen_calls
-from viewer.sources.document import open_document
-from viewer.sources.shown_lists import ShownCalls
+from viewer.document import calls as seen_calls
+from viewer.document.call_lists import ShownCalls
+from viewer.document.document import open_document
+from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
 
 AUDIENCES = {
     "all": EVERYTHING,

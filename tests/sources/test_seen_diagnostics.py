@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.samples import Sample, samples
-from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal
-from viewer.sources.bytes import open_source
-from viewer.sources.document import Document
+from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.document import Document
+from viewer.document.live import LiveDocument
+from viewer.document.values import ShownDiagnostic
+from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
+from viewer.sources.files import open_source
 from viewer.sources.follow import FollowSource
-from viewer.sources.live import LiveDocument
-from viewer.sources.shown import ShownDiagnostic
-from viewer.sources.shown_diagnostics import ShownDiagnostics
 
 AUDIENCES = {
     "all": EVERYTHING,

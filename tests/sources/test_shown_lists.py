@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.sources.shown import ShownCall, ShownDiagnostic
-from viewer.sources.shown_diagnostics import ShownDiagnostics
-from viewer.sources.shown_lists import ShownCalls
+from viewer.document.call_lists import ShownCalls
+from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.values import ShownCall, ShownDiagnostic
 
 ANSWERED = ShownCall(1, "c1", "functions.f", 4, 6, "ok", False, None, None)
 WAITING = replace(ANSWERED, call_id="c2", call=5, reply=None, state="pending")

@@ -8,11 +8,11 @@ import pytest
 
 from tests.fuzz.targets import InMemory
 from tests.sources.test_rows import transcript
-from viewer.core.messages import Message
-from viewer.core.visibility import Audience, Reveal
-from viewer.sources import sight as sight_module
-from viewer.sources.document import Document
-from viewer.sources.sight import Sight
+from viewer.document import visibility_cache as sight_module
+from viewer.document.document import Document
+from viewer.document.visibility_cache import Sight
+from viewer.model.messages import Message
+from viewer.model.visibility import Audience, Reveal
 
 AUDIENCES = [Audience(), Audience(frozenset({Reveal.ANALYSIS})), Audience(frozenset({Reveal.TOOL}))]
 

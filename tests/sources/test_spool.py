@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.sources.following import reader_of
+from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
-from viewer.sources.bytes import open_source
 from viewer.sources.changes import Condition
-from viewer.sources.generation import Generation
-from viewer.sources.held_stream import HeldStream
+from viewer.sources.files import open_source
+from viewer.sources.followed_pipe import HeldStream
 from viewer.sources.limits import KB, MB, Limits, SpoolError, load_limits_with, parse_size, size_text
-from viewer.sources.live import LiveDocument
+from viewer.sources.revision import Generation
 from viewer.sources.spool import IN_MEMORY, Spool
 
 STOPPED = "stopped after 16 KB: {} cannot be read twice; raise max_spool to continue"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.sources import turn_starts as module
-from viewer.sources.turn_starts import Border, turn_starts
+from viewer.document import turn_starts as module
+from viewer.document.turn_starts import Border, turn_starts
 
 TURNS = st.lists(st.integers(0, 3), max_size=30)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.sources.following import append, failing
 from viewer.sources.changes import Grew
 from viewer.sources.follow import FollowSource
-from viewer.sources.wake import FolderWake, Polling, watched_folders
+from viewer.sources.watcher import FolderWake, Polling, watched_folders
 
 
 @pytest.fixture

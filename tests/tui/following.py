@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.tui.running import ROOMY, drawn, press, running, settled, view
 from viewer.tui.app import ViewOptions
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.main.screen import MainScreen
 
 HEAD = "version: 2.2\n"
 QUESTION = "<|start|>user<|message|>Where is the umbrella shop?<|end|>\n"

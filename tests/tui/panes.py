@@ -10,11 +10,11 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
+from viewer.document.document import Document, open_document
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.style import Line, Look, Style
-from viewer.sources.document import Document, open_document
-from viewer.tui.paint import Painter
-from viewer.tui.view_state import ViewState
+from viewer.tui.display_state import ViewState
+from viewer.tui.terminal.paint import Painter
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 STYLE = Style(wrapped=True)

@@ -14,10 +14,10 @@ from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 from tests.watching import FakeWatcher
-from viewer.sources.wake import Watch
+from viewer.sources.watcher import Watch
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.key_names import character
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.main.screen import MainScreen
+from viewer.tui.terminal.key_names import character
 
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)

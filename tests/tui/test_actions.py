@@ -8,11 +8,11 @@ import pytest
 from textual.keys import _character_to_key
 
 from viewer.render.style import Style
-from viewer.tui.actions import ACTIONS, Action, after_yank, bindings, by_id, check_keymap, remapped
-from viewer.tui.commands import LEFT_OUT, palette_title
-from viewer.tui.footer_keys import FOOTERS, footer_actions, footer_always
-from viewer.tui.key_names import character, is_key, key_name, shown_key
-from viewer.tui.screens.help import help_lines
+from viewer.tui.bars.footer_keys import FOOTERS, footer_actions, footer_always
+from viewer.tui.dialogs.help import help_lines
+from viewer.tui.keys import ACTIONS, Action, after_yank, bindings, by_id, check_keymap, remapped
+from viewer.tui.palette import LEFT_OUT, palette_title
+from viewer.tui.terminal.key_names import character, is_key, key_name, shown_key
 
 # As the table of keys in the design lists them.
 WANTED = """

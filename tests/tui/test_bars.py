@@ -12,20 +12,20 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from viewer.core.visibility import Reveal
-from viewer.render.lines import cells
+from viewer.model.visibility import Reveal
+from viewer.render.line import cells
 from viewer.render.style import Look, Part, Style, own
-from viewer.tui.actions import bindings, remapped
-from viewer.tui.commands import command_provider
-from viewer.tui.paint import Painter
-from viewer.tui.screens.help import HelpScreen
-from viewer.tui.view_state import FIRST_CHANNELS
-from viewer.tui.widgets.bar import ActionChosen, Bar
-from viewer.tui.widgets.footer import KeyFooter
-from viewer.tui.widgets.prompt import Prompt, PromptKind, SafeInput
-from viewer.tui.widgets.status_line import Notice, StatusLine
-from viewer.tui.widgets.title_bar import FollowState, TitleBar, TitleFacts
-from viewer.tui.widgets.toggles import ToggleFacts, Toggles
+from viewer.tui.bars.bar import ActionChosen, Bar
+from viewer.tui.bars.footer import KeyFooter
+from viewer.tui.bars.prompt import Prompt, PromptKind, SafeInput
+from viewer.tui.bars.status import Notice, StatusLine
+from viewer.tui.bars.title import FollowState, TitleBar, TitleFacts
+from viewer.tui.bars.toggles import ToggleFacts, Toggles
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.display_state import FIRST_CHANNELS
+from viewer.tui.keys import bindings, remapped
+from viewer.tui.palette import command_provider
+from viewer.tui.terminal.paint import Painter
 
 PAINTER = Painter({})
 HOSTILE = "a\x1b]52;c;AA==\x07b\u202ec\u200bd[@click=app.bell]e[/]\x9bf\nf\tg"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.render.shown import call
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, screen, text_of, texts, tour
-from viewer.render.lines import cells
+from viewer.document.call_lists import ShownCalls
+from viewer.render.line import cells
 from viewer.render.style import Look
-from viewer.sources.shown_lists import ShownCalls
-from viewer.tui.call_lines import CallLines
-from viewer.tui.widgets.calls import Calls
+from viewer.tui.panes.call_lines import CallLines
+from viewer.tui.panes.calls import Calls
 
 
 def test_the_tour() -> None:

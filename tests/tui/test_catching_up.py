@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 
 from tests.tui.running import drawn, view
-from viewer.core.visibility import END_USER
-from viewer.sources.document import BIG, open_document
+from viewer.document.document import BIG, open_document
+from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.widgets.title_bar import FollowState
+from viewer.tui.bars.title import FollowState
 
 HEAD = "version: 2.2\n"
 GOOD = (

@@ -9,10 +9,10 @@ import pytest
 from textual.app import App
 
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT, document_of, view
-from viewer.core.visibility import Audience
-from viewer.render.machine import projection_lines
-from viewer.tui.actions import DEBUG_ONLY
-from viewer.tui.clipboard import MOST_BYTES, Copied, What, copy, copy_of, forget, raw_copied
+from viewer.model.visibility import Audience
+from viewer.render.json_lines import projection_lines
+from viewer.tui.keys import DEBUG_ONLY
+from viewer.tui.terminal.clipboard import MOST_BYTES, Copied, What, copy, copy_of, forget, raw_copied
 
 
 def text_of(what: What, number: int, folder: Path, audience: Audience = EVERYTHING) -> str:

@@ -10,9 +10,9 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.running import ROOMY, SMALL, press, running, said, settled, type_in, view
-from viewer.sources.rows import RowKind
+from viewer.document.rows import RowKind
 from viewer.tui.app import ViewOptions
-from viewer.tui.clipboard import What, copy_of
+from viewer.tui.terminal.clipboard import What, copy_of
 
 JUMPS = [
     *"jkJKgGeEwWnNoO%{}",

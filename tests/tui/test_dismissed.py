@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from tests.leaks.acting import Act, perform
 from tests.tui.running import drawn, running, settled, view
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.main.screen import MainScreen
 
 QUICKLY = [2, 3]
 CHAT = "version: 2.2\n<|start|>user<|message|>Hi<|end|>\n"

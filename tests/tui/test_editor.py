@@ -13,8 +13,8 @@ import pytest
 from textual.app import App
 
 from tests.tui.transcripts import END_USER, EVERYTHING
-from viewer.tui.actions import DEBUG_ONLY
-from viewer.tui.editor import NO_EDITOR, command_for, edit
+from viewer.tui.keys import DEBUG_ONLY
+from viewer.tui.terminal.editor import NO_EDITOR, command_for, edit
 
 
 class Suspended:

@@ -11,10 +11,10 @@ import pytest
 from textual.command import CommandPalette
 
 from tests.tui.running import TOUR, drawn, press, running, said, settled, type_in, view
-from viewer.core.visibility import Reveal
-from viewer.tui.actions import ACTIONS, DEBUG_ONLY, by_id
-from viewer.tui.inspector_lines import Tab
-from viewer.tui.screens.help import HelpScreen
+from viewer.model.visibility import Reveal
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
+from viewer.tui.panes.inspector_lines import Tab
 
 Proof = Callable[..., Awaitable[None]]
 PROOFS: dict[str, Proof] = {}
@@ -320,7 +320,7 @@ async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @proves("edit")
 async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr("viewer.tui.editor.edit", lambda *given: asked.append(given[1:]))
+    monkeypatch.setattr("viewer.tui.terminal.editor.edit", lambda *given: asked.append(given[1:]))
     async with running(keys=["v"]) as pilot:
         assert asked == []
         await press(pilot, "d")

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 
 from tests.tui.running import SMALL, drawn, press, running, said, type_in, view
 from viewer.render.exports import EXPORTERS
-from viewer.tui.screens.exporting import Exporting
-from viewer.tui.widgets.prompt import SafeInput
+from viewer.tui.bars.prompt import SafeInput
+from viewer.tui.main.export import Exporting
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +131,7 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
 
     monkeypatch.setattr("tests.tui.running.LONGEST", 0.2)  # the export never ends by itself
     endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
-    monkeypatch.setattr("viewer.tui.screens.exporting.exporter_of", lambda _: endless)
+    monkeypatch.setattr("viewer.tui.main.export.exporter_of", lambda _: endless)
     async with running() as pilot:
         main = view(pilot)
         main.action_export()
@@ -163,7 +163,7 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
             yield "x" * 100_000
 
     endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
-    monkeypatch.setattr("viewer.tui.screens.exporting.exporter_of", lambda _: endless)
+    monkeypatch.setattr("viewer.tui.main.export.exporter_of", lambda _: endless)
     async with running() as pilot:
         view(pilot).action_export()
         view(pilot).export_to("tour.safe.html")

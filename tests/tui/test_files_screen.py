@@ -9,14 +9,14 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from tests.tui.transcripts import CHAT, EVERYTHING, STRICT
-from viewer.core.visibility import Audience
+from viewer.model.visibility import Audience
 from viewer.render.style import Style
 from viewer.sources.folder import found_file
-from viewer.tui import file_table
-from viewer.tui.file_lines import file_line
-from viewer.tui.file_table import Counts, FileTable, Reading
-from viewer.tui.paint import Painter
-from viewer.tui.screens.files import Choice, FilesScreen
+from viewer.tui.dialogs import file_table
+from viewer.tui.dialogs.file_lines import file_line
+from viewer.tui.dialogs.file_table import Counts, FileTable, Reading
+from viewer.tui.dialogs.files import Choice, FilesScreen
+from viewer.tui.terminal.paint import Painter
 
 BROKEN = "version: 2.2\n\n<|start|>user<|message|>Hi"
 NASTY = "\x1b]0;x\x07[@click=app.quit]z[/].ocml"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from viewer.sources.folder import Found, list_transcripts
-from viewer.tui.file_table import FileTable
-from viewer.tui.folder_watch import FolderWatch
+from viewer.tui.dialogs.file_table import FileTable
+from viewer.tui.dialogs.folder_watch import FolderWatch
 
 TEXT = "version: 2.2\n<|start|>user<|message|>Hello<|end|>\n"
 

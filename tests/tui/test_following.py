@@ -14,10 +14,10 @@ from textual.events import MouseScrollUp
 
 from tests.tui.following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
 from tests.tui.running import SMALL, drawn, press, running, said, type_in
-from viewer.core.visibility import Reveal
-from viewer.tui import pace
+from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
-from viewer.tui.widgets.title_bar import FollowState
+from viewer.tui.bars.title import FollowState
+from viewer.tui.main import throttle as pace
 
 FOLLOW = ViewOptions(follow=True)
 DEBUG = replace(FOLLOW, revealed=frozenset({Reveal.ALL}))

@@ -16,11 +16,11 @@ from tests.tui.running import drawn
 from tests.tui.test_nothing_hidden import hidden_pieces, words_of_the_program
 from tests.tui.walking import reachable_text
 from tests.visibility_rows import ROWS, SECRET, Row
-from viewer.sources.live import LiveDocument
-from viewer.tui import pace
+from viewer.document.live import LiveDocument
 from viewer.tui.app import ViewOptions
-from viewer.tui.screens import tailing
-from viewer.tui.widgets.transcript import Transcript
+from viewer.tui.main import follow_worker as tailing
+from viewer.tui.main import throttle as pace
+from viewer.tui.transcript.transcript import Transcript
 
 __all__ = ["words_of_the_program"]
 

@@ -16,8 +16,8 @@ from tests.tui.following import ANSWER, HEAD, QUESTION, Live, chat
 from tests.tui.running import drawn, press, running, said, settled, view
 from tests.tui.terminal import Terminal
 from viewer.tui.app import ViewOptions
-from viewer.tui.screens.files import FilesScreen
-from viewer.tui.screens.main import MainScreen
+from viewer.tui.dialogs.files import FilesScreen
+from viewer.tui.main.screen import MainScreen
 
 FOLLOW = ViewOptions(follow=True)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.tui.transcripts import CHAT, END_USER, EVERYTHING, STRICT, document_of, view
-from viewer.core.visibility import Audience
-from viewer.tui.actions import DEBUG_ONLY
+from viewer.model.visibility import Audience
 from viewer.tui.go_to import HELP, Place, Target, parse, resolve
+from viewer.tui.keys import DEBUG_ONLY
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ from tests.tui.panes import (
     texts,
     tour,
 )
-from viewer.render.lines import cells
+from viewer.document.call_lists import ShownCalls
+from viewer.document.projection import Projection
+from viewer.render.line import cells
 from viewer.render.style import Look
-from viewer.sources.projection import Projection
-from viewer.sources.shown_lists import ShownCalls
-from viewer.tui.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
-from viewer.tui.raw_lines import LONGEST_RAW, raw_lines, token_lines
-from viewer.tui.widgets.inspector import Inspector
+from viewer.tui.panes.inspector import Inspector
+from viewer.tui.panes.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
+from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines
 
 
 def inspected(projection: Projection, number: int) -> Inspected:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.render.shown import message
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, text_of, tour
+from viewer.document.values import Headline
 from viewer.render.letters import letter_of, look_of
 from viewer.render.style import Look
-from viewer.sources.shown import Headline
-from viewer.tui.strip_cells import letter_at, letters_around, strip_line
-from viewer.tui.widgets.letter_strip import LetterStrip
+from viewer.tui.panes.strip import letter_at, letters_around, strip_line
+from viewer.tui.panes.strip_widget import LetterStrip
 
 
 @pytest.mark.parametrize(

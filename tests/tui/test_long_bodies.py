@@ -14,12 +14,12 @@ import pytest
 
 from tests.tui.following import live
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, view
-from viewer.core.visibility import Reveal
+from viewer.model.visibility import Reveal
 from viewer.render import drawn_text as drawn_module
 from viewer.render import json_layout, layout
-from viewer.tui import body_layout, body_lines
 from viewer.tui.app import ViewOptions
-from viewer.tui.body_layout import GrowingLayout, LayoutRequest, lay_out_body
+from viewer.tui.transcript import body_layout, body_lines
+from viewer.tui.transcript.body_layout import GrowingLayout, LayoutRequest, lay_out_body
 
 HEAD = "version: 2.2\n<|start|>user<|message|>List the stars.<|end|>\n"
 CALL = "<|start|>assistant to=functions.stars call_id=s1<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"

@@ -11,15 +11,15 @@ from textual.pilot import Pilot
 from tests.samples import Sample, samples
 from tests.tui.running import ROOMY, drawn, press, running, said, settled, view
 from tests.tui.walking import reachable_text
-from viewer.core.diagnostics import RULES
-from viewer.core.dialect import Options
-from viewer.core.visibility import END_USER, EVERYTHING
-from viewer.sources.bytes import open_source
-from viewer.sources.document import Document
-from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, ShownMessage
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, ShownMessage
+from viewer.model.visibility import END_USER, EVERYTHING
+from viewer.reading.format import Options
+from viewer.rules import RULES
+from viewer.sources.files import open_source
 from viewer.tui.app import ViewOptions
-from viewer.tui.widgets.prompt import PromptKind
+from viewer.tui.bars.prompt import PromptKind
 
 PIECE = 16
 LEAST = 6

@@ -23,14 +23,14 @@ from tests.tui.panes import (
     texts,
     tour,
 )
-from viewer.core.visibility import Audience
+from viewer.document.document import Document, open_document
+from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
+from viewer.model.visibility import Audience
 from viewer.render.style import Look, Style
-from viewer.sources.document import Document, open_document
-from viewer.sources.projection import Projection
-from viewer.sources.shown import ShownMessage
-from viewer.tui.outline_lines import OutlineLines
-from viewer.tui.outline_table import OutlineKind
-from viewer.tui.widgets.outline import Outline
+from viewer.tui.panes.outline import Outline
+from viewer.tui.panes.outline_lines import OutlineLines
+from viewer.tui.panes.outline_table import OutlineKind
 
 FILES = [path for path in sorted(SAMPLES.glob("*/*/*")) if path.suffix not in (".md", "")]
 

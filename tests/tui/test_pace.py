@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sources.following import Clock
-from viewer.tui.pace import FRAME, LOOK, OLD, Pace
+from viewer.tui.main.throttle import FRAME, LOOK, OLD, Pace
 
 
 @pytest.fixture

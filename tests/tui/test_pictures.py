@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.program import ROOT
 from viewer.tui.app import ViewerApp
-from viewer.tui.picture import picture
+from viewer.tui.terminal.picture import picture
 
 PICTURES = {
     "safe-120x40": ((120, 40), []),

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tests.tui.running import press, running, view
-from viewer.tui.widgets.plain_lines import PlainLines, Whole
+from viewer.tui.panes.plain_lines import PlainLines, Whole
 
 
 def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:

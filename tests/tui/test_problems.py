@@ -9,13 +9,13 @@ import pytest
 
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
 from tests.tui.running import drawn, running, settled, type_in, view
-from viewer.core.visibility import Audience
-from viewer.render.lines import cells
+from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.model.visibility import Audience
+from viewer.render.line import cells
 from viewer.render.style import Style
-from viewer.sources.shown_diagnostics import ShownDiagnostics
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.problem_lines import Pending, ProblemLines
-from viewer.tui.widgets.problems import Problems
+from viewer.tui.panes.problem_lines import Pending, ProblemLines
+from viewer.tui.panes.problems import Problems
 
 
 def listed(audience: Audience, pending: Pending | None = None, style: Style = STYLE) -> ProblemLines:

@@ -12,11 +12,11 @@ from textual.pilot import Pilot
 
 from tests.leaks.rewriting import tick
 from tests.tui.running import SMALL, drawn, press, running, said, settled, type_in, view
-from viewer.sources import document
-from viewer.sources.document import Document
+from viewer.document import document
+from viewer.document.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.key_names import character
-from viewer.tui.screens import reading
+from viewer.tui.main import read_worker as reading
+from viewer.tui.terminal.key_names import character
 
 HEAD = "version: 2.2\n"
 ANSWER = "<|start|>assistant<|channel|>final<|message|>An answer.<|return|>\n"

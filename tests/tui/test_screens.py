@@ -11,9 +11,9 @@ import pytest
 
 from tests.tui.following import Live
 from tests.tui.running import drawn, press, running, settled
-from viewer.core.visibility import Reveal
-from viewer.render.lines import cells
-from viewer.render.safe_text import SafeText
+from viewer.model.visibility import Reveal
+from viewer.render.line import cells
+from viewer.render.sanitize import SafeText
 from viewer.tui.app import ViewOptions
 
 ROOT = Path(__file__).parents[2]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT, document_of, view
-from viewer.core.visibility import Audience
-from viewer.sources.bytes import open_source
-from viewer.sources.document import Document
-from viewer.sources.rows import RowKind
-from viewer.tui.matching import WINDOW
-from viewer.tui.search import Query, Searcher
+from viewer.document.document import Document
+from viewer.document.rows import RowKind
+from viewer.model.visibility import Audience
+from viewer.sources.files import open_source
+from viewer.tui.search.engine import Query, Searcher
+from viewer.tui.search.matches import WINDOW
 
 HEAD = "version: 2.2\n\n"
 

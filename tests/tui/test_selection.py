@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.selection import SELECT_ALL, Selection
 
 from tests.tui.running import SMALL, drawn, press, running, settled, type_in, view
-from viewer.tui.widgets.transcript_lines import LINES_A_ROW
+from viewer.tui.transcript.lines import LINES_A_ROW
 
 WORDS = "Seven wise weavers wove wonderful woollen waistcoats, while whistling winds whirled wildly westwards again."
 BODY = f"{WORDS}\n\n- one  two\n\tthree 東京 ☀️\n{WORDS}"

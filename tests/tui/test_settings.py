@@ -10,10 +10,10 @@ from textual.command import CommandPalette
 
 from tests.tui.running import TOUR, drawn, press, running, said, settled, type_in, view
 from viewer.tui.app import ViewOptions
-from viewer.tui.screens.help import HelpScreen
-from viewer.tui.screens.theming import ThemeScreen
-from viewer.tui.settings import Pane, Settings
-from viewer.tui.themes import load_theme
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.themes import ThemeScreen
+from viewer.tui.settings.settings import Pane, Settings
+from viewer.tui.themes.themes import load_theme
 
 MINE = Settings(
     keymap={

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import ROOT
-from viewer.tui.settings import Pane, Settings, theme_in_force
-from viewer.tui.settings_file import NEVER, WHY_NEVER, read_settings
+from viewer.tui.settings.file import NEVER, WHY_NEVER, read_settings
+from viewer.tui.settings.settings import Pane, Settings, theme_in_force
 
 ALL_OF_IT = """\
 # mine

@@ -17,12 +17,12 @@ from tests.fragments import documents
 from tests.hostile import SHAPES, Shape
 from tests.samples import Sample, samples
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT
-from viewer.core.visibility import Audience, Reveal
-from viewer.sources.bytes import open_source
-from viewer.sources.document import Document
-from viewer.sources.rows import RowKind
-from viewer.sources.vault import HiddenError
-from viewer.tui.search import Query, Searcher
+from viewer.document.document import Document
+from viewer.document.rows import RowKind
+from viewer.document.vault import HiddenError
+from viewer.model.visibility import Audience, Reveal
+from viewer.sources.files import open_source
+from viewer.tui.search.engine import Query, Searcher
 
 AUDIENCES = (END_USER, STRICT, EVERYTHING, Audience(frozenset({Reveal.ANALYSIS, Reveal.STRAY})))
 NEVER = 1 << 62
@@ -95,10 +95,10 @@ class Places:
 @pytest.fixture(params=[pytest.param(1, marks=pytest.mark.slow), 60, pytest.param(256 * 1024, marks=pytest.mark.slow)])
 def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Small inputs are skimmed too, in blocks of these sizes."""
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
-    monkeypatch.setattr("viewer.sources.skim.BLOCK", request.param)
-    monkeypatch.setattr("viewer.sources.skim.FEWEST", 3)
-    monkeypatch.setattr("viewer.sources.skim.WIDEST_GAP", 40)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.block_search.BLOCK", request.param)
+    monkeypatch.setattr("viewer.document.block_search.FEWEST", 3)
+    monkeypatch.setattr("viewer.document.block_search.WIDEST_GAP", 40)
     yield monkeypatch
 
 
@@ -110,8 +110,8 @@ def document_at(path: Path, text: bytes, dialect: str | None = None) -> Document
 def scanned(path: Path, text: bytes, dialect: str | None, patch: pytest.MonkeyPatch) -> Document:
     """Read as a big input is."""
     with patch.context() as big:
-        big.setattr("viewer.sources.document.BIG", 0)
-        big.setattr("viewer.sources.document.WORTH_SCANNING", 0)
+        big.setattr("viewer.document.document.BIG", 0)
+        big.setattr("viewer.document.document.WORTH_SCANNING", 0)
         return document_at(path, text, dialect)
 
 
@@ -119,7 +119,7 @@ def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audie
     query = Query.parse(typed)
     quick = Places(document, audience, query, start)
     with patch.context() as careful:
-        careful.setattr("viewer.sources.projection.WORTH_SKIMMING", NEVER)
+        careful.setattr("viewer.document.projection.WORTH_SKIMMING", NEVER)
         slow = Places(document, audience, query, start)
     assert quick.hits == slow.hits, (typed, audience)
     assert (quick.messages, quick.fault) == (slow.messages, slow.fault)
@@ -172,7 +172,7 @@ PATTERNS = (
 @pytest.mark.share(quick=6, test=2)
 @pytest.mark.parametrize("typed", PATTERNS)
 def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
     document = document_at(tmp_path / "a.ocml", mixed(random.Random(5), 40).encode())
     assert_same(document, typed, monkeypatch, END_USER, start=9)
 
@@ -185,10 +185,10 @@ def test_bytes_that_are_no_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> Non
 
 
 def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
     text = HEAD + "".join(USER.format(f"the é {number}") for number in range(200))
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
-    monkeypatch.delattr("viewer.tui.search.windows")
+    monkeypatch.delattr("viewer.tui.search.engine.windows")
     projection = document.project(END_USER)
     searcher = Searcher(projection, projection.rows(), Query("É", ignores_case=True))
     while searcher.step(1):
@@ -212,7 +212,7 @@ def test_bodies_that_do_not_stand_in_the_order_of_the_messages(tmp_path: Path, s
 
 
 def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
     document = document_at(tmp_path / "a.ocml", (HEAD + USER.format("a") + THOUGHT.format("the")).encode())
     rows = document.project(EVERYTHING).rows()
     skimmer = document.project(END_USER).skimmer(rows, "the", True)
@@ -224,8 +224,8 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.share(quick=60, test=9)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
-    monkeypatch.setattr("viewer.sources.skim.BLOCK", 300)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.block_search.BLOCK", 300)
     document = Document(open_source(str(sample.path)), sample.asked).load()
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
@@ -253,19 +253,19 @@ def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: in
 @given(documents(), st.integers(0, 1 << 32), st.sampled_from([1, 30, 10_000]))
 @seed(7)
 def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: Text, number: int, block: int) -> None:
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
-    monkeypatch.setattr("viewer.sources.skim.BLOCK", block)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.block_search.BLOCK", block)
     document = document_at(tmp_path / "random", *text)
     assert_same_words(document, monkeypatch, random.Random(number), 2)
 
 
 @pytest.mark.parametrize("typed", ["aa", "that", "the"])
 def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
-    monkeypatch.setattr("viewer.sources.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
     text = HEAD + "".join(USER.format(body) + FINAL.format(body) for body in TEXTS[:3])
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
     for block in range(1, len(text), 7):
-        monkeypatch.setattr("viewer.sources.skim.BLOCK", block)
+        monkeypatch.setattr("viewer.document.block_search.BLOCK", block)
         assert_same(document, typed, monkeypatch, END_USER)
 
 
@@ -299,7 +299,7 @@ class TestGrowing:
         while searcher.step(1):
             pass
         with skim.context() as careful:
-            careful.setattr("viewer.sources.projection.WORTH_SKIMMING", NEVER)
+            careful.setattr("viewer.document.projection.WORTH_SKIMMING", NEVER)
             assert list(searcher.hits) == Places(document, END_USER, Query("the")).hits
 
     def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, tour
-from viewer.core.visibility import Audience
-from viewer.sources.shown_diagnostics import ShownDiagnostics
-from viewer.tui.widgets.calls import Calls
-from viewer.tui.widgets.inspector import Inspector
-from viewer.tui.widgets.letter_strip import LetterStrip
-from viewer.tui.widgets.outline import Outline
-from viewer.tui.widgets.problems import Problems
+from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.model.visibility import Audience
+from viewer.tui.panes.calls import Calls
+from viewer.tui.panes.inspector import Inspector
+from viewer.tui.panes.outline import Outline
+from viewer.tui.panes.problems import Problems
+from viewer.tui.panes.strip_widget import LetterStrip
 
 
 @pytest.mark.share(quick=12, test=2)

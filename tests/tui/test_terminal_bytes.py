@@ -10,7 +10,7 @@ import pytest
 from tests.tui.running import drawn, press, running
 from tests.tui.terminal import Terminal, foreign, left_behind
 from viewer.tui.app import ViewerApp
-from viewer.tui.barrier import Barrier
+from viewer.tui.terminal.output_guard import Barrier
 
 HOSTILE = {
     "colour": "\x1b[31mred\x1b[0m",
@@ -82,7 +82,7 @@ DEBUG_KEYS = [
 RUN = """
 import sys
 from viewer.tui.app import ViewOptions, run_app
-from viewer.tui.barrier import Barrier
+from viewer.tui.terminal.output_guard import Barrier
 code = run_app(sys.argv[2:], ViewOptions())
 open(sys.argv[1], "w").write(str(Barrier.caught))
 sys.exit(code)
@@ -91,8 +91,8 @@ BREAKS = """
 import asyncio, atexit, sys, threading
 from viewer.cli.exits import ended
 from viewer.tui.app import ViewerApp, ViewOptions, run_app
-from viewer.tui.screens.main import MainScreen
-from viewer.tui.widgets.transcript import Transcript
+from viewer.tui.main.screen import MainScreen
+from viewer.tui.transcript.transcript import Transcript
 def breaks(self, *given):
     SECRET = "a local: the umbrella"
     raise ValueError("Two questions in one: " + SECRET)

@@ -15,9 +15,9 @@ from textual.widgets import Input
 
 from viewer.render.style import Look
 from viewer.resources import bundled
-from viewer.tui.theme_file import ANSI, COLORS, DEFAULT, ThemeError, read_theme
-from viewer.tui.theme_places import theme_names
-from viewer.tui.themes import ViewerTheme, load_theme
+from viewer.tui.themes.files import ANSI, COLORS, DEFAULT, ThemeError, read_theme
+from viewer.tui.themes.places import theme_names
+from viewer.tui.themes.themes import ViewerTheme, load_theme
 
 COLORED = ["ansi", "colorblind", "contrast", "dark", "ember", "heather", "light"]
 ALL = [*COLORED, "plain"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
-from viewer.sources.document import Document, open_document
-from viewer.sources.projection import Projection
-from viewer.sources.rows import Rows
+from viewer.document.document import Document, open_document
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
 
 STRICT = Audience(strict=True)
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from textual.app import App
 
-from viewer.core.examiner import Examiner
-from viewer.sources.bytes import SpooledSource
-from viewer.sources.document import Document
+from viewer.checks.analysis import Examiner
+from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
+from viewer.document.vault import Vault
 from viewer.sources.file_source import FileSource
-from viewer.sources.projection import Projection
-from viewer.sources.rows import Rows
-from viewer.sources.seen_diagnostics import SeenDiagnostics
-from viewer.sources.vault import Vault
+from viewer.sources.files import SpooledSource
 
 SOURCES = (Document, Examiner, Projection, Rows, SeenDiagnostics, Vault, FileSource, SpooledSource)
 """What texts are read from; what is made of them is what counts."""

@@ -159,7 +159,7 @@ _program = _Program(
 
 
 def _configured_limits() -> Limits:
-    from viewer.tui.settings_file import configured_limits  # only a spooled input needs the settings
+    from viewer.tui.settings.file import configured_limits  # only a spooled input needs the settings
 
     return configured_limits()
 

@@ -13,16 +13,16 @@ from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs, mention_if_empty
 from viewer.cli.output import Output
 from viewer.cli.rewritten import retried
-from viewer.core.findings import MOST_PER_CODE
-from viewer.core.visibility import Audience, Reveal
+from viewer.document.document import Document, Finding
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS
+from viewer.index.findings import MOST_PER_CODE
+from viewer.model.visibility import Audience, Reveal
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
 from viewer.render.github import workflow_command, workflow_notice
-from viewer.render.machine import encode, finding_line, more_line, summary_line
+from viewer.render.json_lines import encode, finding_line, more_line, summary_line
 from viewer.render.sarif import sarif
 from viewer.render.style import Line, Part, Printable, own
-from viewer.sources.document import Document, Finding
 
 if TYPE_CHECKING:
     from viewer.render.junit import Suite

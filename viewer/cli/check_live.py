@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 from viewer.cli.exits import complain
 from viewer.cli.output import Output
+from viewer.document.document import Finding
+from viewer.document.live import LiveDocument
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
 from viewer.render.github import workflow_command, workflow_notice
-from viewer.render.machine import finding_line, more_line, reset_line, stalled_line, summary_line
+from viewer.render.json_lines import finding_line, more_line, reset_line, stalled_line, summary_line
 from viewer.render.style import Part, Printable, own
 from viewer.sources.changes import Reason
-from viewer.sources.document import Finding
-from viewer.sources.live import LiveDocument
 
 Lines = Callable[[LiveDocument, Finding], Iterator[Printable]]
 

@@ -30,16 +30,16 @@ def dialects(context: Context, parameter: Parameter, incomplete: str) -> Complet
 
 def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """The themes of the program and those of the person."""
-    from viewer.tui.places import themes_folder
-    from viewer.tui.theme_places import theme_names
+    from viewer.tui.settings.places import themes_folder
+    from viewer.tui.themes.places import theme_names
 
     return beginning(incomplete, ((name, "") for name in theme_names((themes_folder(),))))
 
 
 def codes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """The codes of diagnostics, in any case of letters."""
-    from viewer.core.diagnostics import RULES
-    from viewer.core.rules import fill_in
+    from viewer.model.diagnostic import fill_in
+    from viewer.rules import RULES
 
     return beginning(incomplete.upper(), ((code, fill_in(rule.title)) for code, rule in RULES.items()))
 

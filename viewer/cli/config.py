@@ -9,13 +9,13 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 from viewer.render.style import own
 from viewer.render.table import Cell, table_lines
 from viewer.sources.limits import size_text
 
 if TYPE_CHECKING:
-    from viewer.tui.settings import Settings
+    from viewer.tui.settings.settings import Settings
 
 
 @click.command("config", short_help="Show the settings in force.")
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
     """Show where the settings are and what is in force. Nothing in them reveals anything. Exit code 1 where something
     in the file is wrong; it is told with its place, and left out."""
-    from viewer.tui.places import config_file, themes_folder, tilde
-    from viewer.tui.settings_file import read_settings
-    from viewer.tui.settings_template import begin_settings
+    from viewer.tui.settings.file import read_settings
+    from viewer.tui.settings.places import config_file, themes_folder, tilde
+    from viewer.tui.settings.template import begin_settings
 
     path = config_file()
     if begin:
@@ -57,8 +57,8 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
 
 def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
     """Every setting, its value, and where it was said; of the keys those that are the person's own."""
-    from viewer.tui.actions import by_id
-    from viewer.tui.settings import theme_in_force
+    from viewer.tui.keys import by_id
+    from viewer.tui.settings.settings import theme_in_force
 
     def origin(key: str) -> str:
         return f"line {settings.lines[key]}" if key in settings.lines else "default"
@@ -78,7 +78,7 @@ def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
 
 
 def _key_rows(settings: Settings, ascii_only: bool) -> Iterator[tuple[Cell, Cell, Cell]]:
-    from viewer.tui.key_names import shown_key
+    from viewer.tui.terminal.key_names import shown_key
 
     for action in settings.actions:
         keys = [*(shown_key(key, ascii=ascii_only) for key in action.keys), *(f"y {key}" for key in action.after_yank)]

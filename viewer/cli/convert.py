@@ -9,14 +9,14 @@ from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import refuse_if_unknown
 from viewer.cli.output import write_text
 from viewer.cli.withheld import say_what_is_outside, say_what_is_withheld
-from viewer.core.visibility import Reveal
+from viewer.document.document import Document, open_document
+from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
 from viewer.errors import ViewerError
 from viewer.formats import WRITERS
-from viewer.formats.quoted_marks import refuse_quoted_marks
-from viewer.formats.unhidden import unhidden_count
-from viewer.sources.document import Document, open_document
-from viewer.sources.projection import Projection
-from viewer.sources.shown import ShownMessage
+from viewer.formats.leak_check import unhidden_count
+from viewer.formats.text.quoted_marks import refuse_quoted_marks
+from viewer.model.visibility import Reveal
 
 
 @click.command("convert", short_help="Write another dialect.")

@@ -11,7 +11,7 @@ from viewer.cli.output import Output
 from viewer.cli.show import print_live, print_text
 from viewer.cli.terminal import take_keyboard
 from viewer.cli.view import Wanted, open_viewer
-from viewer.core.visibility import Audience, Reveal
+from viewer.model.visibility import Audience, Reveal
 from viewer.resources import bundled
 
 

@@ -11,7 +11,7 @@ import click
 
 from viewer.errors import ViewerError
 from viewer.render.crash import take_faults
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 
 FINE = 0
 FINDINGS = 1

@@ -9,11 +9,11 @@ import click
 
 from viewer.cli import completing, options
 from viewer.cli.exits import FINE
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Rule
 from viewer.errors import ViewerError
+from viewer.model.diagnostic import Rule
 from viewer.render.explanation import explanation_lines
 from viewer.render.style import Line
+from viewer.rules import RULES
 
 
 @click.command("explain", short_help="Explain a code.")

@@ -6,17 +6,17 @@ from pathlib import Path, PurePath
 
 import click
 
+from viewer.atomic_file import WholeFile
 from viewer.cli import completing, options
 from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import mention_if_empty, refuse_if_unknown
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.cli.withheld import say_what_is_withheld
-from viewer.core.visibility import Audience, Reveal
+from viewer.document.document import Document, open_document
+from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
-from viewer.sources.document import Document, open_document
-from viewer.whole_file import WholeFile
 
 
 @click.command("export", short_help="Write what is shown as a file for others.")

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from colorsys import rgb_to_hls
 from pathlib import Path
 
-from viewer.core.yaml_plain import read_plain
-from viewer.core.yaml_reading import LARGEST
-from viewer.render.net import netted
+from viewer.render.strip_controls import netted
 from viewer.render.style import Line, Look
+from viewer.syntax.yaml_plain import read_plain
+from viewer.syntax.yaml_reader import LARGEST
 from viewer.values import frozen
 
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -35,7 +35,7 @@ class FirstColors:
 
 def colors_of(name: str, folders: Sequence[Path], *, exact: bool) -> FirstColors | None:
     """Those of a theme that gives all its colours itself; `exact`: the terminal shows any colour, not only 256."""
-    from viewer.tui.theme_places import theme_path
+    from viewer.tui.themes.places import theme_path
 
     path = theme_path(name, folders)
     if path is None:

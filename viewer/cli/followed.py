@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.core.dialect import Options
+from viewer.reading.format import Options
 from viewer.values import frozen
 
 

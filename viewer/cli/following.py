@@ -10,14 +10,14 @@ from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
 from viewer.cli.followed import Followed
 from viewer.cli.interruption import Interruption
 from viewer.cli.output import has_reader
+from viewer.document.live import LiveChange, LiveDocument
 from viewer.errors import FileRewrittenError
-from viewer.sources.bytes import STANDARD_INPUT, is_directory
 from viewer.sources.changes import WAITING, Condition, Reason
+from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.follow import FollowSource
-from viewer.sources.held_file import Clock
-from viewer.sources.live import LiveChange, LiveDocument
+from viewer.sources.followed_file import Clock
 from viewer.sources.newest import NewestFile
-from viewer.sources.wake import FolderWake, Polling, Watch
+from viewer.sources.watcher import FolderWake, Polling, Watch
 
 PAUSE = 0.05
 """So many seconds lie between two looks at the file where nothing wakes us."""

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from viewer.cli.exits import FINE, USAGE, complain
-from viewer.core.dialect import Options
-from viewer.core.findings import MOST_PER_CODE
+from viewer.document.document import Document, open_document
 from viewer.errors import ViewerError
-from viewer.render.figures import byte_size
-from viewer.sources.bytes import is_directory
-from viewer.sources.document import Document, open_document
+from viewer.index.findings import MOST_PER_CODE
+from viewer.reading.format import Options
+from viewer.render.number_format import byte_size
+from viewer.sources.files import is_directory
 
 MOST_KEYS_NAMED = 12
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")

@@ -12,11 +12,11 @@ from viewer.cli import completing
 from viewer.cli.exits import complain
 from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
-from viewer.core.dialect import Options
-from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
 from viewer.formats import DIALECTS
-from viewer.sources.bytes import check_standard_input, is_compressed
+from viewer.model.visibility import Audience, Reveal
+from viewer.reading.format import Options
+from viewer.sources.files import check_standard_input, is_compressed
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

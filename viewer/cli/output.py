@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from viewer.cli.terminal import color_count
 from viewer.errors import ViewerError
-from viewer.render.safe_text import normalize_newlines, safe
+from viewer.render.sanitize import normalize_newlines, safe
 from viewer.render.style import Line, Printable, Style
 from viewer.values import mutable
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from viewer.cli.output import Output
+from viewer.document.document import MOST_REVISIONS, Document
 from viewer.errors import FileRewrittenError
-from viewer.sources.document import MOST_REVISIONS, Document
 
 Result = TypeVar("Result")
 

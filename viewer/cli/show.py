@@ -12,11 +12,11 @@ from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs, mention_if_empty, unknown_sentence
 from viewer.cli.output import Output
 from viewer.cli.rewritten import read_again, retried
-from viewer.core.visibility import Audience, Reveal
+from viewer.document.document import Document
 from viewer.errors import FileRewrittenError
+from viewer.model.visibility import Audience, Reveal
 from viewer.render.conversation import conversation_lines
 from viewer.render.title import rule
-from viewer.sources.document import Document
 
 _DEBUG = "DEBUG view: more than the end user saw, who saw the messages marked with *."
 
@@ -100,14 +100,14 @@ def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
 
 
 def _print_lines(document: Document, audience: Audience, output: Output, name: str | None) -> None:
-    from viewer.render.machine import projection_lines
+    from viewer.render.json_lines import projection_lines
 
     output.write(projection_lines(document.project(audience), name))
 
 
 def _reset(document: Document, output: Output) -> None:
     """What was printed of the file counts no more: read it again."""
-    from viewer.render.machine import reset_line
+    from viewer.render.json_lines import reset_line
     from viewer.sources.changes import Reason
 
     read_again(document)

@@ -6,12 +6,12 @@ import time
 
 from viewer.cli.exits import complain
 from viewer.cli.output import Output
-from viewer.core.visibility import Audience
+from viewer.document.live import LiveDocument
+from viewer.model.visibility import Audience
+from viewer.render.json_lines import reset_line
 from viewer.render.live_conversation import LiveConversation
-from viewer.render.live_machine import LiveLines
-from viewer.render.machine import reset_line
+from viewer.render.live_json_lines import LiveLines
 from viewer.sources.changes import Reason
-from viewer.sources.live import LiveDocument
 
 _SHARE = 9
 """Looking through an open message takes a tenth of the time at most, however long it is."""

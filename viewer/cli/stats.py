@@ -13,13 +13,13 @@ from viewer.cli.exits import say
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
 from viewer.cli.rewritten import retried
-from viewer.core.visibility import Audience, Reveal
-from viewer.render.machine import encode
+from viewer.document.document import Document
+from viewer.document.stats import Stats, count
+from viewer.model.visibility import Audience, Reveal
+from viewer.render.json_lines import encode
 from viewer.render.style import Line, Look, Part, Printable, Style, own
 from viewer.render.table import Cell, table_lines
 from viewer.render.title import rule
-from viewer.sources.document import Document
-from viewer.sources.stats import Stats, count
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
 _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")

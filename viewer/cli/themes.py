@@ -9,12 +9,12 @@ import click
 from viewer.cli import completing, options
 from viewer.cli.exits import FINDINGS, FINE, complain
 from viewer.cli.output import Output
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 from viewer.render.style import own
 from viewer.render.table import Cell, table_lines
 
 if TYPE_CHECKING:
-    from viewer.tui.themes import ViewerTheme
+    from viewer.tui.themes.themes import ViewerTheme
 
 
 @click.command("themes", short_help="List and preview the themes.")
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
     """List the themes, those of your own among them; in a terminal with colours each is shown in its own. Exit code 1
     where one of them cannot be used."""
-    from viewer.tui.places import themes_folder
-    from viewer.tui.theme_file import ThemeError
-    from viewer.tui.theme_places import theme_names
-    from viewer.tui.themes import find_theme
+    from viewer.tui.settings.places import themes_folder
+    from viewer.tui.themes.files import ThemeError
+    from viewer.tui.themes.places import theme_names
+    from viewer.tui.themes.themes import find_theme
 
     folders = (themes_folder(),)
     found: list[ViewerTheme] = []
@@ -49,7 +49,7 @@ def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
 
 
 def _preview(themes: list[ViewerTheme], output: Output) -> None:
-    from viewer.tui.theme_preview import preview_lines
+    from viewer.tui.themes.preview import preview_lines
 
     for place, theme in enumerate(themes):
         if place:

@@ -13,27 +13,27 @@ from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
 from viewer.cli.show import print_live, print_text
 from viewer.cli.terminal import take_keyboard, theme_of_terminal
-from viewer.core.dialect import Options
-from viewer.core.visibility import Audience, Reveal
 from viewer.errors import ViewerError
+from viewer.model.visibility import Audience, Reveal
+from viewer.reading.format import Options
 from viewer.render.style import Style, own
 from viewer.render.table import Cell, table_lines
 from viewer.signals import interrupt_at_once
-from viewer.sources.bytes import STANDARD_INPUT, is_directory
+from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
 from viewer.values import frozen
 
 if TYPE_CHECKING:
-    from viewer.cli.first_screen import Taken
-    from viewer.tui.settings import Settings
+    from viewer.cli.first_page import Taken
+    from viewer.tui.settings.settings import Settings
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse an unknown theme, also if there is no screen to use it on."""
     if value and not context.resilient_parsing:
-        from viewer.tui.places import themes_folder
-        from viewer.tui.theme_places import theme_names, theme_path
-        from viewer.tui.yaml_file import did_you_mean
+        from viewer.tui.settings.places import themes_folder
+        from viewer.tui.settings.yaml_file import did_you_mean
+        from viewer.tui.themes.places import theme_names, theme_path
 
         folders = (themes_folder(),)
         if theme_path(value, folders) is None:
@@ -125,8 +125,8 @@ def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
 
 
 def _open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
-    from viewer.tui.settings import theme_in_force
-    from viewer.tui.settings_file import read_settings
+    from viewer.tui.settings.file import read_settings
+    from viewer.tui.settings.settings import theme_in_force
 
     settings = read_settings()
     theme = theme_in_force(settings, wanted.theme, wanted.color)
@@ -159,7 +159,7 @@ def _begun(
     """The first page of a file that is opened at its beginning."""
     if wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
         return nullcontext()
-    from viewer.cli.first_screen import Wish, first_screen
+    from viewer.cli.first_page import Wish, first_screen
 
     return first_screen(Wish(paths[0], wanted.audience, wanted.style, wanted.dialect, wanted.reading, theme, settings))
 

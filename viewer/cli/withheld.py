@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.cli.exits import say
-from viewer.sources.projection import Projection
+from viewer.document.projection import Projection
 
 
 def say_what_is_withheld(projection: Projection) -> None:

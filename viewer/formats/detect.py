@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from viewer.core.json_text import JsonKind, JsonNode, JsonReading, read_json
-from viewer.core.parser import BYTE_ORDER_MARK
-from viewer.core.patterns import rarely
-from viewer.core.preface import LONGEST_REMEMBERED, is_yaml_like, read_header
+from viewer.lazy import rarely
+from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
+from viewer.reading.parser import BYTE_ORDER_MARK
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.values import frozen
 
 HEAD = 64 * 1024
@@ -133,7 +133,7 @@ def _is_exchange(value: JsonNode) -> bool:
     """True for a request with its response."""
     if not any(value.get(key) for key in ("request", "response")):
         return False
-    from viewer.formats.json_wrappers import is_wrapper
+    from viewer.formats.json.wrappers import is_wrapper
 
     return is_wrapper(value)
 
@@ -186,14 +186,14 @@ def _by_version(header: bytes) -> Detection:
         return Detection("openchatml-2.2", "a document header without a readable version", 0.6)
     if version.startswith("0."):
         return Detection("openchatml-0.1", "the document header gives version 0.1", 0.9)
-    from viewer.formats.openchatml import grammar_of_version
+    from viewer.formats.text.openchatml import grammar_of_version
 
     name = grammar_of_version(version).name
     return Detection(name, "the version in the document header", 0.99)
 
 
 def _unmarked(text: bytes) -> Detection:
-    from viewer.formats.harmony import STRIPPED
+    from viewer.formats.text.harmony import STRIPPED
 
     if STRIPPED.match(text):
         return Detection("harmony", "channel words without their tokens: a decoder dropped them", 0.6)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer.render.json_layout import laid_out
-from viewer.render.lines import cells, plain_line, wrap
-from viewer.render.safe_text import SafeText, normalize_newlines, safe
+from viewer.render.line import cells, plain_line, wrap
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
 from viewer.render.style import Style
 
 

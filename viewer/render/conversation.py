@@ -6,14 +6,14 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from viewer.document.boundaries import Boundary
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.formats import DIALECTS
 from viewer.render.diagnostic import note
 from viewer.render.message import message_lines, remark, revealed_lines, stray_lines
 from viewer.render.style import Line, Printable, Style, own
 from viewer.render.title import boundary_lines, rule
-from viewer.sources.boundaries import Boundary
-from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
 
 BLANK: Line = ()
 

@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from types import TracebackType
 
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 
 CRASHED = 70
 """The exit code of a fault of the program, so that scripts can tell it from findings."""

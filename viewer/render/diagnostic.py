@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.core.offending import LONGEST_VALUE
-from viewer.core.rules import Diagnostic, fill_in, first_sentence
-from viewer.render.lines import cells, cluster_cells, clusters_at, cut, wrap
-from viewer.render.safe_text import SafeText, safe, safe_line
+from viewer.checks.offending import LONGEST_VALUE
+from viewer.document.document import Finding
+from viewer.document.values import ShownDiagnostic
+from viewer.model.diagnostic import Diagnostic, fill_in, first_sentence
+from viewer.render.line import cells, cluster_cells, clusters_at, cut, wrap
+from viewer.render.sanitize import SafeText, safe, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.sources.document import Finding
-from viewer.sources.shown import ShownDiagnostic
 
 _LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
 LONGEST_PATH = 4096

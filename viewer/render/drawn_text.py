@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from viewer.render.json_layout import laid_out, origins
-from viewer.render.lines import cells
+from viewer.render.line import cells
 from viewer.render.markdown import Styled, json_spans, markdown_spans
-from viewer.render.safe_text import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
 from viewer.values import frozen
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.core.rules import Rule
-from viewer.render.lines import lines_of, wrap
-from viewer.render.safe_text import SafeText
+from viewer.model.diagnostic import Rule
+from viewer.render.line import lines_of, wrap
+from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 
 _LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}

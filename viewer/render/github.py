@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from viewer.core.rules import Severity
+from viewer.document.document import Finding
+from viewer.model.diagnostic import Severity
 from viewer.render.diagnostic import full_code
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 from viewer.render.style import Printable
-from viewer.sources.document import Finding
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 

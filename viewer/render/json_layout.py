@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from viewer.core.patterns import rarely
-from viewer.render.safe_text import SafeText
+from viewer.lazy import rarely
+from viewer.render.sanitize import SafeText
 
 LARGEST = 1_000_000
 DEEPEST = 200

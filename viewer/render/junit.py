@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from viewer.core.rules import Severity
+from viewer.document.document import Finding
+from viewer.model.diagnostic import Severity
 from viewer.render.diagnostic import full_code, headline
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 from viewer.render.style import Printable
-from viewer.sources.document import Finding
 from viewer.values import frozen
 
 _LONGEST_NAME = 4096

@@ -6,8 +6,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from viewer.render.lines import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
-from viewer.render.safe_text import SafeText
+from viewer.render.line import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
+from viewer.render.sanitize import SafeText
 from viewer.values import frozen
 
 

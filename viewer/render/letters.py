@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from viewer.document.values import Headline, ShownMessage
 from viewer.render.style import Look
-from viewer.sources.shown import Headline, ShownMessage
 
 UNKNOWN = "?"
 """A role or a channel that no specification knows."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from viewer.render.lines import plain_line, wrap
-from viewer.render.safe_text import SafeText, normalize_newlines, safe
+from viewer.render.line import plain_line, wrap
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
 from viewer.render.style import Printable, Style
 
 _SETTLES = re.compile(

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from viewer.document.projection import Projection
+from viewer.document.tail import Tail
+from viewer.document.values import Item, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.render.conversation import Page
 from viewer.render.live_body import LiveBody
 from viewer.render.message import gutter_of, inner_width, message_head, message_tail, remark
 from viewer.render.style import Line, Style
-from viewer.sources.projection import Projection
-from viewer.sources.shown import Item, ShownDiagnostic, ShownMessage, ShownStray
-from viewer.sources.tail import Tail
 
 TAKEN_BACK = "what stands above was a thought; it is cut from here on"
 MOST_KEPT = 1024 * 1024

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from viewer.document.values import ShownCall, ShownMessage, ShownStray
 from viewer.render.body import body_lines
-from viewer.render.lines import cells, wrap
-from viewer.render.safe_text import SafeText
+from viewer.render.line import cells, wrap
+from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.sources.shown import ShownCall, ShownMessage, ShownStray
 
 _BY_ROLE = {"user": Look.USER, "tool": Look.TOOL, "system": Look.SYSTEM, "developer": Look.SYSTEM}
 _BY_CHANNEL = {"final": Look.ASSISTANT, "analysis": Look.ANALYSIS, "commentary": Look.COMMENTARY}

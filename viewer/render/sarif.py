@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viewer import __version__
-from viewer.core.diagnostics import RULES
-from viewer.core.rules import Rule, Severity, fill_in
+from viewer.document.document import Finding
+from viewer.model.diagnostic import Rule, Severity, fill_in
 from viewer.render.diagnostic import full_code
-from viewer.sources.document import Finding
+from viewer.rules import RULES
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _INDEX = {code: index for index, code in enumerate(RULES)}

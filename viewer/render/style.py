@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, NewType
 
-from viewer.render.safe_text import SafeText, safe_line
+from viewer.render.sanitize import SafeText, safe_line
 from viewer.values import frozen
 
 

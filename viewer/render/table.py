@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from viewer.render.lines import cells, wrap
-from viewer.render.safe_text import SafeText
+from viewer.render.line import cells, wrap
+from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Look, Part, Style, own
 
 Cell = SafeText | int | None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.document.boundaries import Boundary
 from viewer.formats import DIALECTS
-from viewer.render.lines import cells, cut, wrap
-from viewer.render.safe_text import SafeText, safe_line
+from viewer.render.line import cells, cut, wrap
+from viewer.render.sanitize import SafeText, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
-from viewer.sources.boundaries import Boundary
 
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""

@@ -6,7 +6,7 @@ import zlib
 from array import array
 from collections.abc import Callable, Sequence
 
-from viewer.core.messages import Span
+from viewer.model.messages import Span
 
 BLOCK = 256 * 1024
 

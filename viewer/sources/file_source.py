@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from viewer.core.messages import Span
 from viewer.errors import FileRewrittenError, UnprovenError
+from viewer.model.messages import Span
 from viewer.sources.checksums import BLOCK
 from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
 

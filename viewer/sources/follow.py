@@ -7,7 +7,6 @@ import os
 import stat
 import time
 
-from viewer.sources.bytes import STANDARD_INPUT
 from viewer.sources.changes import (
     DENIED,
     DIRECTORY,
@@ -24,10 +23,11 @@ from viewer.sources.changes import (
     Reset,
     State,
 )
-from viewer.sources.generation import Generation
-from viewer.sources.held_file import Clock, HeldFile, Identity, identity_of
-from viewer.sources.held_stream import HeldStream
-from viewer.sources.wake import Polling, Wake
+from viewer.sources.files import STANDARD_INPUT
+from viewer.sources.followed_file import Clock, HeldFile, Identity, identity_of
+from viewer.sources.followed_pipe import HeldStream
+from viewer.sources.revision import Generation
+from viewer.sources.watcher import Polling, Wake
 
 TURN = 8 * 1024 * 1024
 """So many bytes are read in one turn at most."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from viewer.core.messages import Span
+from viewer.model.messages import Span
 from viewer.sources.checksums import BLOCK, Checksums
 from viewer.sources.stamp import Stamp, is_young, size_in, stamp_of
 

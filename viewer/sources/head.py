@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from viewer.sources.bytes import is_compressed
+from viewer.sources.files import is_compressed
 from viewer.sources.stamp import stamp_of
 
 

@@ -6,7 +6,7 @@ import time
 
 from viewer.errors import ViewerError
 from viewer.sources.folder import Found, look_through
-from viewer.sources.held_file import Clock
+from viewer.sources.followed_file import Clock
 
 PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two scans. A slow scan is followed by a longer pause, so that scanning takes a tenth of the time; the

@@ -16,32 +16,32 @@ from textual.command import Provider
 from textual.css.query import NoMatches
 from textual.filter import LineFilter, Monochrome, NoColor
 
-from viewer.core.dialect import Options
-from viewer.core.visibility import Reveal
 from viewer.errors import ViewerError
+from viewer.model.visibility import Reveal
+from viewer.reading.format import Options
 from viewer.render.crash import report_crash
 from viewer.render.style import Style, own
 from viewer.resources import bundled
 from viewer.signals import TerminalGuard
-from viewer.sources.bytes import Source, is_directory
-from viewer.sources.wake import FolderWake, Watch
-from viewer.tui.barrier import Barrier
-from viewer.tui.commands import command_provider
-from viewer.tui.endings import fault_of, take_faults_of, take_signals
-from viewer.tui.in_place import in_place
-from viewer.tui.lasting_driver import lasting
-from viewer.tui.opening import Opener
-from viewer.tui.screens.following import Watching
-from viewer.tui.screens.main import FileWanted, MainScreen
-from viewer.tui.screens.parts import BegunAnew, DocumentRead, LeaveWanted
-from viewer.tui.settings import Settings, theme_in_force
-from viewer.tui.themed_app import ThemedApp
-from viewer.tui.view_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
+from viewer.sources.files import Source, is_directory
+from viewer.sources.watcher import FolderWake, Watch
+from viewer.tui.crash_handler import fault_of, take_faults_of, take_signals
+from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
+from viewer.tui.main.following import Watching
+from viewer.tui.main.parts import BegunAnew, DocumentRead, LeaveWanted
+from viewer.tui.main.screen import FileWanted, MainScreen
+from viewer.tui.palette import command_provider
+from viewer.tui.settings.settings import Settings, theme_in_force
+from viewer.tui.startup import Opener
+from viewer.tui.terminal.driver import lasting
+from viewer.tui.terminal.output_guard import Barrier
+from viewer.tui.terminal.resume_screen import in_place
+from viewer.tui.themes.themed_app import ThemedApp
 from viewer.values import frozen
 
 if TYPE_CHECKING:
-    from viewer.tui.folder_watch import FolderWatch
-    from viewer.tui.screens.files import Choice
+    from viewer.tui.dialogs.files import Choice
+    from viewer.tui.dialogs.folder_watch import FolderWatch
 
 
 @frozen
@@ -123,9 +123,9 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
     def _list_folder(self, folder: str, *, opens_newest: bool = False) -> None:
         """What is in the folder; leaving the list leaves the program."""
-        from viewer.tui.file_table import FileTable, Reading
-        from viewer.tui.folder_watch import FolderWatch
-        from viewer.tui.screens.files import FilesScreen
+        from viewer.tui.dialogs.file_table import FileTable, Reading
+        from viewer.tui.dialogs.files import FilesScreen
+        from viewer.tui.dialogs.folder_watch import FolderWatch
 
         audience = ViewState(strict=self.options.strict).audience
         table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))

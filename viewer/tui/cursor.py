@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.sources.rows import RowKind, Rows
+from viewer.document.rows import RowKind, Rows
 from viewer.values import frozen
 
 

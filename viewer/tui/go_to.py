@@ -7,9 +7,9 @@ from bisect import bisect_left
 from enum import Enum
 from itertools import chain
 
-from viewer.sources.projection import Projection
-from viewer.sources.rows import RowKind, Rows
-from viewer.tui.actions import DEBUG_ONLY
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
+from viewer.tui.keys import DEBUG_ONLY
 from viewer.values import frozen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from viewer.sources.rows import RowKind, Rows
+from viewer.document.rows import RowKind, Rows
 
 
 def next_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from tests.samples import Sample
-from viewer.core.dialect import Options
-from viewer.core.visibility import END_USER, EVERYTHING, Audience
+from viewer.document.document import Document, open_document
+from viewer.document.projection import Projection
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.reading.format import Options
 from viewer.render.exports import EXPORTERS
-from viewer.sources.bytes import open_source
-from viewer.sources.document import Document, open_document
-from viewer.sources.projection import Projection
+from viewer.sources.files import open_source
 
 STRICT = Audience(strict=True)
 AUDIENCES = {"safe": END_USER, "strict": STRICT, "debug": EVERYTHING}

@@ -10,10 +10,10 @@ import pytest
 from tests.render.exports.exported import AUDIENCES, STRICT, Page, export, own_words, project_text, projected
 from tests.samples import Sample, samples
 from tests.tui.test_nothing_hidden import hidden_pieces
-from viewer.core.diagnostics import RULES
-from viewer.core.visibility import END_USER, EVERYTHING, Audience, Reveal
+from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
 from viewer.render.exports import EXPORTERS, default_name, exporter_of
 from viewer.render.exports.view_words import counts_words
+from viewer.rules import RULES
 
 EVERY_FORM = pytest.mark.parametrize("form", EXPORTERS)
 EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
@@ -134,7 +134,7 @@ def test_a_picture_says_where_it_is_cut(tmp_path: Path) -> None:
 
 
 def test_lines_for_programs_are_those_of_show(tmp_path: Path) -> None:
-    from viewer.render.machine import projection_lines
+    from viewer.render.json_lines import projection_lines
 
     for audience in AUDIENCES.values():
         shown = projected(TOUR, audience)

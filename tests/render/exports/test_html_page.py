@@ -10,13 +10,13 @@ import pytest
 
 from tests.render.exports.exported import AUDIENCES, Page, export, project_text, projected
 from tests.samples import Sample, samples
-from viewer.core.visibility import END_USER, EVERYTHING
+from viewer.document.values import ShownMessage
+from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, body_html
 from viewer.render.exports.html_page import POLICY
 from viewer.render.exports.palette import INKS
 from viewer.render.json_layout import laid_out
-from viewer.render.safe_text import SafeText, normalize_newlines, safe
-from viewer.sources.shown import ShownMessage
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
 EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)

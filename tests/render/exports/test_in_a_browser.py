@@ -12,7 +12,7 @@ from tests.render.exports.exported import AUDIENCES, export, own_words, project_
 from tests.render.exports.test_html_page import HOSTILE, hostile_text
 from tests.samples import Sample, samples
 from tests.tui.test_nothing_hidden import hidden_pieces
-from viewer.core.visibility import END_USER, EVERYTHING
+from viewer.model.visibility import END_USER, EVERYTHING
 
 pytestmark = pytest.mark.skipif(found() is None, reason="there is no Chromium on this machine")
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")

@@ -11,10 +11,10 @@ from markdown_it.token import Token
 from tests.render.exports.exported import AUDIENCES, export, project_text, projected
 from tests.render.exports.test_html_page import HOSTILE, hostile_text
 from tests.samples import Sample, samples
-from viewer.core.visibility import END_USER
+from viewer.document.values import ShownMessage
+from viewer.model.visibility import END_USER
 from viewer.render.exports.markdown_page import code, escaped, fenced
-from viewer.render.safe_text import SafeText, normalize_newlines, safe
-from viewer.sources.shown import ShownMessage
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
 
 BLOCKS = {
     "blockquote_close", "blockquote_open", "bullet_list_close", "bullet_list_open", "fence", "heading_close",

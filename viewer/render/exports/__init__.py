@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import PurePath
 
-from viewer.core.visibility import Audience
+from viewer.document.projection import Projection
+from viewer.model.visibility import Audience
 from viewer.render.exports.view_words import badge
-from viewer.render.safe_text import safe_line
-from viewer.sources.projection import Projection
+from viewer.render.sanitize import safe_line
 from viewer.values import frozen
 
 

@@ -6,12 +6,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from viewer.core.messages import Span
+from viewer.model.messages import Span
 from viewer.render.drawn_text import BodyText, drawn_text
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, opening, text, words
-from viewer.render.figures import counted
 from viewer.render.markdown import LARGEST, Styled
-from viewer.render.safe_text import SafeText, normalize_newlines, safe
+from viewer.render.number_format import counted
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
 from viewer.render.style import Look
 
 FOLD_FROM, FOLD_TO = 60, 40

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind, Rows
 from viewer.render.exports.html_message import anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, opening, text, words
-from viewer.render.figures import one_line
 from viewer.render.letters import letter_of, look_of
-from viewer.render.safe_text import safe_line
-from viewer.sources.projection import Projection
-from viewer.sources.rows import RowKind, Rows
+from viewer.render.number_format import one_line
+from viewer.render.sanitize import safe_line
 
 _SNIPPET = 60
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from viewer.document.projection import Projection
+from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.steps import Told
-from viewer.render.figures import duration
 from viewer.render.letters import is_call, letter_of, look_of
 from viewer.render.message import STOPS, details_of, may_be_json
-from viewer.render.safe_text import SafeText, safe_line
+from viewer.render.number_format import duration
+from viewer.render.sanitize import SafeText, safe_line
 from viewer.render.style import Look
-from viewer.sources.projection import Projection
-from viewer.sources.shown import ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 
 Places = Callable[[ShownDiagnostic], str]
 """The anchor of a problem in the table of problems."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from viewer import __version__
-from viewer.core.visibility import Audience, Reveal
+from viewer.document.boundaries import Boundary
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
+from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownStray
+from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports.html_contents import contents_html, turn_anchor
 from viewer.render.exports.html_message import SIGNS, clock, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
@@ -13,14 +17,10 @@ from viewer.render.exports.html_text import NOTHING, Html, closing, element, joi
 from viewer.render.exports.palette import custom_properties
 from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of, told_problems
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
-from viewer.render.figures import counted
-from viewer.render.safe_text import safe, safe_line
+from viewer.render.number_format import counted
+from viewer.render.sanitize import safe, safe_line
 from viewer.render.title import boundary_words, outline
 from viewer.resources import bundled
-from viewer.sources.boundaries import Boundary
-from viewer.sources.projection import Projection
-from viewer.sources.rows import Rows
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownStray
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _LONGEST_HEADER_LINE = 400

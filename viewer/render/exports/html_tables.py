@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from viewer.core.diagnostics import RULES
+from viewer.document.values import ShownCall, ShownDiagnostic
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS, anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, name, opening, words
-from viewer.render.figures import counted, duration
-from viewer.sources.shown import ShownCall, ShownDiagnostic
+from viewer.render.number_format import counted, duration
+from viewer.rules import RULES
 
 
 def problem_anchor(position: int) -> str:

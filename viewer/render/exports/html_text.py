@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from typing import NewType
 
-from viewer.render.safe_text import SafeText, safe_line
+from viewer.render.sanitize import SafeText, safe_line
 
 Html = NewType("Html", str)
 """Text that a browser may be given; pages are made of no other type."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.document.projection import Projection
 from viewer.render.exports.view_words import badge, revealed_names
-from viewer.render.machine import encode, projection_lines
-from viewer.sources.projection import Projection
+from viewer.render.json_lines import encode, projection_lines
 
 
 def json_lines(projection: Projection, title: str) -> Iterator[str]:

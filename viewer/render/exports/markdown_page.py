@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from viewer.document.boundaries import Boundary
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS, clock
 from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of
@@ -15,15 +18,12 @@ from viewer.render.exports.view_words import (
     transcript_words,
     view_sentence,
 )
-from viewer.render.figures import duration
 from viewer.render.json_layout import laid_out
 from viewer.render.letters import letter_of
 from viewer.render.message import STOPS, details_of, may_be_json
-from viewer.render.safe_text import SafeText, normalize_newlines, safe, safe_line
+from viewer.render.number_format import duration
+from viewer.render.sanitize import SafeText, normalize_newlines, safe, safe_line
 from viewer.render.title import boundary_words, outline
-from viewer.sources.boundaries import Boundary
-from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 
 _TICKS = re.compile("`+")
 _SPECIAL = re.compile(r"([\\`*_\[\]#|~])")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.document.projection import Projection
 from viewer.render.conversation import conversation_lines
 from viewer.render.exports.view_words import badge, view_sentence
-from viewer.render.safe_text import safe_line
+from viewer.render.sanitize import safe_line
 from viewer.render.style import Style
-from viewer.sources.projection import Projection
 
 _WIDTH = 80
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from viewer.document.boundaries import Boundary
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import DIALECTS
 from viewer.render.conversation import Notes, calls_by_message
-from viewer.sources.boundaries import Boundary
-from viewer.sources.projection import Projection
-from viewer.sources.shown import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.values import frozen
 
 

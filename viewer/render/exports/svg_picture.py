@@ -8,13 +8,13 @@ from itertools import islice
 from rich.segment import Segment
 from rich.style import Style as Ink
 
+from viewer.document.projection import Projection
 from viewer.render.conversation import styled_lines
 from viewer.render.exports.palette import INKS
 from viewer.render.exports.view_words import badge, counts_words, revealed_names
-from viewer.render.safe_text import SafeText, safe_line
+from viewer.render.sanitize import SafeText, safe_line
 from viewer.render.style import Line, Look, Part, Style, own
 from viewer.render.svg import svg_pieces
-from viewer.sources.projection import Projection
 
 WIDTH = 100
 HIGHEST = 1000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from viewer.core.visibility import Audience, Reveal
+from viewer.document.rows import Rows
+from viewer.document.values import ShownTranscript
 from viewer.formats import DIALECTS
-from viewer.render.figures import counted
-from viewer.sources.rows import Rows
-from viewer.sources.shown import ShownTranscript
+from viewer.model.visibility import Audience, Reveal
+from viewer.render.number_format import counted
 
 _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messages"}
 

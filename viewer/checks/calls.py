@@ -1,0 +1,280 @@
+"""Checks of calls and replies: declared tools, arguments, envelopes, deadlines; the tools of one transcript."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import field
+
+from viewer.checks.context import Case
+from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
+from viewer.model.messages import Channel, Ending, Span
+from viewer.reading.header import is_tool
+from viewer.rules import RULES
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.tools.declarations import Declarations
+from viewer.values import mutable
+
+LONGEST_GLANCED = 4000
+"""Python refuses integers of more than 4,300 digits."""
+_REPORTED = {
+    "E-TOOL-TIMEOUT": ("reported", CallState.TIMEOUT),
+    "E-TOOL-CANCELLED": ("reported", CallState.CANCELLED),
+}
+
+
+@mutable
+class TurnNotes:
+    """What is compared within a turn."""
+
+    has_ok: bool = False
+    """Some reply has `ok`."""
+    lacking: list[tuple[int, Span]] = field(default_factory=list)
+    """Replies that lack it, as long as none has it."""
+    call_token: bool = False
+    json_calls: list[tuple[int, Span]] = field(default_factory=list)
+
+
+class ToolChecks:
+    """Follows the tools of an input: declarations, calls, replies; knows one transcript at a time."""
+
+    def __init__(self, ledger: CallLedger) -> None:
+        self._ledger = ledger
+        self._declarations = Declarations()
+        self._notes = TurnNotes()
+        self._turn = 0
+
+    def start_transcript(self) -> None:
+        """Another transcript begins: its declarations and calls are its own."""
+        self._ledger.start_transcript()
+        self._declarations = Declarations()
+        self._notes, self._turn = TurnNotes(), 0
+
+    def declare(self, text: str) -> None:
+        """A function list of 0.1."""
+        self._declarations.read_function_list(text)
+
+    def take(self, case: Case) -> None:
+        """The next settled message."""
+        self._enter_turn(case.turn)
+        header = case.message.header
+        if header.role == "assistant" and (is_tool(header.recipient) or _is_unaddressed_call(case)):
+            self._call(case)
+        elif header.role == "tool" and not header.malformed:
+            self._reply(case)
+        else:
+            self._other(case)
+        self._compare_turn(case)
+
+    def pass_by(self, turn: int) -> None:
+        """Messages that are no calls or replies, declare nothing and do not end as calls; the turn of the last one."""
+        self._enter_turn(turn)
+        self._ledger.pass_by()
+
+    def _enter_turn(self, turn: int) -> None:
+        if turn != self._turn:
+            self._ledger.enter_turn(turn)
+            self._notes, self._turn = TurnNotes(), turn
+
+    def _other(self, case: Case) -> None:
+        self._ledger.pass_by()
+        header = case.message.header
+        if header.role in ("system", "developer") and not header.malformed:
+            self._declarations.read(case.body.text)
+        self._notes.call_token |= case.message.ending is Ending.CALL
+        if header.role == "assistant" and b'"tool_calls"' in case.json and case.json.lstrip().startswith(b"{"):
+            member = _member(case.node, "tool_calls")
+            if member:
+                self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
+
+    def _compare_turn(self, case: Case) -> None:
+        """W-CALL-MIXED: both ways to call a tool in one turn."""
+        if self._notes.call_token:
+            for number, (start, end) in self._notes.json_calls:
+                case.add("W-CALL-MIXED", "turn", start, end, number)
+            self._notes.json_calls.clear()
+
+    def _call(self, case: Case) -> None:
+        message, header = case.message, case.message.header
+        self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
+        needs_id = case.transcript.dialect.call_ids
+        self._ledger.add_call(message, self._deadline(case), lambda: _id_place(case), needs_id)
+        recipient = header.recipient
+        if message.ending is not Ending.OPEN:
+            self._check_shape(case)
+        if recipient is None:
+            return
+        if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
+            case.report(
+                "W-TOOL-UNDECLARED", None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to=")
+            )
+        if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
+            self._check_arguments(case, recipient)
+
+    def _check_arguments(self, case: Case, tool: str) -> None:
+        if case.json_fault is not None or case.node is None:
+            return
+        node = case.node
+        if case.transcript.dialect.name == "openchatml-0.1":
+            node = node.get("arguments") or node
+        if node.kind is not JsonKind.OBJECT and _is_json(case):
+            return  # `_check_shape` reports it
+        for fault in self._declarations.check_node(tool, node):
+            case.report_in_body("E-CALL-SCHEMA", fault.reason, fault.start, fault.end)
+
+    def _check_shape(self, case: Case) -> None:
+        """E-CALL-SCHEMA of a JSON call that is no object or, in 0.1, names no tool."""
+        names_tool = case.transcript.dialect.name == "openchatml-0.1"
+        if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
+            return
+        if case.node.kind is not JsonKind.OBJECT:
+            case.report_in_body("E-CALL-SCHEMA", "not-an-object", case.node.start, case.node.end)
+        elif names_tool:
+            self._check_name(case, case.node)
+
+    def _check_name(self, case: Case, node: JsonNode) -> None:
+        name, arguments = node.get("name"), node.get("arguments")
+        if name is None:
+            end = node.end - 1 if node.closed else node.end
+            case.report_in_body("E-CALL-SCHEMA", "missing-argument", end, end)
+        elif name.kind is not JsonKind.STRING:
+            case.report_in_body("E-CALL-SCHEMA", "wrong-type", name.start, name.end)
+        elif case.message.header.recipient is None:
+            case.report_in_body("E-CALL-SCHEMA", "not-in-enum", name.start, name.end)
+        if arguments is not None and arguments.kind is not JsonKind.OBJECT:
+            case.report_in_body("E-CALL-SCHEMA", "not-an-object", arguments.start, arguments.end)
+
+    def _deadline(self, case: Case) -> int | None:
+        if b'"deadline_ms"' not in case.json:
+            return None
+        value = _loaded(case.json)
+        if isinstance(value, dict) and case.transcript.dialect.name == "openchatml-0.1":
+            value = value.get("arguments")
+        deadline = value.get("deadline_ms") if isinstance(value, dict) else None
+        return int(deadline) if isinstance(deadline, int | float) and _is_sane(deadline) else None
+
+    def _reply(self, case: Case) -> None:
+        dialect = case.transcript.dialect
+        row = self._ledger.add_reply(
+            case.message, lambda: _id_place(case), dialect.call_ids, notes_inferred=dialect.infers_calls
+        )
+        self._read_envelope(case, row)
+        self._look_at_time(case, row)
+
+    def _look_at_time(self, case: Case, row: int) -> None:
+        ledger = self._ledger
+        deadline = ledger.deadline_ms(row)
+        latency = ledger.latency_ms(row) if deadline is not None else None
+        late = latency is not None and deadline is not None and latency > deadline
+        if not late or ledger.state(row) is CallState.TIMEOUT or row in ledger.overdue:
+            return  # one event is one problem
+        assert latency is not None and deadline is not None
+        start = case.message.span[0]
+        case.report("E-TOOL-TIMEOUT", "late", (start, start))
+        ledger.set_late(row, case.message.number, latency - deadline)
+
+    def _read_envelope(self, case: Case, row: int) -> None:
+        constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
+        if not case.begins_object:
+            if constrained and case.json_fault is None and case.node:
+                case.report_in_body("W-REPLY-ENVELOPE", None, case.node.start, case.node.end)
+            return
+        value = _value(case) if case.message.ending is not Ending.OPEN else None
+        if not isinstance(value, dict):
+            return
+        if constrained:
+            self._compare_siblings(case, "ok" in value)
+        elif "ok" in value:
+            self._compare_siblings(case, True)
+        self._judge(case, row, value)
+
+    def _judge(self, case: Case, row: int, value: dict[str, object]) -> None:
+        code = _error_code(value.get("error"))
+        if code is None and value.get("ok") is not False:
+            return
+        node = case.node
+        error = node.get("error") if node and node.kind is JsonKind.OBJECT else None
+        is_coded = error is not None and error.kind is JsonKind.OBJECT
+        place = _member(error, "code") if is_coded and code else _member(node, "error" if code else "ok")
+        reason, state = _REPORTED.get(code or "", (None, CallState.FAILED))
+        if state is CallState.TIMEOUT and row in self._ledger.overdue:
+            return  # reported when the deadline passed
+        case.report_in_body(code or "W-TOOL-FAILED", reason, *(place or (0, 0)))
+        if self._ledger.state(row) in (CallState.OK, CallState.CANCELLED):
+            self._ledger.set_state(row, state)
+
+    def _compare_siblings(self, case: Case, has_ok: bool) -> None:
+        """W-REPLY-ENVELOPE: a reply that lacks `ok` where others of its turn have it."""
+        notes = self._notes
+        notes.has_ok |= has_ok
+        if not has_ok:
+            end = len(case.json.rstrip(b" \t\r\n")) - 1 + case.json_start
+            notes.lacking.append((case.message.number, case.body.source_span(end, end)))
+        if notes.has_ok:
+            for number, place in notes.lacking:
+                case.add("W-REPLY-ENVELOPE", None, *place, number)
+            notes.lacking.clear()
+
+
+def _is_unaddressed_call(case: Case) -> bool:
+    """True for a call without a recipient: one of 0.1 that names no tool, or one with a constraint in its body."""
+    header = case.message.header
+    if header.recipient is not None or header.channel is not Channel.COMMENTARY or header.malformed:
+        return False
+    return case.json_start > 0 or (case.transcript.dialect.name == "openchatml-0.1" and header.constrained)
+
+
+def _is_json(case: Case) -> bool:
+    return (case.message.header.content_type or "").lower() == "json" or case.json_start > 0
+
+
+def _loaded(data: bytes) -> object:
+    """The value of valid JSON; None for anything else, and for what this program does not look into."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _value(case: Case) -> object:
+    """The same for text that may have been looked at already; numbers in it count for nothing."""
+    if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
+        return case.glance.value
+    return _loaded(case.json)
+
+
+def _is_sane(number: float) -> bool:
+    return 0 <= number < 1e15
+
+
+def _error_code(error: object) -> str | None:
+    """The E- code that an error is, begins with, or has as its `code`."""
+    word = error.get("code") if isinstance(error, dict) else error
+    if not isinstance(word, str):
+        return None
+    code = next(iter(word.split(":")[0].split()), "")
+    return code if code in RULES and code.startswith("E-") else None
+
+
+def _member(node: JsonNode | None, key: str) -> Span | None:
+    """Where the value of a key stands."""
+    value = node.get(key) if node and node.kind is JsonKind.OBJECT else None
+    return (value.start, value.end) if value else None
+
+
+def _names(recipient: str) -> tuple[str, ...]:
+    bare = bare_tool_name(recipient)
+    return f'"{bare}"', f'"{recipient}"'
+
+
+def _without_key(place: Span, key: str) -> Span:
+    """The value alone, where the place covers `key=value`."""
+    start, end = place
+    return (start + len(key), end) if end - start > len(key) else place
+
+
+def _id_place(case: Case) -> Span:
+    """Where the call id stands, or should stand: at the end of the words that belong to `<|start|>`."""
+    call_id = case.message.header.call_id
+    if call_id is not None:
+        return case.place(f"call_id={call_id}", f'"{call_id}"')
+    return case.before_mark(b"<|channel|>", b"<|constrain|>", b"<|message|>")

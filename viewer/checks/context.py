@@ -1,0 +1,168 @@
+"""One settled message as the checks see it: its bytes, what was meant, and where its words stand."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+from viewer.model.messages import Message, Span
+from viewer.reading.bodies import Body
+from viewer.reading.format import Dialect
+from viewer.reading.yaml_header import HarmonyProfile
+from viewer.syntax.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
+from viewer.values import mutable
+
+Read = Callable[[int, int], bytes]
+
+
+class Report(Protocol):
+    """Records a diagnostic."""
+
+    def __call__(
+        self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1
+    ) -> None: ...
+
+
+LONGEST_HEADER = 64 * 1024
+NEAR = 1024
+"""How far from its body the words of a message are looked for where they stand among those of others."""
+
+BEGINS_OBJECT = re.compile(rb"[ \t\r\n]*\{")
+_CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
+
+
+_Value = TypeVar("_Value")
+
+
+class once(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
+    """A property that is worked out when it is first asked for; without the lock of `cached_property`."""
+
+    def __init__(self, work_out: Callable[[Any], _Value]) -> None:
+        self._work_out = work_out
+        self.__doc__ = work_out.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> once[_Value]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> _Value: ...
+
+    def __get__(self, instance: object | None, owner: type) -> _Value | once[_Value]:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._work_out(instance)
+        return value
+
+
+@mutable
+class Transcribed:
+    """What the checks must know of the transcript that a message belongs to."""
+
+    dialect: Dialect
+    profile: HarmonyProfile
+
+
+@dataclass
+class Case:
+    """A message, its body, and a way to report on it."""
+
+    message: Message
+    turn: int
+    body: Body
+    read: Read
+    transcript: Transcribed
+    add: Report
+    cut: array[int]
+    """Receives the number of the message if parts of its body are hidden."""
+    checked_to: int = 0
+    """Bytes before this offset have been looked at for their encoding."""
+
+    def report(self, code: str, reason: str | None, span: Span, count: int = 1) -> None:
+        """A diagnostic of this message at these bytes of the input."""
+        self.add(code, reason, span[0], span[1], self.message.number, count)
+
+    def report_in_body(self, code: str, reason: str | None, start: int, end: int, count: int = 1) -> None:
+        """A diagnostic at these bytes of what was meant."""
+        self.report(code, reason, self.body.source_span(start, end), count)
+
+    @once
+    def words(self) -> bytes:
+        """The bytes from the beginning of the message to its body, or as many as a header may have."""
+        start, end = self.message.span
+        body = self.message.body_span
+        return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
+
+    @once
+    def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
+        """What stands before the body, after it, and first in bytes that several messages share."""
+        start, end = self.message.span
+        pieces = self.message.pieces
+        first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)
+        spans = (max(start, first - NEAR), first), (last, min(end, last + NEAR)), (start, min(end, start + NEAR))
+        before, after, beginning = ((at, self.read(at, max(at, to))) for at, to in spans)
+        return before, after, beginning
+
+    def place(self, *needles: str) -> Span:
+        """Where the first of these words stands in the header; an empty span before the body where none does."""
+        for needle in needles:
+            word = needle.encode("utf-8", "replace")
+            at = self._find(word) if word else None
+            if at is not None:
+                return at, at + len(word)
+        return self.before_mark(b"<|message|>")
+
+    def _find(self, word: bytes) -> int | None:
+        if not self.transcript.dialect.shares_spans:
+            found = self.words.find(word)
+            return self.message.span[0] + found if found >= 0 else None
+        before, after, beginning = self._near
+        places = (
+            (before[0], before[1].rfind(word)),
+            (after[0], after[1].find(word)),
+            (beginning[0], beginning[1].find(word)),
+        )
+        return next((at + found for at, found in places if found >= 0), None)
+
+    def before_mark(self, *marks: bytes) -> Span:
+        """The empty span before the first of these marks in the header, where something should stand."""
+        words = b"" if self.transcript.dialect.shares_spans else self.words
+        places = [at for at in map(words.find, marks) if at >= 0]
+        at = self.message.span[0] + (min(places) if places else 0)
+        return at, at
+
+    @once
+    def json_start(self) -> int:
+        """Where JSON begins in the meant bytes: after a constraint that stands in the body by mistake."""
+        match = _CONSTRAINT_IN_BODY.match(self.body.data)
+        return match.end() if match else 0
+
+    @once
+    def json(self) -> bytes:
+        """The meant bytes as far as they may be JSON."""
+        return self.body.data[self.json_start :] if self.json_start else self.body.data
+
+    @once
+    def begins_object(self) -> bool:
+        """Whether the body begins as a JSON object does."""
+        return BEGINS_OBJECT.match(self.json) is not None
+
+    @once
+    def glance(self) -> JsonGlance:
+        """What a quick look at the body as JSON shows."""
+        return glance(self.json)
+
+    @once
+    def json_fault(self) -> JsonFault | None:
+        """What is wrong with the body as JSON."""
+        return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
+
+    @once
+    def node(self) -> JsonNode | None:
+        """The body as JSON; positions count the meant bytes."""
+        return read_json(self.json, self.json_start).node

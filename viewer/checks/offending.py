@@ -1,0 +1,72 @@
+"""The offending value of a diagnostic: read from its span when it is shown, never stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from viewer.lazy import rarely
+from viewer.model.diagnostic import Diagnostic, has_value
+
+LONGEST_VALUE = 40
+"""Characters of an offending value that are shown."""
+_LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
+_LONGEST_KEY = 256
+
+_KEY_BEFORE = rarely(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
+_IDS = ("W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN")
+_TYPED = ("W-RECORD-UNKNOWN", "I-RECORD-UNKNOWN", "W-PART-UNKNOWN")
+"""Codes whose span is a JSON value; the text names the type of the object that it is or belongs to."""
+_LONGEST_OBJECT = 4096
+_JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
+_NAME_BEFORE = ("wrong-type", "not-in-enum")
+"""Reasons whose span is the value of an argument; the text names the argument."""
+
+
+def offending_value(diagnostic: Diagnostic, read: Callable[[int, int], bytes]) -> str | None:
+    """The value for the `…` in the text of a diagnostic; None if the text has none. Not yet safe for a terminal."""
+    if not has_value(diagnostic.template):
+        return None
+    start, end = diagnostic.start, diagnostic.end
+    if diagnostic.code == "E-CALL-SCHEMA" and diagnostic.reason in _NAME_BEFORE:
+        key = _KEY_BEFORE.search(read(max(0, start - _LONGEST_KEY), start))
+        return key[1].decode("utf-8", "replace") if key else None
+    if end <= start:
+        return None
+    if diagnostic.code in _TYPED:
+        return _type_of(start, end, read)
+    value = read(start, min(end, start + _LONGEST_BYTES)).decode("utf-8", "replace")
+    if diagnostic.code in _IDS:
+        value = value.removeprefix("call_id=")
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        value = value[1:-1]
+    return value or None
+
+
+def _type_of(start: int, end: int, read: Callable[[int, int], bytes]) -> str | None:
+    """The `type` of the object at this place, or of the one that begins in the same line before it."""
+    data = read(start, min(end, start + _LONGEST_OBJECT))
+    if not data.startswith(b"{"):
+        before = read(max(0, start - _LONGEST_OBJECT), start)
+        data = before[before.rfind(b"\n") + 1 :]
+    value = _member(data, b'"type"')
+    return value.decode("utf-8", "replace") if value else None
+
+
+def _member(data: bytes, wanted: bytes) -> bytes | None:
+    """The string that a member of the first object has as its value; the object may be incomplete."""
+    depth, last, key = 0, b"", b""
+    for found in _JSON_TOKEN.finditer(data):
+        token = found[0]
+        if token in (b"{", b"["):
+            depth += 1
+        elif token in (b"}", b"]"):
+            depth -= 1
+        elif token == b":":
+            key = last
+        elif depth == 1 and key == wanted:
+            return token[1:-1]
+        last = token
+        if token != b":":
+            key = b""
+    return None

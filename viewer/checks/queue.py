@@ -1,0 +1,239 @@
+"""The checks behind the index: what waits for them, in the order of the input, and how each is done."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from viewer.checks.calls import ToolChecks
+from viewer.checks.context import Case, Read, Transcribed
+from viewer.checks.prefilter import Need, Needs, is_odd, plain_body
+from viewer.checks.text import MESSAGE_CHECKS, check_json, find_nul
+from viewer.index.calls import CallLedger
+from viewer.index.findings import Findings
+from viewer.index.messages import MessageIndex
+from viewer.model.diagnostic import Diagnostic
+from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
+from viewer.model.messages import Message, Stray, Transcript
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import Body, Decoder, Run, read_body
+from viewer.reading.format import Dialect
+from viewer.reading.yaml_header import profile
+from viewer.syntax.utf8 import ill_formed, whole_characters
+from viewer.values import frozen
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from viewer.reading.text_state import TextGrammar
+
+EVENT_BYTES = 256
+"""What an event counts for, beside the bytes of its message."""
+
+
+STRAY_BLOCK = 1024 * 1024
+"""Bytes of text outside messages that are looked at together."""
+
+
+@frozen
+class Messages:
+    """Whole messages of a run that wait for their checks, by their numbers."""
+
+    first: int
+    last: int
+    grammar: TextGrammar
+    noted: NDArray[np.int64]
+    """The numbers of those of whose header or stop there is something to report."""
+
+
+@frozen
+class Ended:
+    """The input has ended."""
+
+
+Work = Event | Messages | Ended
+
+
+class Checker:
+    """Takes work in the order of the input, and does it when it is told to."""
+
+    def __init__(
+        self, index: MessageIndex, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None
+    ) -> None:
+        self.findings = Findings(read, is_shown=self._is_shown)
+        self.unknown: str | None = None
+        """What the input is if its format was not recognized; it may hold messages all the same."""
+        self._text_between = Findings(read)
+        """W-TEXT-BETWEEN of an input without messages, where E-FORMAT-UNKNOWN says all that there is to say."""
+        self._shown: dict[int, bool] = {}
+        """Whether the end user sees messages with this look key."""
+        self.calls = CallLedger(self.report, index)
+        self.tools = ToolChecks(self.calls)
+        self.waiting: deque[Work] = deque()
+        self.waiting_bytes = 0
+        self.needs: Needs
+        """What the messages of the current transcript need."""
+        self._has_begun = False
+        self._transcribed: Transcribed
+        self.cut = array("I")
+        """The numbers of shown messages with hidden parts."""
+        self.checked_to = 0
+        """Bytes of messages before this offset have been looked at."""
+        self.index = index
+        self.read = read
+        self._ids = ids
+        self._dialects = dialects
+
+    def add(self, work: Work) -> None:
+        """Something that waits from now on."""
+        self.waiting.append(work)
+        self.waiting_bytes += self._size(work)
+
+    def _size(self, work: Work) -> int:
+        match work:
+            case Messages():
+                return self._bytes_between(work.first, work.last)
+            case Closed(message):
+                return EVENT_BYTES + message.span[1] - message.span[0]
+        return EVENT_BYTES
+
+    def work(self, size: int) -> None:
+        """Do about so many bytes of what waits."""
+        while self.waiting and size > 0:
+            work = self.waiting.popleft()
+            done = self._size(work)
+            match work:
+                case Messages():
+                    done = self._messages(work, size)
+                case Closed(message):
+                    self._closed(message)
+                case Found(code, reason, start, end, number):
+                    self.report(code, reason, start, end, number)
+                case Strayed(stray):
+                    self._strayed(stray)
+                case Started(transcript):
+                    self._started(transcript)
+                case ToolCancelled(_, call_id, start, end):
+                    self.calls.cancel(call_id, start, end)
+                case DeclaredTools(_, _, start, end):
+                    self.tools.declare(self.read(start, end).decode("utf-8", "replace"))
+                case Ended():
+                    self._end()
+            size -= done
+            self.waiting_bytes -= done
+
+    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
+        """A diagnostic."""
+        if code == "W-TEXT-BETWEEN" and self._has_no_messages:
+            self._text_between.most_per_code = self.findings.most_per_code
+            self._text_between.add(code, reason, start, end, message, count)
+            return
+        self._release()
+        self.findings.add(code, reason, start, end, message, count)
+
+    @property
+    def _has_no_messages(self) -> bool:
+        return self.unknown is not None and not len(self.index)
+
+    def _release(self) -> None:
+        """Report the text outside of messages after all, once there are messages."""
+        if self._has_no_messages or not len(self._text_between):
+            return
+        held, self._text_between = self._text_between, Findings(self.read)
+        for one in held:
+            self.findings.add(one.code, one.reason, one.start, one.end, one.message, one.count)
+        for code, count in held.more.items():
+            self.findings.add_more(code, count)
+
+    def _is_shown(self, number: int) -> bool:
+        if number > len(self.index):
+            return False
+        key = self.index.look_key(number)
+        if key not in self._shown:
+            self._shown[key] = is_user_safe(self.index[number])
+        return self._shown[key]
+
+    def _started(self, transcript: Transcript) -> None:
+        if self._has_begun:
+            self.tools.start_transcript()
+        self._has_begun = True
+        self._transcribed = Transcribed(self._dialects[transcript.dialect], profile(transcript.header))
+        self.needs = Needs(self.index, self._transcribed)
+
+    def _end(self) -> None:
+        """What was needed to check the input holds words of it, and is forgotten."""
+        self.calls.end_transcript()
+        self._release()
+        self.tools = ToolChecks(self.calls)
+        if self._has_begun:
+            del self._transcribed, self.needs
+            self._has_begun = False
+
+    def _closed(self, message: Message) -> None:
+        need, data = self._need(message)
+        if need is Need.NOTHING:
+            self.tools.pass_by(self.index.turn(message.number))
+        else:
+            case = self.case_of(message, data)
+            for check in (check_json,) if need is Need.JSON_AND_TOOLS else MESSAGE_CHECKS:
+                check(case)
+            self.tools.take(case)
+        self.checked_to = max(self.checked_to, message.span[1])
+
+    def ahead(self, message: Message) -> list[Diagnostic]:
+        """What is wrong with a message whose turn has not come, as far as it says so itself: not its calls."""
+        if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
+            return []
+        found = Findings(self.read)
+        case = replace(self.case_of(message, None), add=found.add, cut=array("I"))
+        for check in MESSAGE_CHECKS:
+            check(case)
+        return found.by_position()
+
+    def _need(self, message: Message) -> tuple[Need, bytes | None]:
+        """What a message needs, and the bytes of its body, where those are as they were written."""
+        body = plain_body(message)
+        if body is None or self._transcribed.dialect.shares_spans:
+            return Need.ALL, None
+        start = message.span[0]
+        data = self.read(*message.span)
+        if is_odd(data, body[0] - start, body[1] - start):
+            return Need.ALL, None
+        need = self.needs.of(message.number, self.index.look_key(message.number))
+        return need, data[body[0] - start : body[1] - start]
+
+    def case_of(self, message: Message, data: bytes | None) -> Case:
+        """A message as the checks see it; the bytes of its body, where those are as they were written."""
+        if data is None:
+            body = read_body(message.pieces, self.read, self._ids)
+        else:
+            body = Body(data, [Run(0, len(data), message.pieces[0].start, len(data), True)])
+        turn = self.index.turn(message.number)
+        return Case(message, turn, body, self.read, self._transcribed, self.report, self.cut, self.checked_to)
+
+    def _strayed(self, stray: Stray) -> None:
+        start, end = stray.span
+        while start < end:
+            data = whole_characters(self.read(start, min(end, start + STRAY_BLOCK)), start + STRAY_BLOCK < end)
+            for span in ill_formed(data, start):
+                self.report("W-ENCODING", "invalid-utf8", *span, None)
+            for first, last in find_nul(data, start):
+                self.report("W-ENCODING", "nul", first, last, None, last - first)
+            start += len(data)
+
+    def _messages(self, work: Messages, size: int) -> int:
+        """Check the first of these messages, about so many bytes; the others wait on. Returns how many bytes it was."""
+        from viewer.checks.batches import check_run
+
+        done = check_run(self, work, size)
+        if done < work.last:
+            self.waiting.appendleft(replace(work, first=done + 1))
+        rest = self._bytes_between(done + 1, work.last) if done < work.last else 0
+        return self._bytes_between(work.first, work.last) - rest
+
+    def _bytes_between(self, first: int, last: int) -> int:
+        return self.index.span(last)[1] - self.index.span(first)[0]

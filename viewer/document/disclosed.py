@@ -1,0 +1,38 @@
+"""What an audience is told of one diagnostic: of a hidden message no more than code, severity and number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.document.positions import Places
+from viewer.document.values import ShownDiagnostic
+from viewer.document.vault import Vault
+from viewer.document.visibility_cache import Sight
+from viewer.index.calls import CallLedger
+from viewer.model.diagnostic import Diagnostic
+from viewer.model.visibility import Audience
+
+
+def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], int]) -> ShownDiagnostic:
+    """For the end user, who is told no places."""
+    code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+    if message is None or not sight.sees(message):
+        return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+    number = label_of(message)
+    return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
+
+
+def placed(
+    diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places, vault: Vault, calls: CallLedger
+) -> ShownDiagnostic:
+    """For a developer, with its place where the audience sees what it belongs to."""
+    code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+    if not (audience.sees_stray if message is None else sight.sees(message)):
+        return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+    line, column = places.line_and_column(diagnostic.start)
+    span = diagnostic.start, diagnostic.end
+    value = vault.value_for(audience, diagnostic)
+    delay = calls.delay_ms(message) if (code, diagnostic.reason) == ("E-TOOL-TIMEOUT", "late") and message else None
+    return ShownDiagnostic(
+        code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count, value, delay
+    )

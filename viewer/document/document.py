@@ -1,0 +1,400 @@
+"""A document: one input read through a dialect, and the ways to look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from viewer.cache import forget, give_back
+from viewer.checks.analysis import Examiner
+from viewer.checks.offending import offending_value
+from viewer.checks.text import find_nul
+from viewer.document.judging import is_still
+from viewer.document.positions import Places
+from viewer.document.projection import Projection
+from viewer.document.vault import Vault
+from viewer.errors import FileRewrittenError, ViewerError
+from viewer.formats import DIALECTS, Detection, body_of_ids, detect
+from viewer.formats.detect import HEAD
+from viewer.index.calls import CallLink
+from viewer.index.findings import MOST_PER_CODE
+from viewer.index.messages import MessageIndex
+from viewer.model.diagnostic import Diagnostic
+from viewer.model.messages import Message
+from viewer.model.visibility import Audience
+from viewer.reading.format import Options
+from viewer.reading.parser import Parser
+from viewer.sources.checksums import BLOCK
+from viewer.sources.file_source import FileSource
+from viewer.sources.files import CHUNK, Source, open_source
+from viewer.syntax.utf8 import ill_formed
+from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.document.scanner import Scanner
+
+LONGEST_EXCERPT = 512
+BIG = 1024 * 1024
+"""From this size on an input is scanned: loading NumPy takes as long as reading so much without it."""
+WORTH_SCANNING = 16 * 1024
+"""A piece that is smaller is left to the parser."""
+PARSED_AT_ONCE = 16 * 1024
+CHECKED_AT_ONCE = 128 * 1024
+MOST_IN_BINARY = 20
+"""Findings in a binary input after which reading stops."""
+LARGEST_STEP = 4 * CHUNK
+CHECKING_SHARE = 0.8
+"""How much of the work on a big input is checking."""
+MOST_REVISIONS = 16
+"""A file that is rewritten so often while a command reads it cannot be read."""
+
+
+@frozen
+class Finding:
+    """A diagnostic with its place; for a developer's surface."""
+
+    diagnostic: Diagnostic
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class _Reader:
+    """Reads what the places and the checks of a document need; for the screen nothing if the file was rewritten."""
+
+    def __init__(self, source: Source, on_rewritten: Callable[[], None] | None = None, raises: bool = False) -> None:
+        self.on_rewritten = on_rewritten
+        self.raises = raises
+        """A step of reading is under way: it starts over if the file was rewritten."""
+        self._source = source
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        try:
+            return self._source.read(start, end)
+        except FileRewrittenError:
+            if self.raises or self.on_rewritten is None:
+                raise
+            self.on_rewritten()
+            return b""
+
+
+class Document:
+    """One input, read at once or bit by bit."""
+
+    def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
+        self.name = source.name
+        self._options = options
+        self._most_per_code = MOST_PER_CODE
+        self._dialect = dialect
+        self.revision = 0
+        """How many times the input has been read from the start again."""
+        self._reader = _Reader(source)
+        self._begin(source, _choose(source, dialect))
+
+    def _begin(self, source: Source, detection: Detection) -> None:
+        """Read this source from its first byte."""
+        self._source = source
+        reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
+        self.detection = detection
+        self._places = Places(reader.read)
+        self._examiner = Examiner(reader.read, DIALECTS, body_of_ids, defers=True)
+        self._examiner.is_partial = True
+        self._examiner.unknown = detection.unknown
+        self._examiner.findings.most_per_code = self._most_per_code
+        self._parser = Parser(DIALECTS[detection.dialect], self._options)
+        self._scanner: Scanner | None = None
+        self._is_prepared = False
+        self._read_to = 0
+        self._noise = 0
+        self._is_read = False
+        self._progress = 0.0
+        self.is_complete = False
+        """The input has been read to its end, and all of it has been checked."""
+        self._has_reported_fault = False
+        if source.converted:
+            self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+
+    def begin_again(self) -> None:
+        """Read the input from the start: the file was rewritten. What was projected before gives no body any more."""
+        if not isinstance(self._source, FileSource):
+            raise FileRewrittenError(self.name)
+        self.revision += 1
+        source = self._source.begin_again()
+        self._begin(source, _choose(source, self._dialect))
+
+    def is_rewritten(self) -> bool:
+        """True if the file no longer holds what was read of it; cheap enough to ask every second."""
+        try:
+            return isinstance(self._source, FileSource) and self._source.is_rewritten()
+        except OSError:
+            return False
+
+    @property
+    def on_rewritten(self) -> Callable[[], None] | None:
+        """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,
+        FileRewrittenError is raised."""
+        return self._reader.on_rewritten
+
+    @on_rewritten.setter
+    def on_rewritten(self, call: Callable[[], None] | None) -> None:
+        self._reader.on_rewritten = call
+
+    @property
+    def _is_stepping(self) -> bool:
+        return self._reader.raises
+
+    @_is_stepping.setter
+    def _is_stepping(self, value: bool) -> None:
+        self._reader.raises = value
+
+    def load(self) -> Document:
+        """Read the whole input."""
+        while not self.is_complete:
+            self.read_some(LARGEST_STEP)
+        return self
+
+    @property
+    def step_size(self) -> int:
+        """How many bytes may be read, or checked, at once while somebody sits at the keyboard."""
+        if self._is_read:
+            return CHECKED_AT_ONCE
+        return 2 * CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
+
+    @property
+    def wants_preparation(self) -> bool:
+        """Whether big pieces of it will be read with what is not loaded yet."""
+        return not self._is_prepared and not self._is_read and self._is_worth_scanning(CHUNK)
+
+    def prepare(self) -> None:
+        """Load that; in another thread, where somebody sits at the keyboard."""
+        import viewer.document.scanner  # noqa: F401
+
+        self._is_prepared = True
+
+    def read_some(self, size: int) -> None:
+        """Read on by this many bytes; then check as many. In the end the document is complete.
+
+        If the file was rewritten in the meantime, reading starts over."""
+        if self.is_complete:
+            return
+        self._is_stepping = True
+        try:
+            self._step(size)
+        except FileRewrittenError:
+            if self.on_rewritten is None and self.revision >= MOST_REVISIONS:
+                raise
+            self.begin_again()
+        finally:
+            self._is_stepping = False
+
+    def _step(self, size: int) -> None:
+        if self._is_read:
+            self._examiner.check_some(size)
+        elif data := self._next_bytes(size):
+            self._take(data)
+            if not self._scanner:
+                self._examiner.check_all()
+            if self._is_noise(data):
+                self._examiner.findings.most_per_code = MOST_IN_BINARY
+                self._end()
+        else:
+            self._end()
+        if self._is_read and self._examiner.is_checked:
+            forget()
+            if self._source.size >= BIG:
+                give_back()
+            self.is_complete = True
+        done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
+        self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
+
+    def _is_noise(self, data: bytes) -> bool:
+        """True if enough was found in binary input that reading it on is of no use."""
+        if self.unknown != "binary" or self._noise >= MOST_IN_BINARY:
+            return False
+        if data.count(0) == len(data):  # part of one long run
+            return False
+        found = chain(ill_formed(data), find_nul(data, 0))
+        self._noise += sum(1 for _ in islice(found, MOST_IN_BINARY))
+        return self._noise >= MOST_IN_BINARY
+
+    def _next_bytes(self, size: int) -> bytes:
+        """The next bytes. Big pieces end where a block of checksums does, since only whole blocks can do without."""
+        if not isinstance(self._source, FileSource):
+            return self._source.read(self._read_to, self._read_to + size)
+        if size > 2 * BLOCK:
+            size -= (self._read_to + size) % BLOCK
+        return self._source.next(self._read_to, size)
+
+    def _take(self, data: bytes) -> None:
+        self._read_to += len(data)
+        self._places.feed(data)
+        if self._is_worth_scanning(len(data)):
+            self._scan(data)
+            return
+        if isinstance(self._source, FileSource):
+            self._source.index(self._read_to - len(data), data)
+        self._examiner.take(self._parser.feed(data))
+
+    def _is_worth_scanning(self, size: int) -> bool:
+        if size < WORTH_SCANNING or not self._parser.has_frames:
+            return False
+        return self._scanner is not None or self._source.size >= BIG
+
+    def _scan(self, data: bytes) -> None:
+        """Read a big piece; only now NumPy is needed."""
+        if self._scanner is None:
+            from viewer.document.scanner import Scanner
+
+            self._scanner = Scanner(self._parser, self._examiner)
+            self._is_prepared = True
+        self._scanner.feed(data)
+        if isinstance(self._source, FileSource):
+            self._source.index(self._read_to - len(data), data, self._scanner.parsed)
+
+    def _end(self) -> None:
+        """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
+        self._examiner.take(self._parser.close())
+        self._report_fault()
+        self._examiner.close()
+        if self.unknown:
+            self._examiner.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
+        self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
+        self._is_read, self._examiner.is_partial = True, False
+
+    def _report_fault(self) -> None:
+        """Report, once and where reading stopped, that the source was damaged, truncated, or too large."""
+        fault = self._source.fault
+        if fault and not self._has_reported_fault:
+            self._has_reported_fault = True
+            self._examiner.findings.add("E-STREAM-TRUNCATED", fault, self._read_to, self._read_to, None)
+
+    @property
+    def unknown(self) -> str | None:
+        """If no transcript was recognized in a nonempty input, what it is: `json`, `text`, or `binary`."""
+        return None if len(self._examiner.index) else self._examiner.unknown
+
+    @property
+    def size(self) -> int:
+        """Bytes that were read."""
+        return self._read_to
+
+    @property
+    def is_read(self) -> bool:
+        """The input has been read to its end; it may still be checked."""
+        return self._is_read
+
+    @property
+    def is_checked(self) -> bool:
+        """True if the checks have seen everything that has been read, and nothing more is known to come."""
+        return self.is_complete
+
+    @property
+    def progress(self) -> float:
+        """How much of the input has been read and checked, from 0 to 1."""
+        return 1.0 if self.is_complete else self._progress
+
+    @property
+    def note(self) -> str:
+        """What the status line says of how the input is read; empty where it is read in place."""
+        return self._source.note
+
+    @property
+    def transcript_count(self) -> int:
+        """How many transcripts the input holds."""
+        return len(self._examiner.transcripts)
+
+    @property
+    def message_count(self) -> int:
+        """How many messages it holds, hidden ones too."""
+        return len(self._examiner.index)
+
+    @property
+    def index(self) -> MessageIndex:
+        """Spans and header facts of all messages; for counting, never for a view."""
+        return self._examiner.index
+
+    @property
+    def call_links(self) -> Sequence[CallLink]:
+        """All calls and replies; for counting, never for a view."""
+        return self._examiner.calls.links
+
+    def keep_per_code(self, most: int) -> Document:
+        """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
+        self._most_per_code = self._examiner.findings.most_per_code = most
+        return self
+
+    @property
+    def more_findings(self) -> dict[str, int]:
+        """How many diagnostics of each code are counted but not kept."""
+        return self._examiner.findings.more
+
+    def total(self, severity: str) -> int:
+        """How many diagnostics of a severity there are, those that are not kept included."""
+        return self._examiner.findings.total(severity)
+
+    def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
+        """The document as this audience may see it. Without `withholds`, FileRewrittenError is raised where the screen
+        shows nothing."""
+        on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
+        vault = Vault(self._source, self._examiner.unsettled, self._examiner.transcripts, self._is_still, on_rewritten)
+        return Projection(audience, self._examiner, self._places, vault)
+
+    def _report(self, source: Source) -> None:
+        """Say that something was withheld, unless the input is being read again already."""
+        if source is self._source and self.on_rewritten:
+            self.on_rewritten()
+
+    def _is_still(self, message: Message, frame: bytes) -> bool:
+        """True if these bytes still are the message of this number; the one that is given may be cut."""
+        known = self._examiner.index[message.number]
+        dialect = self._examiner.transcripts[known.transcript - 1].dialect
+        return is_still(known, frame, DIALECTS[dialect], self._options)
+
+    def findings(self) -> list[Finding]:
+        """Every diagnostic with its place, by place."""
+        return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
+
+    def cut_messages(self) -> frozenset[int]:
+        """The numbers of the shown messages with hidden parts."""
+        return frozenset(self._examiner.cut)
+
+    def _located(self, diagnostic: Diagnostic) -> Finding:
+        line, column = self._places.line_and_column(diagnostic.start)
+        end_line, end_column = self._places.line_and_column(diagnostic.end)
+        return Finding(diagnostic, line, column, end_line, end_column)
+
+    def value_of(self, finding: Finding) -> str | None:
+        """The offending value of a finding; for a command that reveals everything. Not yet safe for a terminal."""
+        return offending_value(finding.diagnostic, self._reader.read)
+
+    def line_text(self, finding: Finding) -> tuple[str, int, int]:
+        """The line of a finding cut around its place, and the columns of the place in it, counted from 0.
+
+        For a command that was told to reveal everything."""
+        start, end = finding.diagnostic.start, finding.diagnostic.end
+        line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
+        after = self._reader.read(start, start + LONGEST_EXCERPT)
+        after = after.split(b"\n", 1)[0].rstrip(b"\r")
+        before = self._reader.read(line_start, start).decode("utf-8", "replace")
+        place = after[: max(0, end - start)].decode("utf-8", "replace")
+        rest = after[max(0, end - start) :].decode("utf-8", "replace")
+        return before + place + rest, len(before), len(before) + len(place)
+
+
+def _choose(source: Source, dialect: str | None) -> Detection:
+    if dialect is None:
+        return detect(source.read(0, HEAD))
+    if dialect not in DIALECTS:
+        raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
+    return Detection(dialect, "as asked for", 1.0)
+
+
+def open_document(
+    path: str, *, dialect: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
+) -> Document:
+    """Read the input at a path."""
+    return Document(open_source(path), dialect, options).keep_per_code(most_per_code).load()

@@ -1,0 +1,292 @@
+"""A document that grows: a file that is followed, read through a dialect, and begun anew when the file changes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import suppress
+
+from viewer.cache import forget
+from viewer.document.deadlines import Deadlines
+from viewer.document.document import BIG, CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
+from viewer.errors import FileRewrittenError
+from viewer.formats import Detection, detect
+from viewer.formats.detect import HEAD
+from viewer.reading.format import Options
+from viewer.sources.changes import Change, Grew, Reason, Reset, State
+from viewer.sources.files import CHUNK, Source
+from viewer.sources.follow import FollowSource
+from viewer.sources.followed_file import Clock
+from viewer.sources.revision import Generation
+from viewer.values import frozen
+
+
+@frozen
+class LiveChange:
+    """What one step brought. Where `anew` is set, projections made before are those of the reading before."""
+
+    grew: bool = False
+    """Rows may have grown, messages may have been settled, calls may have another state."""
+    anew: bool = False
+    """A new reading began, in which numbers begin at 1."""
+    reset: Reason | None = None
+    """Why, where something had been read before."""
+    ended: bool = False
+    """The reading is over and all that was open is settled; what comes after it begins anew."""
+    state: State | None = None
+    """How the file is doing, where that has changed."""
+    more: bool = False
+    """There is more to be read or checked at once."""
+
+
+class LiveDocument(Document):
+    """A document of what a file holds now; `step` reads on. The source says when that is worth while."""
+
+    def __init__(
+        self,
+        source: FollowSource,
+        dialect: str | None = None,
+        options: Options | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        reads_first: bool = False,
+    ) -> None:
+        """With `reads_first` what is far from the end is checked when all has been read."""
+        self.following = source
+        self._reads_first = reads_first
+        self._clock = clock
+        self._is_asked_for = dialect is not None
+        self._queue: deque[Change] = deque()
+        self._taken = 0
+        """So many of the bytes that come next in the queue have been read."""
+        self._head = b""
+        """The beginning of the input, while its format is not settled."""
+        self._is_over = False
+        """The file has been read to its end for good, and another one follows."""
+        self._grew_at = clock()
+        super().__init__(source.generation, dialect, options)
+
+    def _begin(self, source: Source, detection: Detection) -> None:
+        super()._begin(source, detection)
+        self._examiner.is_partial = False  # what is still being written is shown as it comes
+        self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
+        self._told = self._revised = 0
+        """The number of diagnostics, and of changed reasons, that were taken."""
+        self._is_over = False
+        self.has_caught_up = False
+        """All that was there has been read once, though perhaps not checked."""
+
+    @property
+    def state(self) -> State:
+        """How the file is doing."""
+        return self.following.state
+
+    @property
+    def is_checked(self) -> bool:
+        """True if the checks have seen everything that the file holds now."""
+        return self.is_complete or (self.has_caught_up and self._examiner.is_checked)
+
+    @property
+    def progress(self) -> float:
+        """How much of what is there has been read."""
+        return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))
+
+    @property
+    def pulse(self) -> tuple[int, ...]:
+        """Other than before whenever more has happened than that the text of an open message has grown."""
+        examiner = self._examiner
+        counts = len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
+        return *counts, len(self._deadlines.revised), int(examiner.is_checked)
+
+    @property
+    def has_open_message(self) -> bool:
+        """Whether a message has begun and is not settled."""
+        return bool(self._examiner.unsettled)
+
+    @property
+    def open_numbers(self) -> list[int]:
+        """The messages that have begun and are not settled."""
+        return sorted(self._examiner.unsettled)
+
+    @property
+    def quiet_for(self) -> float:
+        """How many seconds ago the last byte came."""
+        return self._clock() - self._grew_at
+
+    @property
+    def open_number(self) -> int | None:
+        """The number of the first open message; for a developer's surface."""
+        return min(self._examiner.unsettled, default=None)
+
+    def new_findings(self) -> list[Finding]:
+        """The diagnostics of this reading that were not taken yet, by position: each when it is found, and again when
+        its reason changes."""
+        findings, revised = self._examiner.findings, self._deadlines.revised[self._revised :]
+        again = [row for row in revised if row < self._told]
+        fresh = (row for row in range(self._told, len(findings)) if not findings.is_spare(row))
+        new = [self._located(findings[row]) for row in (*again, *fresh)]
+        self._told, self._revised = len(findings), len(self._deadlines.revised)
+        return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
+
+    @property
+    def stalled_for(self) -> float:
+        """For how many seconds an open message has not gone on; 0 where none is open."""
+        return self.quiet_for if self.has_open_message else 0.0
+
+    def load(self) -> LiveDocument:
+        """Read all that is there now."""
+        while self.step().more:
+            pass
+        return self
+
+    def read_some(self, size: int) -> None:
+        """Read on by so many bytes, if they are there."""
+        self.step(size)
+
+    def close(self) -> None:
+        """The input ends here: what is open is unfinished."""
+        if self.is_complete:
+            return
+        if not self._is_over:
+            with suppress(FileRewrittenError):  # what was not checked yet cannot be checked any more
+                self._finish()
+        self.is_complete = True
+        self.following.close()
+
+    def step(self, size: int = CHUNK) -> LiveChange:
+        """Look at the file, and read on by so many bytes at most."""
+        if self.is_complete:
+            return LiveChange()
+        self._is_stepping = True
+        try:
+            return self._step_on(size)
+        except FileRewrittenError:
+            self._drop_reading()
+            return LiveChange(more=True)
+        finally:
+            self._is_stepping = False
+
+    def _drop_reading(self) -> None:
+        """A check found that the file was rewritten: nothing that is left of this reading counts. The source starts
+        over in its next turn, if it has not done so yet."""
+        while self._queue and not isinstance(self._queue[0], Reset):
+            self._queue.popleft()
+        self._taken = 0
+        self._is_over = True
+
+    def _step_on(self, size: int) -> LiveChange:
+        if not self._queue:
+            self._queue.extend(self.following.poll())
+        is_checked = self._examiner.is_checked or self._is_over
+        if not is_checked and not (self._queue and isinstance(self._queue[0], Grew)):
+            return self._check_on()
+        change = LiveChange(state=self._take_states())
+        if self._queue:
+            return self._changed(size, change.state)
+        if change.state and change.state.is_final:
+            self.close()
+            return LiveChange(grew=True, ended=True, state=change.state)
+        self.has_caught_up = True
+        return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
+
+    def _check_on(self) -> LiveChange:
+        """Check some of what was only read, since there was much of it; whatever else comes waits for that."""
+        self.has_caught_up = True
+        known = len(self._examiner.findings)
+        self._examiner.check_some(CHECKED_AT_ONCE)
+        self._deadlines.look(self._clock(), live=False)
+        return LiveChange(grew=self._examiner.is_checked or len(self._examiner.findings) > known, more=True)
+
+    def _take_states(self) -> State | None:
+        """The newest of the states that come next."""
+        state = None
+        while self._queue and isinstance(self._queue[0], State):
+            state = self._queue.popleft()
+        return state if isinstance(state, State) else None
+
+    def _changed(self, size: int, state: State | None) -> LiveChange:
+        """Take a reset and the bytes after it, or one of the two."""
+        reason, anew = None, False
+        if isinstance(self._queue[0], Reset):
+            reason = self._queue[0].reason
+            if reason is Reason.REPLACED and self._read_to and not self._is_over:
+                self._finish()  # the reset stays in the queue
+                return LiveChange(grew=True, ended=True, state=state, more=True)
+            self._queue.popleft()
+            reason, anew = reason if self._read_to else None, True
+            self._begin(self.following.generation, self._detection_of(b""))
+        if self._queue and isinstance(self._queue[0], Grew):
+            was_empty = not self._read_to
+            began = self._grow(self._next(size))
+            if self._noise >= MOST_IN_BINARY and self._read_to >= HEAD:
+                self.close()
+                return LiveChange(True, began or anew, reason, ended=True, state=state)
+            if began:
+                anew, reason = True, reason or (None if was_empty else Reason.DETECTED)
+        return LiveChange(True, anew, reason, state=state, more=True)
+
+    def _next(self, size: int) -> bytes:
+        """So many of the bytes that come next; the rest stays in the queue."""
+        change = self._queue[0]
+        assert isinstance(change, Grew)
+        data = change.data[self._taken : self._taken + size]
+        self._taken += len(data)
+        if self._taken == len(change.data):
+            self._queue.popleft()
+            self._taken = 0
+        return data
+
+    def _grow(self, data: bytes) -> bool:
+        """Read on; whether the reading began anew, since it is the first or the format is another one."""
+        before = self._head if self._read_to else b""
+        began = self._settle(before, data)
+        self._examiner.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
+        self._take(before + data if began else data)
+        self._look_for_noise(data)
+        if self._read_to == self.following.size:
+            self._report_fault()
+        self._deadlines.look(self._clock(), live=self.has_caught_up)
+        self._grew_at = self._clock()
+        return began
+
+    def _look_for_noise(self, data: bytes) -> None:
+        """List few findings of binary input; more may turn out to be something else while the format is open."""
+        is_noise = self._is_noise(data) or (self.unknown == "binary" and self._noise >= MOST_IN_BINARY)
+        self._examiner.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
+
+    def _settle(self, before: bytes, data: bytes) -> bool:
+        """Judge the format by all that is there, up to a size; whether the reading begins anew."""
+        if self._read_to >= HEAD:
+            return False
+        self._head = before + data[: HEAD - len(before)]
+        detection = self._detection_of(self._head)
+        if self._read_to and detection.dialect == self.detection.dialect:
+            self.detection = detection
+            self._examiner.unknown = detection.unknown
+            return False
+        self._begin(self.following.generation, detection)
+        return True
+
+    def _detection_of(self, head: bytes) -> Detection:
+        return self.detection if self._is_asked_for else detect(head)
+
+    def _take(self, data: bytes) -> None:
+        """Read on and check at once: who watches wants to know what became of calls. But what is scanned far from the
+        end may be only read; that is much faster than to check it."""
+        waits = not self._examiner.is_checked
+        super()._take(data)
+        is_far = self.following.length - self._read_to >= BIG
+        if not self._reads_first or self._scanner is None or not (waits or is_far):
+            self._examiner.check_all()
+
+    def _finish(self) -> None:
+        """Nothing more comes in this reading: what is open is unfinished."""
+        assert isinstance(self._source, Generation)
+        rest = self._source.add(b"", ends=True)
+        if rest:
+            self._take(rest)
+        self._end()
+        self._examiner.check_all()
+        forget()
+        self.is_complete = False
+        self._is_over = True

@@ -1,0 +1,400 @@
+"""A document as one audience may see it: the only thing that views, printing and export are given."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from viewer.checks.analysis import Examiner
+from viewer.document.boundaries import Boundary, first_question
+from viewer.document.call_lists import ShownCalls
+from viewer.document.call_watch import CallWatch
+from viewer.document.calls import SeenCalls, sees_both_ends, shown_call
+from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.disclosure import Teller
+from viewer.document.message_set import Chosen
+from viewer.document.new_diagnostics import Finds
+from viewer.document.panes import Lane
+from viewer.document.positions import Places
+from viewer.document.rows import RowKind, Rows
+from viewer.document.turn_starts import Border, TurnStarts, turn_starts
+from viewer.document.values import (
+    Headline,
+    HiddenRun,
+    Item,
+    ShownCall,
+    ShownDiagnostic,
+    ShownMessage,
+    ShownStray,
+    ShownTranscript,
+)
+from viewer.document.vault import Vault
+from viewer.document.visibility_cache import Sight
+from viewer.index.calls import CallLink
+from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript
+from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
+from viewer.reading.safe_fields import safe_header, withheld_count, without_unlisted
+from viewer.syntax.times import format_time
+from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.document.block_search import Skimmer
+
+WORTH_SKIMMING = 1024 * 1024
+"""Bytes of an input in which a text is looked for in many messages at once, which needs NumPy."""
+
+TITLE_READ = 400
+"""Characters of a message that may be read for a title of 60 columns: white space is joined."""
+
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
+"""A role of a hidden message that is none of these may be any text."""
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
+
+
+@frozen
+class Projection:
+    """Rows with bodies, and rows that say that something is hidden. Nothing hidden can be reached from it."""
+
+    audience: Audience
+    _examiner: Examiner
+    _places: Places
+    _vault: Vault
+
+    def is_of_same_reading(self, other: Projection) -> bool:
+        """Whether both look at one reading of one input; a file that changed is read anew."""
+        return self._examiner is other._examiner
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if no transcript was recognized so far."""
+        return self._examiner.unknown is not None and not len(self._examiner.index)
+
+    def transcripts(self) -> list[ShownTranscript]:
+        """The transcripts of the input; the end user gets only harmless values of their headers."""
+        if not (self.audience.strict and self.audience.is_safe):
+            return [self._shown_transcript(each, each.number) for each in self._examiner.transcripts]
+        found = enumerate(self.rows().shown_transcripts, 1)
+        return [self._shown_transcript(self._examiner.transcripts[number - 1], label) for label, number in found]
+
+    def transcript_of(self, rows: Rows, number: int) -> ShownTranscript:
+        """The transcript that a message belongs to."""
+        transcript = self._examiner.transcripts[self._examiner.index.transcript(number) - 1]
+        return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
+
+    def dialect_of(self, number: int) -> str:
+        """The format that the transcript of a message is written in."""
+        return self._examiner.transcripts[self._examiner.index.transcript(number) - 1].dialect
+
+    def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
+        """What to write where a transcript begins; `label` is the number that this audience knows it by. What `grows`
+        has neither a count of transcripts nor a title: both may come later."""
+        shown = rows.shown_transcripts
+        transcript = self._examiner.transcripts[shown[label - 1] - 1]
+        head = self._shown_transcript(transcript, label)
+        if grows or len(shown) < 2:
+            return Boundary(head, 0 if grows else len(shown))
+        return Boundary(head, len(shown), self._title(rows, transcript.number))
+
+    def _title(self, rows: Rows, transcript: int) -> str:
+        asked = first_question(self._examiner.index, transcript, rows.reach)
+        return "" if asked is None else " ".join(self.beginning(asked, TITLE_READ).split())
+
+    def _shown_transcript(self, transcript: Transcript, label: int) -> ShownTranscript:
+        version, model, header = transcript.version, transcript.model, transcript.header
+        if not self.audience.reveals(Reveal.SYSTEM):
+            version, model = _harmless(version), _harmless(model)
+        header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
+        return ShownTranscript(label, transcript.dialect, version, model, header_shown)
+
+    def rows(self, lane: Lane | None = None, only: Chosen | None = None, *, again: Sequence[Rows] = ()) -> Rows:
+        """The rows as far as the input has been read; more comes with `Rows.extend`. Of those that are given again the
+        ones that are wanted are used."""
+        wanted = Rows(self._examiner, self.audience, lane, only)
+        rows = next((each for each in again if each.is_like(wanted)), wanted)
+        rows.extend()
+        return rows
+
+    def items(self) -> Iterator[Item]:
+        """Messages, stray text and runs of hidden messages, in the order of the input."""
+        rows = self.rows()
+        return (self.item(rows, row) for row in range(len(rows)))
+
+    def writable(self) -> Iterator[ShownMessage]:
+        """The messages for a writer, with their text as it is written in the source."""
+        rows = self.rows()
+        for row in range(len(rows)):
+            if rows.kind(row) is RowKind.MESSAGE:
+                message = self._examiner.index[rows.value(row)]
+                transcript = rows.transcript_label(message.transcript)
+                shown = self._shown(message, rows.label(row), rows.turn(row), transcript)
+                yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
+
+    def item(self, rows: Rows, row: int) -> Item:
+        """What stands in a row, with its body."""
+        kind, value = rows.kind(row), rows.value(row)
+        if kind is RowKind.STRAY:
+            stray = self._examiner.strays[value]
+            return self._shown_stray(stray, rows.transcript_label(stray.transcript))
+        if kind is RowKind.HIDDEN:
+            return HiddenRun(self._examiner.index.transcript(rows.last_number(row)), value)
+        message = self._examiner.index[value]
+        return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
+
+    @property
+    def hidden_count(self) -> int:
+        """How many messages this audience does not see; a strict one is told of none."""
+        if self.audience.strict:
+            return 0
+        sight = Sight(self._examiner.index, self.audience.sees)
+        count = len(self._examiner.index)
+        return count - sight.count(1, count)
+
+    @property
+    def withheld_count(self) -> int:
+        """How many fields of the messages that this audience sees are left out for it."""
+        if self.audience.sees_unlisted:
+            return 0
+        index, sight = self._examiner.index, Sight(self._examiner.index, self.audience.sees)
+        counts: dict[int, tuple[int, bool]] = {}
+        total = 0
+        for number, key in index.look_keys(1, len(index)):
+            if not sight.sees_key(number, key):
+                continue
+            if key not in counts:
+                counts[key] = _withheld_by_key(index[number])
+            count, is_shown = counts[key]
+            total += count + (is_shown and index.call_id(number) is not None)
+        return total
+
+    @property
+    def withholds_header(self) -> bool:
+        """Whether a document header says more than this audience sees."""
+        if self.audience.reveals(Reveal.SYSTEM):
+            return False
+        is_strict = self.audience.strict and self.audience.is_safe
+        shown = set(self.rows().shown_transcripts) if is_strict else None
+        return any(
+            _says_more(transcript)
+            for transcript in self._examiner.transcripts
+            if shown is None or transcript.number in shown
+        )
+
+    @property
+    def stray_count(self) -> int:
+        """How many runs of text are outside any message, for an audience that may know it."""
+        return 0 if self.audience.strict else len(self._examiner.strays)
+
+    def _header(self, message: Message) -> Header:
+        """The header with the fields that this audience may see."""
+        if self.audience.sees_unlisted:
+            return message.header
+        return safe_header(message.header) if is_user_safe(message) else without_unlisted(message.header)
+
+    def _shown(self, message: Message, label: int, turn: int, transcript: int) -> ShownMessage:
+        placed = not self.audience.is_safe
+        header = self._header(message)
+        return ShownMessage(
+            transcript=transcript,
+            number=label,
+            turn=turn,
+            role=header.role,
+            name=header.name,
+            recipient=header.recipient,
+            channel=header.channel.value if header.channel else None,
+            channel_given=header.channel_given,
+            intent=header.intent,
+            call_id=header.call_id,
+            content_type=header.content_type,
+            constrained=header.constrained,
+            ending=message.ending.value,
+            body=self._vault.body_for(self.audience, message),
+            span=message.span if placed else None,
+            body_span=message.body_span if placed else None,
+            line=self._places.line(message.span[0]) if placed else None,
+            time=format_time(message.time_ms) if message.time_ms is not None else None,
+            visible=is_user_safe(message),
+            cancelled=message.cancelled,
+            extra=dict(header.extra),
+            message_kind=message_kind(message),
+            is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
+        )
+
+    def _shown_stray(self, stray: Stray, transcript: int) -> ShownStray:
+        body = self._vault.stray_for(self.audience, *stray.span)
+        return ShownStray(transcript, stray.after, stray.span, body)
+
+    def message(self, number: int) -> ShownMessage | None:
+        """One message, if this audience sees it; its number is that of the input."""
+        message = self._examiner.index[number]
+        if not self.audience.sees(message):
+            return None
+        return self._shown(message, number, self._examiner.index.turn(number), message.transcript)
+
+    @property
+    def message_count(self) -> int:
+        """How many messages have been read, for an audience that may know it."""
+        return len(self._examiner.index)
+
+    def turn_starts(self, after: int) -> TurnStarts:
+        """How many messages stand before each turn that begins after so many, shown or not; only for a developer."""
+        index, first = self._examiner.index, after + 1
+        last = 0 if self.audience.is_safe else len(index)
+        borders = index.transcripts(first, last) if first <= last else []
+        before = (index.turn(first - 1), index.transcript(first - 1)) if 1 < first <= last else (0, 0)
+        places = [Border(number - first, transcript) for number, transcript in borders]
+        return turn_starts(index.turns(first, last), places, *before, base=after)
+
+    def headline(self, number: int) -> Headline:
+        """What a list of messages tells of one. Only a developer is told anything of what is hidden."""
+        message = self._examiner.index[number]
+        header = self._header(message)
+        turn = self._examiner.index.turn(number)
+        if not self.audience.sees(message):
+            is_known = header.role in _ROLES and not self.audience.is_safe
+            return Headline(number, turn, False, header.role if is_known else "")
+        return Headline(
+            number,
+            turn,
+            True,
+            header.role,
+            header.name,
+            header.recipient,
+            header.channel.value if header.channel else None,
+            header.intent,
+            header.call_id,
+            message.ending.value,
+            is_user_safe(message),
+            sum(piece.end - piece.start for piece in message.pieces),
+            format_time(message.time_ms) if message.time_ms is not None else None,
+        )
+
+    def beginning(self, number: int, length: int) -> str:
+        """About so many characters of the beginning of a message's body, if this audience sees it."""
+        message = self._examiner.index[number]
+        if not self.audience.sees(message):
+            return ""
+        return self._vault.body_for(self.audience, _shortened(message, length))[:length]
+
+    def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
+        """The text of a row in blocks of about a megabyte; an empty block says only that there is more to wait for."""
+        kind, value = rows.kind(row), rows.value(row)
+        if kind is RowKind.HIDDEN:
+            return iter(())
+        if kind is RowKind.STRAY:
+            return iter((self._vault.stray_for(self.audience, *self._examiner.strays[value].span),))
+        return self._vault.blocks_for(self.audience, self._examiner.index[value])
+
+    def skimmer(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> Skimmer | None:
+        """What finds a text in many of these rows at once, or where that is not all that is looked for, the rows with
+        it; None where each of them must be looked at."""
+        index = self._examiner.index
+        if not len(index) or index.span(len(index))[1] < WORTH_SKIMMING:
+            return None
+        from viewer.document.byte_pattern import needle_of
+
+        needle = needle_of(text, ignores_case, is_all=is_all)
+        return self._vault.skimmer_for(self.audience, index, rows, needle) if needle else None
+
+    def message_at_byte(self, offset: int) -> int | None:
+        """The number of the message that a byte of the input belongs to; only for a developer."""
+        index = self._examiner.index
+        if self.audience.is_safe or not len(index):
+            return None
+        return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
+
+    def message_at_line(self, line: int) -> int | None:
+        """The number of the message that begins or goes on in a line of the input; only for a developer."""
+        index = self._examiner.index
+        if self.audience.is_safe or not len(index):
+            return None
+        end = index[len(index)].span[1]
+        return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
+
+    def raw(self, number: int) -> bytes:
+        """The bytes of a message as they stand in the input; only for a developer who sees it."""
+        message = self._examiner.index[number]
+        return self._vault.raw_for(self.audience, message)
+
+    def fault_places(self, number: int, found: Sequence[ShownDiagnostic]) -> list[tuple[Span, str]]:
+        """Where diagnostics of a message stand in its body's text, with their severity; only for a developer."""
+        spans = [diagnostic.span for diagnostic in found if diagnostic.span]
+        if self.audience.is_safe or not spans:
+            return []
+        places = self._vault.places_for(self.audience, self._examiner.index[number], spans)
+        return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
+
+    def why(self, number: int) -> str:
+        """Which rule shows or hides a message, in fixed words; only for a developer."""
+        return "" if self.audience.is_safe else reason_of(self._examiner.index[number])
+
+    def diagnostics_of(self, number: int) -> list[ShownDiagnostic]:
+        """What is wrong with one message."""
+        return [found for found in self.diagnostics() if found.message == number]
+
+    def diagnostics(self) -> list[ShownDiagnostic]:
+        """What is wrong: by place for those who may know places, else by message."""
+        return self._teller.all()
+
+    def problems(self, rows: Rows) -> SeenDiagnostics:
+        """The same for a view that grows, without notes for the end user; `rows` are all those of this projection."""
+        teller, examiner = self._teller, self._examiner
+        show = teller.show(rows)
+        return SeenDiagnostics(examiner.findings, show, examiner.ahead, by_place=teller.tells_places)
+
+    def finds(self, rows: Rows) -> Finds:
+        """The same as they come, for someone who follows."""
+        teller = self._teller
+        return Finds(self._examiner.findings, teller.show(rows), by_place=teller.tells_places)
+
+    @property
+    def _teller(self) -> Teller:
+        return Teller(self.audience, self._examiner, self._places, self._vault)
+
+    def call_watch(self) -> CallWatch:
+        """Calls as they come and as their states change, for someone who follows."""
+        sight = Sight(self._examiner.index, self.audience.sees)
+
+        def show(link: CallLink) -> ShownCall | None:
+            return shown_call(link) if sees_both_ends(link, sight) else None
+
+        if self.audience.is_safe:
+            return CallWatch([], show)
+        return CallWatch(self._examiner.calls.links, show, self._examiner.calls.relinked)
+
+    def calls(self) -> ShownCalls:
+        """Calls and their replies, for an audience that sees tools or commentary."""
+        if self.audience.is_safe:
+            return ShownCalls()
+        sight = Sight(self._examiner.index, self.audience.sees)
+        return SeenCalls(self._examiner.calls, sight, shown_call)
+
+
+def _shortened(message: Message, length: int) -> Message:
+    """The message with no more of its body than the beginning needs; thoughts at its beginning need all of it."""
+    if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
+        return message
+    piece = message.pieces[0]
+    return replace(message, pieces=(piece._replace(end=min(piece.end, piece.start + 4 * length)),))
+
+
+def _withheld_by_key(message: Message) -> tuple[int, bool]:
+    """How many fields are left out of messages like this one, besides the call id; and whether the end user sees it."""
+    if is_user_safe(message):
+        return withheld_count(message.header.with_call_id(None)), True
+    return len(message.header.extra), False
+
+
+def _says_more(transcript: Transcript) -> bool:
+    """Whether a header has more than a version and a model that everybody sees."""
+    given = {"version": transcript.version, "model": transcript.model}
+    return any(
+        value is not None and (key not in given or value != given[key] or _harmless(given[key]) is None)
+        for key, value in (transcript.header or {}).items()
+    )
+
+
+def _harmless(value: str | None) -> str | None:
+    return value if value is not None and _PLAIN_VALUE.fullmatch(value) else None

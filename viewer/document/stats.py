@@ -1,0 +1,107 @@
+"""Sums over a document for one audience: messages, bytes and calls by role, channel and tool; from the index alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.values import ShownCall, ShownMessage
+from viewer.index.calls import CallState
+from viewer.model.messages import Coding, Message
+from viewer.model.visibility import END_USER, Audience
+from viewer.values import frozen, mutable
+
+FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
+UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UNANSWERED))
+
+
+@mutable
+class Sum:
+    """Messages of one role on one channel."""
+
+    role: str
+    channel: str | None
+    messages: int = 0
+    bytes: int = 0
+    calls: int = 0
+
+
+@mutable
+class ToolSum:
+    """Calls of one tool."""
+
+    tool: str
+    calls: int = 0
+    replies: int = 0
+    failed: int = 0
+    unanswered: int = 0
+
+
+@frozen
+class Stats:
+    """What can be counted of a document."""
+
+    messages: list[Sum]
+    tools: list[ToolSum]
+    """Empty for an audience that sees no calls."""
+    hidden: int | None
+    """How many messages the audience does not see; None for a strict one."""
+
+
+def count(document: Document, audience: Audience) -> Stats:
+    """Count what this audience sees; of the rest there is one number."""
+    projection = document.project(audience)
+    calls = projection.calls()
+    calling = {call.call for call in calls}
+    sizes = _sizes_without_thoughts(document) if not audience.sees_thoughts else {}
+    sums: dict[tuple[str, str | None], Sum] = {}
+    hidden = 0
+    for message in document.index:
+        if not audience.sees(message):
+            hidden += 1
+            continue
+        row = _row(sums, message)
+        row.messages += 1
+        row.bytes += sizes[message.number] if message.number in sizes else _size(projection, message)
+        row.calls += message.number in calling
+    ordered = sorted(sums.values(), key=lambda row: (-row.messages, row.role, row.channel or ""))
+    return Stats(ordered, _by_tool(calls), None if audience.strict else hidden)
+
+
+def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
+    header = message.header
+    channel = header.channel.value if header.channel else header.channel_given
+    key = header.role, channel
+    if key not in sums:
+        sums[key] = Sum(*key)
+    return sums[key]
+
+
+def _size(projection: Projection, message: Message) -> int:
+    """The bytes that the body takes in the input; those of its text if it has the label of an attachment, whose part
+    holds more than anybody is shown."""
+    if any(piece.coding is Coding.LABEL for piece in message.pieces):
+        shown = projection.message(message.number)
+        return len(shown.body.encode("utf-8", "replace")) if shown else 0
+    return sum(piece.end - piece.start for piece in message.pieces if piece.coding is not Coding.BREAK)
+
+
+def _sizes_without_thoughts(document: Document) -> dict[int, int]:
+    """The size of what is shown of messages from which thoughts are cut out, since the index has the size of all."""
+    cut = document.cut_messages()
+    if not cut:
+        return {}
+    shown = (item for item in document.project(END_USER).items() if isinstance(item, ShownMessage))
+    return {item.number: len(item.body.encode("utf-8", "replace")) for item in shown if item.number in cut}
+
+
+def _by_tool(calls: Iterable[ShownCall]) -> list[ToolSum]:
+    sums: dict[str, ToolSum] = {}
+    for call in calls:
+        row = sums.setdefault(call.tool, ToolSum(call.tool))
+        row.calls += call.call is not None
+        row.replies += call.reply is not None
+        row.failed += call.state in FAILURES
+        row.unanswered += call.state in UNANSWERED
+    return sorted(sums.values(), key=lambda row: (-row.calls, row.tool))

@@ -1,0 +1,242 @@
+"""The vault: the only reader of bodies. It gives each audience what that audience may see, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from viewer.checks.offending import offending_value
+from viewer.document.body_blocks import BLOCK, body_blocks, size_of
+from viewer.document.rows import Rows
+from viewer.document.visibility_cache import Sight
+from viewer.errors import FileRewrittenError, UnprovenError
+from viewer.formats import DIALECTS, body_of_ids
+from viewer.formats.text.quoted_marks import shown_source
+from viewer.index.messages import MessageIndex
+from viewer.model.diagnostic import Diagnostic
+from viewer.model.messages import Coding, Kind, Message, Piece, Span, Transcript
+from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind
+from viewer.reading.bodies import Body, read_body
+from viewer.reading.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
+from viewer.reading.offset_map import all_characters_of
+from viewer.reading.open_bodies import hold_back
+from viewer.reading.thoughts import text_so_far
+from viewer.sources.file_source import FileSource
+from viewer.sources.files import Source
+
+if TYPE_CHECKING:
+    from viewer.document.block_search import Skimmer
+    from viewer.document.byte_pattern import Needle
+
+
+class HiddenError(Exception):
+    """The program asked for a body that its audience may not see: a fault of the program."""
+
+
+WHOLE_SPAN = 64 * 1024
+"""A message of up to so many bytes is read with its header and its stop."""
+
+Judge = Callable[[Message, bytes], bool]
+
+
+class Vault:
+    """Reads bodies from a source, for an audience; of messages that still grow as much as is certain.
+
+    If the source no longer holds what was indexed, no body comes out. `on_rewritten` is then called, for the screen,
+    and the text is empty; without it FileRewrittenError is raised."""
+
+    def __init__(
+        self,
+        source: Source,
+        unsettled: Container[int] = frozenset(),
+        transcripts: Sequence[Transcript] = (),
+        judge: Judge | None = None,
+        on_rewritten: Callable[[], None] | None = None,
+    ) -> None:
+        self._source = source
+        self._unsettled = unsettled
+        self._transcripts = transcripts
+        self._judge = judge
+        self._on_rewritten = on_rewritten
+
+    def body_for(self, audience: Audience, message: Message) -> str:
+        """The text of a message that this audience may see, without what is cut out for it."""
+        if not audience.sees(message):
+            raise HiddenError
+        try:
+            return self._text(audience, message)
+        except FileRewrittenError:
+            self._withhold()
+            return ""
+
+    def _text(self, audience: Audience, message: Message) -> str:
+        body = self._body(message)
+        grows = message.number in self._unsettled
+        if grows:
+            hold_back(body, self._unsettled)
+        kinds = _cut_kinds(audience, message)
+        if kinds:
+            shown = shown_so_far if grows else shown_text
+            return shown(body, message.header.role, kinds, in_json=self._is_json(message))
+        return text_so_far(body) if grows else body.text
+
+    def source_text_for(self, audience: Audience, message: Message) -> str | None:
+        """The same text with its escapes and literal blocks, where the format has them."""
+        if not audience.sees(message):
+            raise HiddenError
+        is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
+        if not is_escaped or message.number in self._unsettled:
+            return None
+        piece = message.pieces[0]
+        try:
+            source = self._body(message, (Piece(piece.start, piece.end, Coding.PLAIN),)).data
+            return shown_source(source, message.header.role, _cut_kinds(audience, message))
+        except FileRewrittenError:
+            self._withhold()
+            return None
+
+    def blocks_for(self, audience: Audience, message: Message) -> Iterator[str]:
+        """The same text in blocks of about a megabyte; see `body_blocks`."""
+        if not audience.sees(message):
+            raise HiddenError
+        if size_of(message) <= BLOCK or message.number in self._unsettled or not self._is_proven(message):
+            return iter((self.body_for(audience, message),))
+        return self._blocks(audience, message)
+
+    def _blocks(self, audience: Audience, message: Message) -> Iterator[str]:
+        cuts = bool(_cut_kinds(audience, message))
+        try:
+            yield from body_blocks(message, self._source.read, lambda: self._text(audience, message), cuts)
+        except FileRewrittenError:
+            self._withhold()
+
+    def _is_proven(self, message: Message) -> bool:
+        """True unless only a second judgement can show that the source still holds this message."""
+        start, end = message.span
+        try:
+            self._source.read(start, start + 1)
+            self._source.read(end - 1, end)
+        except UnprovenError:
+            return False
+        except FileRewrittenError:
+            pass  # reading the body says so
+        return True
+
+    def _withhold(self) -> None:
+        """Called while FileRewrittenError is handled."""
+        if self._on_rewritten is None:
+            raise
+        self._on_rewritten()
+
+    def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: Needle) -> Skimmer:
+        """What looks for a text in many of these rows at once, and only in what this audience sees."""
+        from viewer.document.block_search import Ground, Skimmer
+
+        cuts = Sight(index, lambda message: bool(_cut_kinds(audience, message)))
+        return Skimmer(Ground(index, rows, self._read_proven, Sight(index, audience.sees), cuts), needle)
+
+    def _read_proven(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets; none if they must be judged again, message by message."""
+        try:
+            return self._source.read(start, end)
+        except FileRewrittenError:
+            return b""
+
+    def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
+        """Where spans of the input stand in the body's text, for a developer who sees all of it."""
+        if audience.is_safe or not audience.sees(message):
+            raise HiddenError
+        if _cut_kinds(audience, message):
+            return [None] * len(spans)
+        try:
+            return list(all_characters_of(self._body(message), spans))
+        except FileRewrittenError:
+            self._withhold()
+            return [None] * len(spans)
+
+    def raw_for(self, audience: Audience, message: Message) -> bytes:
+        """The bytes of a message with its header, for a developer who sees it."""
+        if audience.is_safe or not audience.sees(message):
+            raise HiddenError
+        try:
+            return self._again(*message.span)
+        except UnprovenError:
+            return self._judged(message)
+        except FileRewrittenError:
+            self._withhold()
+            return b""
+
+    def stray_for(self, audience: Audience, start: int, end: int) -> str:
+        """Text outside any message, for an audience that asked for it."""
+        if not audience.sees_stray:
+            raise HiddenError
+        try:
+            return self._again(start, end).decode("utf-8", "replace")
+        except FileRewrittenError:
+            self._withhold()
+            return ""
+
+    def value_for(self, audience: Audience, diagnostic: Diagnostic) -> str | None:
+        """The offending value of a diagnostic, for an audience that sees everything."""
+        if not audience.reveals(Reveal.ALL):
+            return None
+        try:
+            return offending_value(diagnostic, self._again)
+        except FileRewrittenError:
+            self._withhold()
+            return None
+
+    def _body(self, message: Message, pieces: tuple[Piece, ...] | None = None) -> Body:
+        """The body of a message, or these pieces of it."""
+        start, end = message.span
+        pieces = message.pieces if pieces is None else pieces
+        is_one = all(start <= piece.start and piece.end <= end for piece in pieces)
+        try:
+            if not is_one or end - start > WHOLE_SPAN:
+                self._again(start, min(end, start + WHOLE_SPAN))  # the header is still there, too
+                return read_body(pieces, self._again, body_of_ids)
+            frame = self._again(start, end)
+        except UnprovenError:
+            frame = self._judged(message)
+        return read_body(pieces, lambda first, after: frame[first - start : after - start], body_of_ids)
+
+    @property
+    def _again(self) -> Callable[[int, int], bytes]:
+        """The screen trusts no stamp; it reads little."""
+        return self._source.read if self._on_rewritten is None else self._source.read_again
+
+    def _judged(self, message: Message) -> bytes:
+        """The bytes of a message that was judged again."""
+        if self._judge is None or not isinstance(self._source, FileSource):
+            raise FileRewrittenError(self._source.name)
+        frame = self._source.read_unproven(*message.span)
+        if not self._judge(message, frame):
+            raise self._source.rewritten()
+        return frame
+
+    def _is_json(self, message: Message) -> bool:
+        """True if control tokens in the body have no meaning of their own in the format."""
+        if not 0 < message.transcript <= len(self._transcripts):
+            return False
+        return DIALECTS[self._transcripts[message.transcript - 1].dialect].json_content
+
+
+_REVEALED_BY = {
+    BlockKind.THOUGHT: Reveal.ANALYSIS,
+    BlockKind.CALL: Reveal.COMMENTARY,
+    BlockKind.REPLY: Reveal.TOOL,
+    BlockKind.TOKENS: Reveal.UNCLEAR,
+}
+
+
+def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
+    """The kinds of blocks that are cut out of a body for this audience: of answers, and of what is hidden like one."""
+    if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
+        return frozenset()
+    return _kinds_of(audience)
+
+
+@lru_cache(maxsize=64)
+def _kinds_of(audience: Audience) -> frozenset[BlockKind]:
+    return frozenset(kind for kind in ALL_KINDS if not audience.reveals(_REVEALED_BY[kind]))

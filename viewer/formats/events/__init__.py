@@ -1,0 +1,1 @@
+"""Event streams: reader, deltas, and the kinds of events."""

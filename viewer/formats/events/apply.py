@@ -1,0 +1,375 @@
+"""What each event does to the messages: one method for each kind of event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from viewer.formats.events.chunks import ChatChunks
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, Fault, Lane, Opening
+from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
+from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
+from viewer.formats.events.kinds import TEXT_KEYS, Act, EventKind, Family, is_progress, kind_of
+from viewer.formats.events.objects import (
+    EventObject,
+    event_object,
+    has_text,
+    is_chunk,
+    is_thought,
+    kinds_of_event,
+    member_object,
+    names_of_event,
+    piece_of,
+    repeated_key,
+    said_by,
+    text_of,
+    tool_name,
+)
+from viewer.formats.events.streams import Streams
+from viewer.model.messages import Coding, Kind, Piece
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.times import parse_time
+
+_Act = Callable[["EventTaker", EventObject, EventKind], bool]
+
+
+class EventTaker:
+    """Takes events one after another. The caller records what it does not take as stray text."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.streams = Streams(record)
+        self._chunks = ChatChunks(self.streams, self._reject)
+        self._items = Items()
+        self._known: set[str] = set()
+        """The unlisted events without text that were reported."""
+        self._time_ms: int | None = None
+        """When the response began."""
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """True if this value, or the `event:` line before it, gives a type that is known here."""
+        if node.kind is JsonKind.STRING:
+            kind = kind_of(name) if name else None
+            return kind is not None and kind.act is Act.DELTA
+        if node.kind is not JsonKind.OBJECT:
+            return False
+        event = event_object(node)
+        return bool(kinds_of_event(event, name)) or is_chunk(event)
+
+    def take(self, node: JsonNode, name: str | None = None) -> bool:
+        """True if this was an event and has been taken; `name` is the type from an `event:` line."""
+        if node.kind is JsonKind.STRING and name:
+            return self._take_string(node, kind_of(name))
+        if node.kind is not JsonKind.OBJECT:
+            return False
+        event = event_object(node)
+        kinds = kinds_of_event(event, name)
+        if not kinds and not is_chunk(event):
+            return False
+        contradiction = event.contradiction
+        if contradiction or len({kind for kind in kinds if Act.DELTA in {each.act for each in kinds}}) > 1:
+            return self._reject(*(contradiction or event.span))
+        self._note_model(event)
+        if not kinds:
+            return self._chunks.take(event)
+        if kinds[0].act is Act.UNKNOWN:
+            return self._unknown(event, names_of_event(event, name)[0])
+        return _ACTS[kinds[0].act](self, event, kinds[0])
+
+    def _take_string(self, node: JsonNode, kind: EventKind | None) -> bool:
+        """A delta that is nothing but its text."""
+        if kind is None or kind.act is not Act.DELTA or kind.family is None:
+            return False
+        text = ItemText(kind.family, "", node, kind.is_refusal)
+        return self._write(EventObject((), (node.start, node.end)), ANONYMOUS, text)
+
+    def _reject(self, start: int, end: int) -> bool:
+        self._record.start_if_none(start)
+        self._record.report("E-PARSE-HEADER", "not-a-message", start, end)
+        return False
+
+    def _note_model(self, event: EventObject) -> None:
+        if not self._record.transcript:
+            response = response_of(event)
+            model = event.text("model") or text_of(response.get("model") if response else None)
+            if model:
+                self._record.start(event.span[0], model=model)
+
+    # Text.
+
+    def _delta(self, event: EventObject, kind: EventKind) -> bool:
+        assert kind.family is not None
+        value = event.get("delta", "data", "text")
+        if value is None:
+            return self._reject(*event.span)
+        if value.kind is not JsonKind.STRING:
+            return self._reject(value.start, value.end)
+        text = ItemText(kind.family, "", value, kind.is_refusal)
+        return self._write(event, self._items.lane_of(event, Act.DELTA, kind.family), text)
+
+    def _write(
+        self, event: EventObject, lane: Lane, text: ItemText, code: str | None = None, *, is_copy: bool = False
+    ) -> bool:
+        """Add a text to the message of a lane; `code` is reported if that opens the message."""
+        family, value = text.family, text.node
+        item = self._items.get(lane)
+        if family is Family.TEXT and is_thought(*event.layers):
+            family = Family.REASONING
+        own = event.said
+        if family is Family.TEXT and not self._may_be_said(lane):
+            family, code = Family.OTHER, "W-RECORD-UNKNOWN"
+        said = own.over(item.said) if item else own
+        piece = piece_of(value)
+        delta = Delta(lane, family, identity_of(said, family), piece, event.span, text.is_refusal, is_copy)
+        faults = (Fault(code, None, value.start, value.end),) if code else ()
+        self.streams.delta(delta, partial(self._opening, event, family, lane, faults))
+        return True
+
+    def _may_be_said(self, lane: Lane) -> bool:
+        item = self._items.get(lane)
+        if item is None:
+            return True
+        return lane.part not in item.parts and (item.is_message or not item.is_announced)
+
+    def _opening(self, event: EventObject, family: Family, lane: Lane, faults: tuple[Fault, ...]) -> Opening:
+        item = self._items.get(lane)
+        own = event.said
+        said = own.over(item.said) if item else own
+        time_ms = self._time_ms if event.time_ms is None else event.time_ms
+        opening = opening_of(event, family, said, self._names(event, lane), time_ms)
+        opening = opening._replace(faults=(*opening.faults, *faults))
+        if family is not Family.TEXT or not is_shown(opening.header):
+            return opening
+        header = opening.header
+        if item and item.is_announced:
+            allowed = is_shown(with_said(ANSWER, item.said))
+            return opening if allowed else opening._replace(header=replace(header, kind=Kind.UNKNOWN))
+        if lane.identified and self._items.announces_messages:
+            return opening._replace(header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
+        return opening
+
+    def _names(self, event: EventObject, lane: Lane) -> CallNames:
+        item = self._items.get(lane)
+        known = item.names if item else CallNames()
+        return CallNames(event.text("name") or known.name, event.text("call_id") or known.call_id)
+
+    def _flush(self, event: EventObject, kind: EventKind) -> bool:
+        lane = self._items.lane_of(event, kind.act, None)
+        self._declare(event, lane, None)
+        self.streams.flush(lane, event.span, Piece(*event.span, Coding.BREAK))
+        return True
+
+    def _unknown(self, event: EventObject, name: str) -> bool:
+        """An event that the table does not list: its text is hidden, and reported."""
+        lane = self._items.lane_of(event, Act.UNKNOWN, None)
+        self._declare(event, lane, None)
+        node = event.layers[-1]
+        if has_text(node):
+            value = event.get("delta", "text")
+            value = value if value is not None and value.kind is JsonKind.STRING else node
+            return self._write(event, lane, ItemText(Family.OTHER, "", value), "W-RECORD-UNKNOWN")
+        if name not in self._known and not is_progress(name):
+            self._known.add(name)
+            self._record.start_if_none(event.span[0])
+            self._record.report("I-RECORD-UNKNOWN", None, *event.span)
+        return True
+
+    # Ends.
+
+    def _done(self, event: EventObject, kind: EventKind) -> bool:
+        lane = self._items.lane_of(event, kind.act, kind.family)
+        if kind.family is Family.CALL:
+            names = self._names(event, lane)
+            self.streams.describe_call(lane, tool_name(names.name), names.call_id)
+        self._declare(event, lane, kind.family)
+        whole = event.get(*TEXT_KEYS)
+        taken = True
+        if kind.family and whole is not None and piece_of(whole) and not self.streams.has_seen(lane, kind.family):
+            if whole.kind is JsonKind.STRING:
+                text = ItemText(kind.family, "", whole, kind.is_refusal)
+                self._write(event, lane, text, is_copy=True)
+            else:
+                taken = self._reject(whole.start, whole.end)
+        self.streams.done(lane, kind.family, event.span)
+        return taken
+
+    def _declare(self, event: EventObject, lane: Lane, family: Family | None) -> None:
+        """What an event without text states of a message."""
+        self._items.note(lane, event.said)
+        self.streams.declare(lane, family, event.said)
+        flag = next((layer.get("thought") for layer in event.layers if is_thought(layer)), None)
+        if flag is not None:
+            self.streams.withdraw_lane(lane, Family.TEXT, (flag.start, flag.end))
+
+    def _part(self, event: EventObject, kind: EventKind) -> bool:
+        """A content part begins or ends. Its type decides whether its text is shown; its text is a repetition."""
+        lane = self._items.lane_of(event, kind.act, kind.family)
+        part = event.get("part")
+        if part is None or part.kind is not JsonKind.OBJECT:
+            return self._reject(*event.span) if part is not None else True
+        if "summary_part" in "".join(names_of_event(event, None)):
+            lane = self._items.lane_of(event, kind.act, Family.SUMMARY)
+            text = ItemText(Family.SUMMARY, lane.part, part.get("text") or part)
+        else:
+            text = part_text(part, lane.part)
+        self._declare_part(lane, text, part)
+        is_done = kind.family is not None
+        if is_done and not (text.is_unknown and not has_text(part)):
+            self._write_text(event, lane, text)
+        if is_done:
+            self.streams.done(lane, text.family, event.span)
+        return True
+
+    def _declare_part(self, lane: Lane, text: ItemText, part: JsonNode) -> None:
+        """A part that holds no text for the user: what the user saw of it is marked, and its rest is hidden."""
+        if text.family is Family.TEXT or not lane.identified:
+            return
+        self._items.at(lane).parts.add(lane.part)
+        given = part.get("type") or part
+        self.streams.withdraw_lane(lane, Family.TEXT, (given.start, given.end))
+
+    def _end(self, event: EventObject, kind: EventKind) -> bool:
+        lane = self._items.lane_of(event, kind.act, None)
+        self._declare(event, lane, None)
+        if lane.identified:
+            whole = event.get("text", "output_text")
+            if whole is not None and has_text(whole) and not self.streams.has_seen(lane, Family.TEXT):
+                self._write(event, lane, part_text(whole, ""), is_copy=True)
+            self.streams.done(lane, None, event.span)
+        self._take_response(event)
+        if not lane.identified:
+            self.end_response()
+        return True
+
+    def end_response(self) -> None:
+        """All that is open closes."""
+        self.streams.end_response()
+        self._forget()
+
+    def _break_off(self, event: EventObject, kind: EventKind) -> bool:
+        self._declare(event, ANONYMOUS, None)
+        self._take_response(event)
+        self.streams.break_off()
+        self._forget()
+        return True
+
+    def _take_response(self, event: EventObject) -> None:
+        """What the closing event repeats of the response."""
+        response = response_of(event)
+        if response is None:
+            return
+        self.streams.declare(ANONYMOUS, None, said_by((response,)))
+        output = output_of(response)
+        for number, item in enumerate(output):
+            place = EventObject((), event.span)
+            self._take_item(place, item, str(number), "I-STREAM-FINAL-ONLY")
+        text = response.get("output_text")
+        if text is not None and not output and text.kind is JsonKind.STRING and not self.streams.has_text:
+            whole = ItemText(Family.TEXT, "", text)
+            self._write(EventObject((response,), event.span), ANONYMOUS, whole, "I-STREAM-FINAL-ONLY", is_copy=True)
+
+    def _forget(self) -> None:
+        self._items.clear()
+        self._time_ms = None
+
+    def _begin(self, event: EventObject, kind: EventKind) -> bool:
+        self._forget()
+        self.streams.begin_response()
+        response = response_of(event)
+        time_ms = parse_time(response.get("created_at") if response else None)
+        self._time_ms = event.time_ms if time_ms is None else time_ms
+        return True
+
+    # Cancelling.
+
+    def _cancel(self, event: EventObject, kind: EventKind) -> bool:
+        lane = self._items.lane_of(event, kind.act, None)
+        self._declare(event, lane, None)
+        self.streams.cancel(lane, event.span)
+        return True
+
+    def _cancel_tool(self, event: EventObject, kind: EventKind) -> bool:
+        call_id = event.text("call_id")
+        if call_id is None:
+            return self._reject(*event.span)
+        self._record.cancel_tool(call_id, *event.span)
+        return True
+
+    # Items of a response.
+
+    def _item(self, event: EventObject, kind: EventKind) -> bool:
+        item = next((found for layer in event.layers if (found := member_object(layer, "item"))), None)
+        if item is None:
+            self._declare(event, self._items.item_lane(None, event, event.text("output_index")), None)
+            return True
+        self._learn(event, item, event.text("output_index"))
+        return True
+
+    def _item_done(self, event: EventObject, kind: EventKind) -> bool:
+        item = next((found for layer in event.layers if (found := member_object(layer, "item"))), None)
+        index = event.text("output_index")
+        lane = self._items.item_lane(item, event, index)
+        if item is None:
+            self._declare(event, lane, None)
+        else:
+            self._take_item(event, item, index, None)
+        self.streams.done(lane, None, event.span)
+        return True
+
+    def _learn(self, event: EventObject, item: JsonNode, index: str | None) -> Lane:
+        """What an event says of an item, and with it of the messages that the user saw of it."""
+        known = self._items.announce(item, event, index)
+        lane = known.lane
+        self.streams.describe_call(lane, tool_name(known.names.name), known.names.call_id)
+        self.streams.declare(lane, None, said_by((item, *event.layers)))
+        if not known.is_message:
+            given = item.get("type") or item
+            self.streams.withdraw_lane(lane, Family.TEXT, (given.start, given.end))
+        elif is_shown(with_said(ANSWER, known.said)):
+            self.streams.settle(lane, lambda header: with_said(replace(header, kind=Kind.SAID), known.said))
+        return lane
+
+    def _take_item(self, event: EventObject, item: JsonNode, index: str | None, code: str | None) -> None:
+        """An item that is complete. `code` is reported for texts that no delta brought."""
+        repeated = repeated_key((item,))
+        if repeated:
+            self._reject(*repeated)
+            return
+        lane = self._learn(event, item, index)
+        texts = list(texts_of(item))
+        for text in texts:
+            place = lane._replace(part=text.part) if lane.identified else lane
+            if text.family is not Family.TEXT and (text.part or len(texts) == 1):
+                whole = text.node
+                self.streams.withdraw_lane(place, Family.TEXT, (whole.start, whole.end))
+            self._write_text(event, place, text, code)
+
+    def _write_text(self, event: EventObject, lane: Lane, text: ItemText, code: str | None = None) -> None:
+        """A text that deltas may have brought before."""
+        if piece_of(text.node) is None or self.streams.has_seen(lane, text.family):
+            return
+        if text.is_unknown:
+            code = "W-PART-UNKNOWN" if text.part else "W-RECORD-UNKNOWN"
+        self._write(event, lane, text, code, is_copy=True)
+
+
+def _nothing(taker: EventTaker, event: EventObject, kind: EventKind) -> bool:
+    return True
+
+
+_ACTS: dict[Act, _Act] = {
+    Act.DELTA: EventTaker._delta,
+    Act.DONE: EventTaker._done,
+    Act.FLUSH: EventTaker._flush,
+    Act.CANCEL: EventTaker._cancel,
+    Act.TOOL_CANCEL: EventTaker._cancel_tool,
+    Act.ITEM: EventTaker._item,
+    Act.ITEM_DONE: EventTaker._item_done,
+    Act.PART_DONE: EventTaker._part,
+    Act.BEGINS: EventTaker._begin,
+    Act.ENDS: EventTaker._end,
+    Act.BREAKS_OFF: EventTaker._break_off,
+    Act.NOTHING: _nothing,
+}

@@ -1,0 +1,221 @@
+"""Chunks of chat completions: `choices[].delta` with text, reasoning, and tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from viewer.formats.events.delta_keys import Delta, Fault, Lane, Opening
+from viewer.formats.events.headers import CallNames, identity_of, opening_of
+from viewer.formats.events.items import ItemText, part_text
+from viewer.formats.events.kinds import Family
+from viewer.formats.events.objects import (
+    NOTHING_SAID,
+    EventObject,
+    Said,
+    disagreement,
+    has_text,
+    is_thought,
+    member_items,
+    member_object,
+    piece_of,
+    repeated_key,
+    said_by,
+    text_of,
+    tool_name,
+)
+from viewer.formats.events.streams import Streams
+from viewer.formats.json.fields import is_thought_key
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+_OF_DELTA = frozenset(
+    (
+        "role",
+        "name",
+        "channel",
+        "phase",
+        "recipient",
+        "to",
+        "intent",
+        "content",
+        "refusal",
+        "tool_calls",
+        "function_call",
+        "audio",
+        "annotations",
+        "citations",
+        "extra_content",
+        "provider_specific_fields",
+        "logprobs",
+        "content_type",
+        "id",
+        "type",
+        "thought",
+    )
+)
+_OF_CHOICE = frozenset(
+    (
+        "index",
+        "delta",
+        "role",
+        "channel",
+        "phase",
+        "recipient",
+        "to",
+        "intent",
+        "finish_reason",
+        "stop_reason",
+        "native_finish_reason",
+        "finish_details",
+        "logprobs",
+        "content_filter_results",
+        "content_filter_result",
+        "token_ids",
+        "matched_stop",
+        "seed",
+        "thought",
+    )
+)
+"""Members that this module reads, or that hold no text of a message."""
+
+
+class _Choice(NamedTuple):
+    """What a delta states, and where it belongs."""
+
+    event: EventObject
+    said: Said
+    lane: Lane
+    time_ms: int | None
+
+
+class ChatChunks:
+    """Reads chunks. The first chunk of a choice states its role, and whatever else holds for all of it."""
+
+    def __init__(self, streams: Streams, reject: Callable[[int, int], bool]) -> None:
+        self._streams = streams
+        self._reject = reject
+        self._said: dict[str, Said] = {}
+
+    def take(self, event: EventObject) -> bool:
+        """True if all of the chunk was taken."""
+        taken = True
+        choices = event.get("choices")
+        for choice in choices.items if choices else []:
+            known = choice.kind is JsonKind.OBJECT or self._reject(choice.start, choice.end)
+            taken = known and self._choice(event, choice) and taken
+        return taken
+
+    def _choice(self, event: EventObject, choice: JsonNode) -> bool:
+        lane = _lane(event, choice)
+        delta = member_object(choice, "delta")
+        nodes = [node for node in (delta, choice, *event.layers) if node is not None]
+        fault = repeated_key(nodes) or disagreement(nodes)
+        if fault:
+            return self._reject(*fault)
+        own = said_by(nodes)
+        if own.role is not None:
+            self._streams.reopen(lane)
+        said = self._said[lane.name] = own.over(self._said.get(lane.name, NOTHING_SAID))
+        place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
+        texts = list(_texts(delta, choice))
+        taken = True
+        for text in texts:
+            taken = self._text(place, text) and taken
+        for call in _calls(delta):
+            taken = self._call(place, call) and taken
+        if not texts:
+            self._streams.declare(lane, None, own)
+        if text_of(choice.get("finish_reason")):
+            self._streams.done(lane, None, event.span)
+            self._said.pop(lane.name, None)
+        return taken
+
+    def _text(self, choice: _Choice, text: ItemText) -> bool:
+        if piece_of(text.node) is None:
+            return True
+        self._write(choice, text.family, text.node, CallNames(), text)
+        return True
+
+    def _call(self, choice: _Choice, call: JsonNode) -> bool:
+        function = member_object(call, "function") or member_object(call, "custom") or call
+        part = choice.lane._replace(identified=True, part=f"call {text_of(call.get('index')) or 0}")
+        names = CallNames(text_of(function.get("name")), text_of(call.get("id")))
+        value = function.get("arguments") or function.get("input")
+        self._write(choice._replace(lane=part), Family.CALL, value, names)
+        if names.name or names.call_id:
+            self._streams.describe_call(part, tool_name(names.name), names.call_id)
+        return True
+
+    def _write(
+        self, choice: _Choice, family: Family, value: JsonNode | None, names: CallNames, text: ItemText | None = None
+    ) -> None:
+        event, said, lane, time_ms = choice
+        piece = piece_of(value) if value is not None else None
+        is_refusal = text is not None and text.is_refusal
+        delta = Delta(lane, family, identity_of(said, family), piece, event.span, is_refusal)
+        code = "W-PART-UNKNOWN" if value and text and text.is_unknown else None
+        faults = (Fault(code, None, value.start, value.end),) if code and value else ()
+        self._streams.delta(delta, partial(_opening, event, family, said, names, time_ms, faults))
+
+
+def _opening(
+    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Fault, ...]
+) -> Opening:
+    opening = opening_of(event, family, said, names, time_ms)
+    return opening._replace(faults=(*opening.faults, *faults))
+
+
+def _lane(event: EventObject, choice: JsonNode) -> Lane:
+    identifier = event.text("id")
+    index = text_of(choice.get("index")) or "0"
+    return Lane(f"chat:{index}:{identifier or ''}", identifier is not None)
+
+
+def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
+    """The texts of one choice, thoughts first, in the order that their messages have."""
+    if delta is not None:
+        yield from _thoughts(delta)
+        is_hidden = is_thought(delta, choice)
+        for text in _contents(delta):
+            hide = is_hidden and text.family is Family.TEXT
+            yield text._replace(family=Family.REASONING) if hide else text
+    for node, known in ((delta, _OF_DELTA), (choice, _OF_CHOICE)):
+        for member in node.members if node else ():
+            if member.key not in known and not is_thought_key(member.key) and has_text(member.value):
+                yield ItemText(Family.OTHER, "", member.value, is_unknown=True)
+
+
+def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
+    """What the model thought; one text under several names counts once."""
+    members = [member.value for member in delta.members if is_thought_key(member.key)]
+    texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
+    if texts:
+        yield from (ItemText(Family.REASONING, "", node) for node in reversed(texts.values()))
+        return
+    for node in members:
+        for item in node.items if node.kind is JsonKind.ARRAY else [node]:
+            text = item.get("text") or item.get("thinking") or item.get("summary") or item
+            if has_text(text):
+                yield ItemText(Family.REASONING, "", text)
+
+
+def _contents(delta: JsonNode) -> Iterator[ItemText]:
+    content = delta.get("content")
+    if content is not None and content.kind is JsonKind.OBJECT:
+        yield ItemText(Family.OTHER, "", content, is_unknown=True)
+    elif content is not None and content.kind is not JsonKind.NULL:
+        for node in content.items if content.kind is JsonKind.ARRAY else [content]:
+            yield part_text(node, "")._replace(part="")
+    refusal = delta.get("refusal")
+    if refusal is not None and refusal.kind is not JsonKind.NULL:
+        is_text = refusal.kind is JsonKind.STRING
+        yield ItemText(Family.TEXT if is_text else Family.OTHER, "", refusal, is_refusal=True, is_unknown=not is_text)
+    transcript = (member_object(delta, "audio") or delta).get("transcript")
+    if transcript is not None and transcript.kind is JsonKind.STRING:
+        yield ItemText(Family.TEXT, "", transcript)
+
+
+def _calls(delta: JsonNode | None) -> list[JsonNode]:
+    legacy = member_object(delta, "function_call")
+    return [*member_items(delta, "tool_calls"), *([legacy] if legacy else [])]

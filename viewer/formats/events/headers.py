@@ -1,0 +1,141 @@
+"""The header of a message that a delta opens, and the problems in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from viewer.formats.events.delta_keys import Fault, Identity, Opening
+from viewer.formats.events.kinds import Family
+from viewer.formats.events.objects import EventObject, Said, tool_name, word_of
+from viewer.model.messages import Channel, Ending, Header, Kind, Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.header import ROLES
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+_CHANNELS = {channel.value: channel for channel in Channel}
+
+ANSWER = Header("assistant", channel=Channel.FINAL)
+"""The header of a text about which nothing is stated."""
+
+
+class CallNames(NamedTuple):
+    """What an item of a response states about its call."""
+
+    name: str | None = None
+    call_id: str | None = None
+
+
+def identity_of(said: Said, family: Family) -> Identity:
+    """What distinguishes the message of a delta from others of its lane."""
+    role = None if said.role is None else word_of(said.role)
+    if family is not Family.TEXT:
+        return Identity(role, None, None, None)
+    intent = None if said.intent is None else word_of(said.intent)
+    recipient = None if said.recipient is None else word_of(said.recipient)
+    return Identity(role, said.channel_name, intent, recipient)
+
+
+def is_shown(header: Header) -> bool:
+    """True if the user sees a message with this header as it grows."""
+    return is_user_safe(Message(0, 0, header, Ending.OPEN, (0, 0), ()))
+
+
+def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
+    """What a delta opens its message with; `said` includes the statements of its item."""
+    role = "assistant" if said.role is None else word_of(said.role)
+    faults = _role_faults(said.role, role)
+    if family is Family.TEXT:
+        header = _text_header(event, role, said)
+        faults += _channel_faults(event, said) + _intent_faults(said)
+    elif family is Family.CALL:
+        header = _call_header(role, names)
+    elif family is Family.OTHER:
+        header = Header(role, channel=Channel.FINAL, call_id=names.call_id, kind=Kind.UNKNOWN)
+    else:
+        intent = "summary" if family is Family.SUMMARY else None
+        header = Header(role, channel=Channel.ANALYSIS, channel_given="analysis", intent=intent)
+    malformed = any(fault.code == "E-PARSE-HEADER" for fault in faults)
+    return Opening(replace(header, malformed=malformed), time_ms, tuple(faults))
+
+
+def with_said(header: Header, said: Said) -> Header:
+    """The header of a text with the statements of a later event."""
+    role = header.role if said.role is None else word_of(said.role)
+    given = said.channel_name
+    return replace(
+        header,
+        role=role,
+        recipient=header.recipient if said.recipient is None else word_of(said.recipient),
+        channel=header.channel if given is None else _CHANNELS.get(given),
+        channel_given=header.channel_given if given is None else given,
+        intent=header.intent if said.intent is None else _intent_of(said),
+        malformed=header.malformed or bool(_role_faults(said.role, role) or _intent_faults(said)),
+    )
+
+
+def hiding_statement(header: Header, said: Said) -> JsonNode | None:
+    """The statement of a later event that hides a shown message; None if it stays shown."""
+    if is_shown(with_said(header, said)):
+        return None
+    nodes = [(name, node) for name, node in zip(Said._fields, said, strict=True) if node is not None]
+    hiding = [node for name, node in nodes if not is_shown(with_said(header, Said(**{name: node})))]
+    return min(hiding, key=lambda node: node.start, default=said.first)
+
+
+def _role_faults(speaker: JsonNode | None, role: str) -> list[Fault]:
+    if speaker is None or (role in ROLES and speaker.kind is JsonKind.STRING and speaker.text == role):
+        return []
+    return [Fault("E-PARSE-HEADER", "role-unknown", speaker.start, speaker.end)]
+
+
+def _intent_of(said: Said) -> str | None:
+    return None if said.intent is None else word_of(said.intent)
+
+
+def _text_header(event: EventObject, role: str, said: Said) -> Header:
+    given = said.channel_name
+    intent = _intent_of(said)
+    return Header(
+        role,
+        name=event.text("name"),
+        recipient=None if said.recipient is None else word_of(said.recipient),
+        channel=Channel.FINAL if given is None else _CHANNELS.get(given),
+        channel_given=given,
+        intent=None if intent == "preamble" else intent,
+        call_id=event.text("call_id"),
+        content_type=event.text("content_type"),
+        extra=(("intent", intent),) if intent == "preamble" else (),
+    )
+
+
+def _channel_faults(event: EventObject, said: Said) -> list[Fault]:
+    given = said.channel_name
+    node = said.phase if said.channel is None else said.channel
+    if node is None or given == Channel.FINAL.value:
+        return []
+    faults = []
+    if said.channel is not None and event.get("channel") is said.channel:
+        faults.append(Fault("E-PERM-VISIBILITY", "hidden-delta", node.start, node.end))
+    if given not in _CHANNELS:
+        reason = "channel-unknown" if given else "channel-empty"
+        faults.append(Fault("E-PARSE-HEADER", reason, node.start, node.end))
+    return faults
+
+
+def _intent_faults(said: Said) -> list[Fault]:
+    node = said.intent
+    if node is None or node.kind is JsonKind.STRING:
+        return []
+    return [Fault("E-PARSE-HEADER", "attribute-empty", node.start, node.end)]
+
+
+def _call_header(role: str, names: CallNames) -> Header:
+    return Header(
+        role,
+        recipient=tool_name(names.name),
+        channel=Channel.COMMENTARY,
+        channel_given="commentary",
+        call_id=names.call_id,
+        content_type="json",
+    )

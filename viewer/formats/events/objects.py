@@ -1,0 +1,258 @@
+"""One event: its type, its members under their various names, and what it states about a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from viewer.formats.events.kinds import EventKind, kind_of
+from viewer.model.messages import Coding, Piece, Span
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.times import parse_time
+from viewer.values import frozen
+
+_TIMES = ("ts", "timestamp", "created", "time", "created_at")
+_STATED = ("role", "channel", "phase", "recipient", "to", "intent")
+_PHASES = {"commentary": "commentary", "final_answer": "final"}
+_NOTES = frozenset(
+    (
+        "type",
+        "event",
+        "event_id",
+        "id",
+        "item_id",
+        "message_id",
+        "response_id",
+        "call_id",
+        "tool_call_id",
+        "object",
+        "status",
+        "model",
+        "name",
+        "namespace",
+        "role",
+        "channel",
+        "phase",
+        "recipient",
+        "to",
+        "intent",
+        "obfuscation",
+        "partial_image_b64",
+        "encrypted_content",
+        "signature",
+    )
+)
+"""Members whose strings are no text of a message."""
+
+
+class Said(NamedTuple):
+    """What an object states about the message that its text belongs to; None where it states nothing."""
+
+    role: JsonNode | None = None
+    channel: JsonNode | None = None
+    phase: JsonNode | None = None
+    recipient: JsonNode | None = None
+    intent: JsonNode | None = None
+
+    def over(self, other: Said) -> Said:
+        """These statements, and those of another object where this one states nothing."""
+        has_channel = self.channel is not None or self.phase is not None
+        channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
+        return Said(
+            other.role if self.role is None else self.role,
+            channel,
+            phase,
+            other.recipient if self.recipient is None else self.recipient,
+            other.intent if self.intent is None else self.intent,
+        )
+
+    @property
+    def first(self) -> JsonNode | None:
+        """The statement that comes first in the input."""
+        return min((node for node in self if node is not None), key=lambda node: node.start, default=None)
+
+    @property
+    def channel_name(self) -> str | None:
+        """The channel as written; the one that a phase stands for; the kind of value if it is no string."""
+        if self.channel is not None:
+            return word_of(self.channel)
+        if self.phase is None:
+            return None
+        phase = word_of(self.phase)
+        return _PHASES.get(phase, phase)
+
+
+NOTHING_SAID = Said()
+
+
+@frozen
+class EventObject:
+    """A JSON object that is an event. Members of `data`, where that is an object, come first."""
+
+    layers: tuple[JsonNode, ...]
+    span: Span
+
+    def get(self, *keys: str) -> JsonNode | None:
+        """The first of these members that is there and not null."""
+        for layer in self.layers:
+            for key in keys:
+                value = layer.get(key)
+                if value is not None and value.kind is not JsonKind.NULL:
+                    return value
+        return None
+
+    def text(self, *keys: str) -> str | None:
+        """The first of these members, if it is a string or a number, and not empty."""
+        return text_of(self.get(*keys))
+
+    @property
+    def time_ms(self) -> int | None:
+        """When it happened, if it says so."""
+        return parse_time(self.get(*_TIMES))
+
+    @property
+    def said(self) -> Said:
+        """What it states about its message."""
+        return said_by(self.layers)
+
+    @property
+    def contradiction(self) -> Span | None:
+        """A key that an object has twice, or a statement that two of its objects make differently."""
+        part, response = self.get("part"), self.get("response")
+        inner = [node for node in (self.get("item"), part, response) if node and node.kind is JsonKind.OBJECT]
+        return repeated_key((*self.layers, *inner)) or disagreement((*self.layers, *inner[:1]))
+
+
+def event_object(node: JsonNode) -> EventObject:
+    """The event that this object is."""
+    data = node.get("data")
+    layers = (data, node) if data is not None and data.kind is JsonKind.OBJECT else (node,)
+    return EventObject(layers, (node.start, node.end))
+
+
+def names_of_event(event: EventObject, name: str | None) -> list[str]:
+    """The types that it gives; `name` is the one from an `event:` line."""
+    values = [layer.get(key) for layer in event.layers for key in ("type", "event")]
+    names = [value.text for value in values if value is not None and value.kind is JsonKind.STRING]
+    return [*names, *([name] if name else [])]
+
+
+def kinds_of_event(event: EventObject, name: str | None) -> list[EventKind]:
+    """The kinds of its types, of which the first counts; `name` is the type from an `event:` line."""
+    return [kind for each in names_of_event(event, name) if (kind := kind_of(each))]
+
+
+def is_chunk(event: EventObject) -> bool:
+    """True if it is a chunk of a chat completion."""
+    choices = event.get("choices")
+    if choices is None or choices.kind is not JsonKind.ARRAY:
+        return False
+    if not choices.items:
+        return event.text("object") == "chat.completion.chunk"
+    return any(member_object(choice, "delta") for choice in choices.items)
+
+
+def said_by(nodes: Iterable[JsonNode]) -> Said:
+    """What these objects state; the first that states something counts."""
+    found: dict[str, JsonNode] = {}
+    for node in nodes:
+        for key in _STATED:
+            value = node.get(key)
+            if value is not None and value.kind is not JsonKind.NULL:
+                found.setdefault("recipient" if key == "to" else key, value)
+    return Said(**found)
+
+
+def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
+    """The second of two equal keys in one of these objects."""
+    for node in nodes:
+        seen = set()
+        for member in node.members:
+            if member.key in seen:
+                return member.key_start, member.key_end
+            seen.add(member.key)
+    return None
+
+
+def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
+    """The first of two values for one statement that these objects give differently."""
+    known: dict[str, tuple[str, JsonNode]] = {}
+    for node in nodes:
+        for key in _STATED:
+            value = node.get(key)
+            if value is None or value.kind is JsonKind.NULL:
+                continue
+            word = word_of(value)
+            word = _PHASES.get(word, word) if key == "phase" else word
+            name = {"to": "recipient", "phase": "channel"}.get(key, key)
+            other, first = known.setdefault(name, (word, value))
+            if other != word:
+                return first.start, first.end
+    return None
+
+
+def is_thought(*nodes: JsonNode | None) -> bool:
+    """True if an object flags its text as a thought: `thought`, also where Google's extensions put it."""
+    for node in nodes:
+        extra = member_object(member_object(node, "extra_content"), "google")
+        for each in (node, extra):
+            flag = each.get("thought") if each else None
+            if flag is not None and flag.kind not in (JsonKind.NULL, JsonKind.FALSE):
+                return True
+    return False
+
+
+def has_text(node: JsonNode) -> bool:
+    """True if a string in it may be text of a message."""
+    waiting = [node]
+    while waiting:
+        value = waiting.pop()
+        if value.kind is JsonKind.STRING and value.text.strip():
+            return True
+        waiting += value.items
+        waiting += [member.value for member in value.members if member.key not in _NOTES]
+    return False
+
+
+def text_of(node: JsonNode | None) -> str | None:
+    """A string or a number as text; None if it is neither, or empty."""
+    if node is None or node.kind not in (JsonKind.STRING, JsonKind.NUMBER):
+        return None
+    return node.text or None
+
+
+def word_of(node: JsonNode) -> str:
+    """A word as written; the kind of a value that is no string."""
+    return node.text.strip(" \t\r\n") if node.kind is JsonKind.STRING else node.text or node.kind.value
+
+
+def member_object(node: JsonNode | None, key: str) -> JsonNode | None:
+    """A member that is an object."""
+    value = node.get(key) if node else None
+    return value if value is not None and value.kind is JsonKind.OBJECT else None
+
+
+def member_items(node: JsonNode | None, key: str) -> Iterator[JsonNode]:
+    """The objects in a member that is an array."""
+    value = node.get(key) if node else None
+    return (item for item in (value.items if value else []) if item.kind is JsonKind.OBJECT)
+
+
+def piece_of(node: JsonNode) -> Piece | None:
+    """The body that a value is: a string's text, the source of all else; None for null and the empty string."""
+    if node.kind is not JsonKind.STRING:
+        return None if node.kind is JsonKind.NULL else Piece(node.start, node.end, Coding.JSON_VALUE)
+    if not node.text:
+        return None
+    if node.split:
+        return Piece(node.start, node.end, Coding.SPLIT_STRING)
+    if node.plain:
+        return Piece(node.start + 1, node.end - 1, Coding.PLAIN)
+    return Piece(node.start, node.end, Coding.JSON_STRING)
+
+
+def tool_name(name: str | None) -> str | None:
+    """The recipient of a call to a tool of this name."""
+    if name is None or "." in name or name in ("python", "browser"):
+        return name
+    return f"functions.{name}"

@@ -1,0 +1,309 @@
+"""Event streams: JSON lines and server-sent events, alone or between the messages of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.formats.events.apply import EventTaker
+from viewer.formats.events.lines import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
+from viewer.formats.text.log_lines import may_be_event
+from viewer.model.messages import Span
+from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonKind, JsonNode, read_json
+
+LONGEST_LINE = 8 * 1024 * 1024
+"""A line that is longer is not read."""
+
+_SPACE = b" \t\r\n"
+_BRACKETS = (b"[", b"]", b"],", b",")
+"""Lines of an array of events."""
+_HEAD = 80
+"""The bytes at the beginning of a line that decide whether it is a field of a server-sent event."""
+
+
+class EventLines:
+    """Takes those lines of a log that are events."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._taker = EventTaker(record)
+
+    def offer(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
+        """Whether the line is an event of a known type, and has been taken; `first` is called before that."""
+        if not may_be_event(line):
+            return False
+        reading = read_json(line, offset)
+        if reading.node is None or reading.fault or line[reading.end - offset :].strip(_SPACE):
+            return False
+        if not self.knows(reading.node, None):
+            return False
+        first()
+        return self.take(reading.node, None, reading.lenient)
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """Whether this value, or the line before it, gives a type that is known here."""
+        return self._taker.knows(node, name)
+
+    def take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> bool:
+        """The same for a value that has been read; `name` is its type as far as the line before said it."""
+        if not self._taker.take(node, name):
+            return False
+        for span in lenient:
+            self._record.report("I-JSON-LENIENT", None, *span)
+        return True
+
+    def end_response(self) -> None:
+        """All messages that are open close."""
+        self._taker.end_response()
+
+    def grow(self) -> None:
+        """Tell of the messages that have grown since the last time; called once after each run of lines."""
+        self._taker.streams.grow()
+
+    def close(self, at: int) -> None:
+        """The input has ended."""
+        self._taker.streams.break_off()
+
+
+class EventReader:
+    """Reads lines. What is no event is stray text, one item for a run of such lines."""
+
+    def __init__(self, record: Record, options: Options) -> None:
+        self._record = record
+        self._events = EventLines(record)
+        self._line = bytearray()
+        """What is known of the line that is not complete."""
+        self._start = 0
+        self._after_return = False
+        """The last line ended with CR; a line feed right after it belongs to that."""
+        self._skipping: Span | None = None
+        """The text of a line that is too long, as far as it has come."""
+        self._stray: Span | None = None
+        self._name: str | None = None
+        """The type that an `event:` line gives to the data of its event."""
+        self._data: list[DataLine] = []
+        """The `data:` lines of the event that is not complete."""
+        self._size = 0
+        """The bytes in them."""
+        self._value: OpenValue | None = None
+        """An object over several lines."""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+        at = 0
+        while at < len(data):
+            if self._after_return:
+                self._after_return = False
+                if data.startswith(b"\n", at):
+                    self._start += 1
+                    at += 1
+                    continue
+            at = self._feed_line(data, at)
+        self._events.grow()
+
+    def _feed_line(self, data: bytes, at: int) -> int:
+        """Read to the end of a line, or of these bytes; returns where the next line begins."""
+        end = data.find(b"\n", at)
+        stop = len(data) if end < 0 else end
+        found = data.find(b"\r", at, stop)
+        while found >= 0:
+            if self._ends_with_return(data[at : min(found, at + _HEAD)], found - at):
+                self._append(data[at:found])
+                self._end_line()
+                self._start += 1
+                self._after_return = True
+                return found + 1
+            found = data.find(b"\r", found + 1, stop)
+        self._append(data[at:stop])
+        if end < 0:
+            return stop
+        self._end_line()
+        self._start += 1
+        return end + 1
+
+    def _ends_with_return(self, rest: bytes, length: int) -> bool:
+        """True if a CR ends the line that is known up to here: a lone one does so for server-sent events."""
+        if self._skipping is not None:
+            return False
+        head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
+        return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
+
+    def close(self) -> None:
+        """The input has ended."""
+        self._end_line()
+        self._dispatch()
+        self._give_up_value()
+        self._flush_stray()
+        self._events.close(self._start)
+
+    def _append(self, data: bytes) -> None:
+        if self._skipping is None and len(self._line) + len(data) > LONGEST_LINE:
+            data = bytes(self._line) + data
+            self._line.clear()
+            self._skipping = (self._start, self._start)
+        if self._skipping is None:
+            self._line += data
+            return
+        text = data.rstrip(_SPACE)
+        if text:
+            start, end = self._skipping
+            first = start if end > start else self._start + len(data) - len(data.lstrip(_SPACE))
+            self._skipping = (first, self._start + len(text))
+        self._start += len(data)
+
+    def _end_line(self) -> None:
+        if self._skipping is not None:
+            start, end = self._skipping
+            self._skipping = None
+            self._dispatch()
+            self._give_up_value()
+            if end > start:
+                self._reject(start, end)
+            return
+        line = bytes(self._line)
+        self._line.clear()
+        self._read_line(line, self._start)
+        self._start += len(line)
+
+    def _read_line(self, line: bytes, offset: int) -> None:
+        if self._value and (self._value.ends_before(line) or len(self._value.data) + len(line) > LONGEST_LINE):
+            self._give_up_value()
+        if self._value:
+            if self._value.add(line, offset):
+                self._read_value(self._value)
+            return
+        text = line.strip(_SPACE)
+        if not text:
+            self._dispatch()
+            self._name = None
+        elif text.startswith(b"data:") or text == b"data":
+            self._add_data(line, offset)
+        elif text.startswith(b"event:"):
+            self._take_name(text[6:].strip(_SPACE).decode("utf-8", "replace"))
+        elif not text.startswith((b":", b"id:", b"retry:")) and text not in (b"id", b"retry", b"event"):
+            self._dispatch()
+            if text.startswith(b"{") and _is_begun(text):
+                self._value = OpenValue(line, offset)
+            else:
+                self._read_plain(line, offset)
+
+    def _read_plain(self, line: bytes, offset: int) -> None:
+        """A line that is no field."""
+        text = line.strip(_SPACE)
+        start = offset + len(line) - len(line.lstrip(_SPACE))
+        if text.startswith((b"{", b"[{")):
+            self._read_objects(text, start, None)
+        elif text and text not in _BRACKETS:
+            self._add_stray(start, start + len(text))
+
+    def _read_value(self, value: OpenValue) -> None:
+        """An object that is complete, with what else is on its last line."""
+        data = bytes(value.data)
+        reading = read_json(data, value.start)
+        if reading.node is None or reading.fault:
+            self._give_up_value()
+            return
+        self._value = None
+        self._read_objects(data.strip(_SPACE), value.start + len(data) - len(data.lstrip(_SPACE)), None)
+
+    def _give_up_value(self) -> None:
+        """An object that never ended: its lines are read one by one."""
+        value, self._value = self._value, None
+        for line in value.lines() if value else []:
+            self._read_plain(line.value, line.start)
+
+    def _take_name(self, name: str) -> None:
+        """An `event:` line may follow the data that it names, but not where the data has a name already."""
+        if self._data and self._name is not None:
+            self._dispatch()
+        self._name = name
+
+    def _add_data(self, line: bytes, offset: int) -> None:
+        """Lines of one event are joined; data that is complete needs no blank line after it."""
+        found = data_line(line, offset)
+        if found is None:
+            return
+        if len(self._data) == 1 and is_complete(self._data[0]):
+            self._dispatch()
+        if self._size + len(found.value) > LONGEST_LINE:
+            self._dispatch()
+        self._data.append(found)
+        self._size += len(found.value)
+
+    def _dispatch(self) -> None:
+        """The data of an event is complete."""
+        lines, self._data, self._size = self._data, [], 0
+        reading = read_joined(lines) if len(lines) > 1 else None
+        if reading and reading.node:
+            self._take(reading.node, self._name, reading.lenient)
+            return
+        for line in lines:
+            text = line.value.strip(_SPACE)
+            self._read_data(text, line.start + len(line.value) - len(line.value.lstrip(_SPACE)))
+
+    def _read_data(self, text: bytes, start: int) -> None:
+        if text == b"[DONE]":
+            self._flush_stray()
+            self._events.end_response()
+        elif text:
+            self._read_objects(text, start, self._name)
+
+    def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
+        """The values of one line, of which there should be one."""
+        at = 0
+        while at < len(text):
+            reading = read_json(text, start, at)
+            node = reading.node
+            if node is None or reading.fault:
+                self._stray_rest(text, start, at)
+                return
+            self._take(node, name, reading.lenient)
+            at = reading.end - start
+            while at < len(text) and text[at : at + 1] in (b" ", b"\t", b"\r", b","):
+                at += 1
+
+    def _stray_rest(self, text: bytes, start: int, at: int) -> None:
+        if text.startswith(b"{", at):
+            self._reject(start + at, start + len(text))
+        else:
+            self._add_stray(start + at, start + len(text))
+
+    def _take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> None:
+        if node.kind is JsonKind.ARRAY and any(self._events.knows(item, name) for item in node.items):
+            for index, item in enumerate(node.items):
+                self._take(item, name, lenient if not index else [])
+            return
+        if self._events.knows(node, name):
+            self._flush_stray()
+            if self._events.take(node, name, lenient):
+                return
+        self._add_stray(node.start, node.end)
+
+    def _reject(self, start: int, end: int) -> None:
+        self._record.start_if_none(start)
+        self._record.report("E-PARSE-HEADER", "not-a-message", start, end)
+        self._add_stray(start, end)
+
+    def _add_stray(self, start: int, end: int) -> None:
+        self._stray = (self._stray[0] if self._stray else start, end)
+
+    def _flush_stray(self) -> None:
+        if self._stray:
+            self._record.stray(*self._stray)
+            self._stray = None
+
+
+def _is_begun(text: bytes) -> bool:
+    """True if an object has begun in these bytes, and not ended."""
+    if text.endswith(b"}"):
+        return False  # almost all lines, decided without reading them
+    reading = read_json(text)
+    return reading.fault is not None and reading.fault.reason == "json-truncated"
+
+
+def _read(record: Record, options: Options) -> Reader:
+    return EventReader(record, options)
+
+
+EVENTS = Dialect(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)

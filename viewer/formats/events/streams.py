@@ -1,0 +1,313 @@
+"""The messages of deltas: which delta goes where, when a message is settled, and what a later event says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, Fault, Identity, Lane, Opening, OpenStreams, Stream
+from viewer.formats.events.headers import hiding_statement, is_shown
+from viewer.formats.events.kinds import Family
+from viewer.formats.events.objects import Said
+from viewer.model.messages import Coding, Ending, Header, Kind, Piece, Span
+from viewer.reading.recorder import Record
+
+_DEFAULT_CHANNEL = {
+    Family.TEXT: "final",
+    Family.REASONING: "analysis",
+    Family.SUMMARY: "analysis",
+    Family.CALL: "commentary",
+    Family.OTHER: "final",
+}
+_LASTING = "message:"
+"""Lanes of this kind have names that no other response uses."""
+
+_MOST_SHOWN = 64
+"""The number of messages of one lane that a later event can still mark."""
+
+
+class Streams:
+    """All messages that are open at one time. Each step costs the same however many there are."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._open = OpenStreams()
+        self._changed: dict[int, Stream] = {}
+        self._left: dict[tuple[Lane, Family], set[Identity]] = {}
+        """Messages without an id that ended only because another kind began."""
+        self._seen: set[tuple[str, str, Family]] = set()
+        self._closed: set[tuple[str, str, Family | None]] = set()
+        """Lanes whose messages are closed for good: all of a lane, of a family, or one part."""
+        self._cancelled: set[str] = set()
+        self._all_cancelled = False
+        """The response was cancelled as a whole."""
+        self._shown: dict[str, dict[int, tuple[Lane, Family, Header]]] = {}
+        """The messages of this response that the user may have seen, by the name of their lane."""
+        self._withdrawn: set[tuple[str, str]] = set()
+        """Lanes, and parts of lanes, whose rest a later event declared hidden."""
+
+    def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
+        """Add to a message, or open one; returns its number."""
+        delta = delta._replace(lane=self._open.part_of(delta.lane, delta.family))
+        if self._is_late(delta):
+            delta = delta._replace(lane=Lane(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
+        identity = delta.identity.filled(_DEFAULT_CHANNEL[delta.family])
+        stream = self._open.find(delta, identity)
+        if stream is None:
+            return self._begin(delta, identity, describe())
+        if delta.piece and stream.pieces and delta.is_refusal is not stream.is_refusal:
+            stream.pieces.append(Piece(delta.piece.start, delta.piece.start, Coding.LINE))
+        stream.is_refusal = delta.is_refusal
+        self._write(stream, delta.piece, delta.event)
+        return stream.number
+
+    def _is_late(self, delta: Delta) -> bool:
+        name, part, family = delta.lane.name, delta.lane.part, delta.family
+        if self._all_cancelled or name in self._cancelled:
+            return True
+        lanes = ((name, "", None), (name, "", family), (name, part, family))
+        return not delta.is_copy and any(each in self._closed for each in lanes)
+
+    def _write(self, stream: Stream, piece: Piece | None, event: Span) -> None:
+        stream.end = max(stream.end, event[1])
+        self._open.written(stream)
+        if piece:
+            stream.pieces.append(piece)
+            self._changed[stream.number] = stream
+
+    def _begin(self, delta: Delta, identity: Identity, opening: Opening) -> int:
+        lane, family = delta.lane, delta.family
+        if not lane.identified:
+            self._leave(lane)
+        number = self._record.last_number + 1
+        opening = self._judged(delta, opening)
+        for fault in opening.faults:
+            self._record.report(*fault, number)
+        left = self._left.get((lane, family), set())
+        if identity in left:
+            left.discard(identity)
+            self._record.report("W-STREAM-INTERLEAVED", None, *delta.event, number)
+        pieces = [delta.piece] if delta.piece else []
+        self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time_ms)
+        stream = Stream(number, lane, family, identity, opening.header, delta.event[1], pieces)
+        stream.is_refusal = delta.is_refusal
+        stream.unsettled = delta.event if opening.is_unsettled and not lane.late else None
+        self._open.add(stream)
+        self._note_shown(stream)
+        self._seen.add((lane.name, lane.part, family))
+        return number
+
+    def _judged(self, delta: Delta, opening: Opening) -> Opening:
+        """The opening, hidden if the text came late or a later event declared its message hidden."""
+        lane = delta.lane
+        if lane.late:
+            return _hidden(opening, Fault("W-STREAM-LATE", None, *delta.event))
+        if {(lane.name, ""), (lane.name, lane.part)} & self._withdrawn:
+            return _hidden(opening)
+        return opening
+
+    def _note_shown(self, stream: Stream) -> None:
+        if is_shown(stream.header):
+            known = self._shown.setdefault(stream.lane.name, {})
+            known[stream.number] = (stream.lane, stream.family, stream.header)
+            if len(known) > (_MOST_SHOWN if stream.lane.identified else 1):
+                del known[next(iter(known))]
+
+    def _leave(self, lane: Lane) -> None:
+        """Another kind begins where only the order tells messages apart."""
+        for stream in self._open.of_lane(lane):
+            self._left.setdefault((lane, stream.family), set()).add(stream.identity)
+            self._close(stream)
+
+    def has_seen(self, lane: Lane, family: Family) -> bool:
+        """True if deltas of this kind have come, so that the whole text is only a repetition."""
+        if lane.identified:
+            anonymous = (ANONYMOUS.name, ANONYMOUS.part, family)
+            if not lane.part:
+                lane = self._open.part_of(lane, family)
+            lanes = ((lane.name, lane.part, family), (lane.name, "", family), anonymous)
+            return any(each in self._seen for each in lanes)
+        return self._open.last(lane, family) is not None or bool(self._left.get((lane, family)))
+
+    @property
+    def has_text(self) -> bool:
+        """True if a text of this response has been read."""
+        return any(family is Family.TEXT for _, _, family in self._seen)
+
+    def describe_call(self, lane: Lane, recipient: str | None, call_id: str | None) -> None:
+        """What was learned of a call, perhaps after it was opened."""
+        stream = self._open.last(lane, Family.CALL)
+        if stream:
+            header = stream.header
+            stream.header = replace(header, recipient=header.recipient or recipient, call_id=header.call_id or call_id)
+
+    # Later statements about messages.
+
+    def declare(self, lane: Lane, family: Family | None, said: Said) -> None:
+        """An event without text states this about the messages of a lane. A message that the user saw stays as it is;
+        what else comes is hidden."""
+        if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
+            return
+        for name in [lane.name] if lane.identified or lane.name in self._shown else list(self._shown)[-_MOST_SHOWN:]:
+            known = self._shown.get(name, {})
+            hidden = {
+                number: place
+                for number, (of, its_family, header) in known.items()
+                if _concerns(lane, family, of, its_family) and (place := hiding_statement(header, said))
+            }
+            for number, place in hidden.items():
+                self.withdraw(name, number, (place.start, place.end))
+            if hidden:
+                self._withdrawn.add((name, lane.part))
+
+    def _is_about_hidden(self, lane: Lane, said: Said) -> bool:
+        """True if an event without an id names the channel of another message, one that was hidden all along."""
+        channel = said.channel_name
+        if channel in (None, "final"):
+            return False
+        identities = [stream.identity for stream in self._open.of_lane(lane)]
+        identities += [each for family in Family for each in self._left.get((lane, family), ())]
+        return any(identity.channel == channel for identity in identities)
+
+    def withdraw(self, name: str, number: int, place: Span) -> None:
+        """A later event, at this place, declares a message hidden that the user saw: it ends here, and is marked."""
+        self._record.report("E-PERM-VISIBILITY", "late-channel", *place, number)
+        del self._shown[name][number]
+        stream = self._open.get(number)
+        if stream:
+            self._close(stream)
+
+    def withdraw_lane(self, lane: Lane, family: Family | None, place: Span) -> None:
+        """The same for all messages of a lane, or of one part of it; what else comes is hidden."""
+        known = self._shown.get(lane.name, {})
+        numbers = [number for number, (of, its_family, _) in known.items() if _concerns(lane, family, of, its_family)]
+        for number in numbers:
+            self.withdraw(lane.name, number, place)
+        if numbers:
+            self._withdrawn.add((lane.name, lane.part))
+
+    def settle(self, lane: Lane, header_of: Callable[[Header], Header]) -> None:
+        """An item says that the texts of its lane are messages."""
+        for stream in self._open.addressed(lane):
+            if stream.unsettled:
+                stream.unsettled = None
+                stream.header = header_of(stream.header)
+                self._note_shown(stream)
+
+    # Ends.
+
+    def flush(self, lane: Lane, event: Span, piece: Piece) -> None:
+        """A boundary in the message that was last written to."""
+        stream = self._open.current(lane)
+        if stream:
+            self._write(stream, piece, event)
+
+    def done(self, lane: Lane, family: Family | None, event: Span, *, is_last: bool = True) -> None:
+        """The messages of this kind close, and those of the lane that were left before; no text may follow if this is
+        the last event about them."""
+        for kind in [family] if family else Family:
+            self._left.pop((lane, kind), None)
+        if lane.identified and is_last:
+            self._close_lane(lane, family)
+        if family and not self._open.has_family(lane, family):
+            return
+        streams = sorted(self._open.addressed(lane), key=lambda stream: stream.number)
+        last = max((stream.end for stream in streams if family in (None, stream.family)), default=0)
+        for stream in streams:
+            if family and stream.unsettled:
+                continue
+            if _is_of(stream, family, lane.part):
+                stream.end = max(stream.end, event[1])
+                self._close(stream)
+            elif stream.end < last and not lane.part:
+                self._close(stream)
+
+    def _close_lane(self, lane: Lane, family: Family | None) -> None:
+        last = self._open.last_part(lane.name, family) if family else None
+        self._closed.add((lane.name, lane.part or last or "", family))
+        if lane.part and last == "":
+            self._closed.add((lane.name, "", family))
+
+    def reopen(self, lane: Lane) -> None:
+        """Another message uses this lane."""
+        self._closed.discard((lane.name, "", None))
+
+    def cancel(self, lane: Lane, event: Span) -> None:
+        """The messages stop, and nothing more is added to them; without an id this holds for all of the response."""
+        for stream in self._open.addressed(lane) if lane.identified else self._open.all():
+            if not stream.lane.late:
+                stream.end = max(stream.end, event[1])
+                self._close(stream, cancelled=True)
+        if lane.identified:
+            self._cancelled.add(lane.name)
+        else:
+            self._all_cancelled = True
+
+    def end_response(self) -> None:
+        """Everything that is open closes; what follows is another response."""
+        for stream in self._open.all():
+            self._closed.add((stream.lane.name, "", None))
+            self._close(stream)
+        self._forget()
+
+    def begin_response(self) -> None:
+        """What follows has nothing to do with the messages before, except for those that are open."""
+        self._forget()
+        self._closed.clear()
+        self._withdrawn.clear()
+
+    def _forget(self) -> None:
+        self._left.clear()
+        self._seen.clear()
+        self._shown.clear()
+        self._open.forget_parts()
+        self._all_cancelled = False
+        self._cancelled = {name for name in self._cancelled if name.startswith(_LASTING)}
+        self._closed = {lane for lane in self._closed if lane[0].startswith(_LASTING)}
+        self._withdrawn = {lane for lane in self._withdrawn if lane[0].startswith(_LASTING)}
+
+    def break_off(self) -> None:
+        """No more comes: of each lane the message that was last written to is unfinished."""
+        last = {stream.lane.name: stream.number for stream in sorted(self._open.all(), key=lambda stream: stream.end)}
+        for stream in self._open.all():
+            if last[stream.lane.name] == stream.number and not stream.lane.late:
+                self._record.report("E-STREAM-TRUNCATED", "event-stream", stream.end, stream.end, stream.number)
+                self._close(stream, Ending.OPEN)
+            else:
+                self._close(stream)
+        self._forget()
+
+    def grow(self) -> None:
+        """Report what has grown since the last call."""
+        for stream in self._changed.values():
+            self._record.grow(stream.number, stream.pieces[stream.told :], stream.told)
+            stream.told = len(stream.pieces)
+        self._changed.clear()
+
+    def _close(self, stream: Stream, ending: Ending | None = None, *, cancelled: bool = False) -> None:
+        self._open.remove(stream)
+        self._changed.pop(stream.number, None)
+        if stream.unsettled:
+            self._record.report("W-RECORD-UNKNOWN", None, *stream.unsettled, stream.number)
+        self._record.close(
+            stream.number,
+            ending or stream.ending,
+            stream.end,
+            stream.pieces,
+            header=stream.header,
+            cancelled=cancelled,
+        )
+
+
+def _hidden(opening: Opening, *faults: Fault) -> Opening:
+    """The opening, with a header that is never shown."""
+    header = replace(opening.header, kind=Kind.UNKNOWN) if is_shown(opening.header) else opening.header
+    return opening._replace(header=header, faults=(*opening.faults, *faults))
+
+
+def _concerns(lane: Lane, family: Family | None, of: Lane, its_family: Family) -> bool:
+    return family in (None, its_family) and (not lane.part or lane.part == of.part)
+
+
+def _is_of(stream: Stream, family: Family | None, part: str) -> bool:
+    return family in (None, stream.family) and (not part or stream.lane.part in ("", part))

@@ -1,0 +1,1 @@
+"""JSON messages and ChatML JSON: readers and writers."""

@@ -1,0 +1,208 @@
+"""Read the tool names, the ids, and the arguments of calls that are written in the syntax of a chat template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from viewer.lazy import rarely
+from viewer.model.messages import Span
+from viewer.syntax.json_text import JsonKind, JsonNode, read_json
+from viewer.values import frozen
+
+LONGEST_READ = 1024 * 1024
+"""No name is read from a call that is longer."""
+LONGEST_NAME = 512
+MOST_CALLS = 1000
+"""More calls between one pair of marks are one call without a name."""
+
+_NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
+_SYNTAXES = tuple(
+    rarely(pattern)
+    for pattern in (
+        rb"\s*<function=\s*" + _NAME,
+        rb"\s*<invoke name=\"" + _NAME + rb"\"",
+        rb"\s*call:" + _NAME + rb"\s*\{",
+        rb"\s*\[\s*" + _NAME + rb"\s*\(",
+        rb"\s*" + _NAME + rb"\s*\(",
+        rb"\s*" + _NAME + rb"\s*(?:<arg_key>|\n|\[ARGS\]|\{)",
+        rb"\s*" + _NAME + rb"\s*\Z",
+    )
+)
+_DEEPSEEK = rarely("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
+_DEEPSEEK_SHORT = rarely("\\s*(?:<｜tool▁call▁begin｜>)?".encode() + _NAME + "<｜tool▁sep｜>".encode())
+_KIMI = rarely(
+    rb"\s*(?:<\|tool_call_begin\|>)?\s*((?:functions\.)?[\w.-]{1,200}):(\d{1,9})\s*<\|tool_call_argument_begin\|>"
+)
+_NEXT_CALL = rarely(
+    rb"(?<=</function>)\s*(?=<function=)|(?<=</invoke>)\s*(?=<invoke name=)"
+    rb"|(?<=<\|tool_call_end\|>)\s*(?=<\|tool_call_begin\|>)|\[TOOL_CALLS\]\s*(?=[A-Za-z_])|"
+    + "(?<=<｜tool▁call▁end｜>)\\s*(?=<｜tool▁call▁begin｜>)".encode()
+)
+_NEXT_REPLY = rarely("<｜tool▁output▁end｜>\\s*<｜tool▁output▁begin｜>".encode())
+_REPLY_EDGES = rarely("\\A\\s*<｜tool▁output▁begin｜>|<｜tool▁output▁end｜>\\s*\\Z".encode())
+_PYTHON_LIST = rarely(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
+_PYTHON_TOKEN = rarely(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
+"""Strings, brackets, and commas of Python."""
+_UNSAFE = rarely(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@frozen
+class CallText:
+    """One call or reply between marks."""
+
+    body: Span
+    """The arguments if they can be read, otherwise all of the text."""
+    name: str | None = None
+    call_id: str | None = None
+    is_json: bool = False
+    whole: Span | None = None
+    """All of it, if it is one of several or JSON."""
+
+
+def read_calls(data: bytes) -> list[CallText]:
+    """The calls between two marks; one without a name if nothing can be read."""
+    if len(data) > LONGEST_READ:
+        return [CallText((0, len(data)))]
+    parts = list(_python_calls(data)) if _PYTHON_LIST.match(data) else _split(data, _NEXT_CALL)
+    if len(parts) == 1:
+        return _read_part(data)
+    if len(parts) > MOST_CALLS:
+        return [CallText((0, len(data)))]
+    calls = ((start, call) for start, end in parts for call in _read_part(data[start:end]))
+    return [
+        replace(call, body=_moved(call.body, start), whole=call.whole and _moved(call.whole, start))
+        for start, call in calls
+    ]
+
+
+def _moved(span: Span, by: int) -> Span:
+    return span[0] + by, span[1] + by
+
+
+def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
+    """What is between the separators, without the blank part before a first one."""
+    parts: list[Span] = []
+    at = 0
+    for found in separator.finditer(data):
+        if data[at : found.start()].strip():
+            parts.append((at, found.start()))
+        at = found.end()
+    return [*parts, (at, len(data))]
+
+
+def _python_calls(data: bytes) -> Iterator[Span]:
+    """The items of `[f(a=1), g(b="x")]`; all of the text if the brackets do not match."""
+    start = data.index(b"[") + 1
+    depth, at = 0, start
+    items: list[Span] = []
+    for found in _PYTHON_TOKEN.finditer(data, start):
+        if found[0] in (b"[", b"(", b"{"):
+            depth += 1
+        elif found[0] in (b"]", b")", b"}"):
+            depth -= 1
+        if depth < 0 or (found[0] == b"," and not depth):
+            items.append((at, found.start()))
+            at = found.end()
+        if depth < 0:
+            break
+    items = [(low, high) for low, high in items if data[low:high].strip()]
+    is_list = depth < 0 and not data[at:].strip() and len(items) > 1
+    for low, high in items if is_list else [(0, len(data))]:
+        text = data[low:high]
+        yield low + len(text) - len(text.lstrip()), low + len(text.rstrip())
+
+
+def _read_part(data: bytes) -> list[CallText]:
+    whole = CallText((0, len(data)))
+    text = data.lstrip()
+    if text.startswith((b"{", b"[")):
+        start = len(data) - len(text)
+        reading = read_json(data, 0, start)
+        node = reading.node
+        if node is not None and not reading.faults and not data[reading.end :].strip():
+            items = node.items if node.kind is JsonKind.ARRAY else [node]
+            if 0 < len(items) <= MOST_CALLS:
+                return [_json_call(item) for item in items]
+        if not _PYTHON_LIST.match(text):
+            return [CallText((0, len(data)), is_json=bool(node) and text.startswith(b"{"), name=_name_of(node))]
+    if found := _KIMI.match(text):
+        name, number = found[1].decode(), found[2].decode()
+        return [CallText((0, len(data)), name, f"{name}:{number}")]
+    for syntax in (_DEEPSEEK, _DEEPSEEK_SHORT, *_SYNTAXES):
+        if found := syntax.match(text):
+            return [CallText((0, len(data)), _safe(found[1].decode("utf-8", "replace")))]
+    return [whole]
+
+
+def read_replies(data: bytes) -> list[CallText]:
+    """The replies between two marks, and what each says of the call that it answers."""
+    if len(data) > LONGEST_READ:
+        return [CallText((0, len(data)))]
+    text = data.strip()
+    if text.startswith(b"["):
+        return _json_replies(data) or [CallText((0, len(data)))]
+    parts = _split(data, _NEXT_REPLY)
+    if not 1 < len(parts) <= MOST_CALLS:
+        return [_read_reply(data)]
+    replies = []
+    for start, end in parts:
+        edges = [found.span() for found in _REPLY_EDGES.finditer(data[start:end])]
+        low = next((after for at, after in edges if not data[start : start + at].strip()), 0)
+        high = next((at for at, after in edges if at >= low and after == end - start), end - start)
+        replies.append(CallText((start + low, start + high), whole=(start + low, start + high)))
+    return replies
+
+
+def _json_replies(data: bytes) -> list[CallText]:
+    """Results with their ids in one array."""
+    reading = read_json(data, 0, len(data) - len(data.lstrip()))
+    node = reading.node
+    if node is None or reading.faults or data[reading.end :].strip() or not 0 < len(node.items) <= MOST_CALLS:
+        return []
+    if any(item.kind is not JsonKind.OBJECT or item.get("tool_call_id") is None for item in node.items):
+        return []
+    spans = [(item.start, item.end) for item in node.items]
+    return [
+        CallText(span, _name_of(item), _text(item, "tool_call_id"), is_json=True, whole=span)
+        for span, item in zip(spans, node.items, strict=True)
+    ]
+
+
+def _read_reply(data: bytes) -> CallText:
+    text = data.lstrip()
+    whole = CallText((0, len(data)))
+    if not text.startswith(b"{"):
+        return whole
+    reading = read_json(data, 0, len(data) - len(text))
+    node = reading.node
+    if node is None or reading.faults or node.kind is not JsonKind.OBJECT:
+        return whole
+    return CallText((0, len(data)), _name_of(node), _text(node, "tool_call_id", "id"), is_json=True)
+
+
+def _json_call(node: JsonNode) -> CallText:
+    inner = node.get("function")
+    inner = inner if inner is not None and inner.kind is JsonKind.OBJECT else node
+    arguments = next((value for key in ("arguments", "parameters", "args") if (value := inner.get(key))), None)
+    name = _name_of(inner)
+    is_plain = arguments is not None and arguments.kind is JsonKind.OBJECT and name is not None
+    body = (arguments.start, arguments.end) if arguments is not None and is_plain else (node.start, node.end)
+    return CallText(body, name, _text(node, "id", "tool_call_id"), is_json=True, whole=(node.start, node.end))
+
+
+def _name_of(node: JsonNode | None) -> str | None:
+    return _text(node, "name", "tool_name") if node is not None and node.kind is JsonKind.OBJECT else None
+
+
+def _text(node: JsonNode, *keys: str) -> str | None:
+    for key in keys:
+        value = node.get(key)
+        if value is not None and value.kind is JsonKind.STRING and value.closed:
+            return _safe(value.text)
+    return None
+
+
+def _safe(name: str) -> str | None:
+    return name if 0 < len(name) <= LONGEST_NAME and not _UNSAFE.search(name) else None

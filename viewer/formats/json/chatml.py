@@ -1,0 +1,40 @@
+"""ChatML as JSON: an array of strings and `{"token": "<|start|>"}` objects."""
+
+from __future__ import annotations
+
+from viewer.formats.json.chatml_frames import ChatMLFrames
+from viewer.formats.json.documents import JsonDocuments
+from viewer.reading.format import Dialect, Options
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonKind, JsonReading
+
+
+class ChatMLJsonReader(JsonDocuments):
+    """Every array is a transcript of its own."""
+
+    def __init__(self, record: Record, options: Options) -> None:
+        super().__init__(record)
+
+    def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
+        node = reading.node
+        if node is None:
+            return
+        self.record.start(node.start)
+        if node.kind is JsonKind.ARRAY:
+            ChatMLFrames(self.record, reading, node).read()
+        elif node.closed:
+            self.record.report("E-PARSE-HEADER", "not-a-message", node.start, node.end)
+            self.record.stray(node.start, node.end)
+
+    def broken_rest(self, reading: JsonReading, data: bytes) -> None:
+        """Of a document that could not be read to its end, what was not read is stray text."""
+        fault = reading.faults[-1]
+        start = fault.offset
+        if reading.node is not None and reading.node.kind is not JsonKind.ARRAY:
+            start = reading.node.start
+        if start < self.base + len(data.rstrip()):
+            self.record.report("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end)
+        self.text_between(data[start - self.base :], start)
+
+
+CHATML_JSON = Dialect(name="chatml-json", reader=ChatMLJsonReader, json_content=True, thoughts_first=True)

@@ -1,0 +1,228 @@
+"""The items of a ChatML array as messages: headers, bodies, and what to make of missing tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import replace
+
+from viewer.formats.json.fields import piece_of
+from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
+from viewer.model.visibility import is_user_safe
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
+
+START, MESSAGE, END = "<|start|>", "<|message|>", "<|end_message|>"
+ROLES = frozenset(
+    {
+        "user",
+        "assistant",
+        "system",
+        "system:example_user",
+        "system:example_assistant",
+        "assistant:example_user",
+        "assistant:example_assistant",
+    }
+)
+_SPEAKERS = frozenset({*ROLES, "Assistant"})
+Handler = Callable[[JsonNode, "str | None"], None]
+
+
+class ChatMLFrames:
+    """Reads one array, item by item; a state is the method that takes the next item."""
+
+    def __init__(self, record: Record, reading: JsonReading, array: JsonNode) -> None:
+        self._record = record
+        self._reading = reading
+        self._array = array
+        self._state: Handler = self._between
+        self._first = True
+        self._spans: list[tuple[int, int]] = []
+        """Where each message began, and its number."""
+        self._begin(array.start)
+
+    def read(self) -> None:
+        """All messages of the array."""
+        for item in self._array.items:
+            if not item.closed and item.kind is not JsonKind.STRING:
+                break
+            self._state(item, _token(item))
+            self._first = False
+        self._finish()
+        self._report_text()
+
+    def _begin(self, start: int) -> None:
+        self._start = start
+        self._role: JsonNode | None = None
+        self._implied = False
+        self._problems: list[tuple[str, str | None, int, int]] = []
+        self._pieces: list[Piece] = []
+        self._unknown: list[JsonNode] = []
+        self._end = start
+
+    def _between(self, item: JsonNode, token: str | None) -> None:
+        if token == START:
+            self._open(item)
+        elif token == END:
+            self._record.report("W-STOP-REDUNDANT", None, item.start, item.end)
+        elif token == MESSAGE:
+            self._begin(item.start)
+            self._problems.append(("W-START-IMPLICIT", None, item.start, item.start))
+            self._end = item.end
+            self._state = self._body
+        elif token is None and item.kind is JsonKind.STRING:
+            self._text_first(item)
+        else:
+            self._record.report("E-PARSE-HEADER", "not-a-message", item.start, item.end)
+            self._record.stray(item.start, item.end)
+
+    def _text_first(self, item: JsonNode) -> None:
+        """Text without a header: at the beginning of the array it is what the assistant completed."""
+        if not self._first:
+            self._record.stray(item.start, item.end)
+            return
+        self._begin(item.start)
+        self._implied = True
+        self._problems.append(("W-START-IMPLICIT", None, item.start, item.start))
+        self._state = self._body
+        self._body(item, None)
+
+    def _open(self, item: JsonNode) -> None:
+        self._begin(item.start)
+        self._end = item.end
+        self._state = self._header
+
+    def _header(self, item: JsonNode, token: str | None) -> None:
+        if token == START:
+            self._start_again(item)
+            return
+        if token is None and item.kind is JsonKind.STRING and self._role is None:
+            self._role = item
+        elif token == MESSAGE:
+            self._state = self._body
+        elif token == END:
+            self._missing(item.start)
+            self._state = self._after_wrong_token
+        elif token is None and item.kind is JsonKind.STRING:
+            self._missing(item.start)
+            self._state = self._body
+            self._body(item, None)
+        else:
+            self._problems.append(("E-PARSE-HEADER", "marker-unknown", item.start, item.end))
+        self._end = item.end
+
+    def _start_again(self, item: JsonNode) -> None:
+        """A second start: after a role, the first one began a message that has nothing else."""
+        if self._role is not None:
+            self._missing(item.start)
+            self._close(Ending.IMPLIED, self._end)
+            self._open(item)
+            return
+        self._problems.append(("W-START-REPEATED", None, item.start, item.end))
+        self._end = item.end
+
+    def _after_wrong_token(self, item: JsonNode, token: str | None) -> None:
+        """After a stop where `<|message|>` belongs: text goes on as the body, all else ends the message."""
+        if token is None and item.kind is JsonKind.STRING:
+            self._state = self._body
+            self._body(item, None)
+            return
+        self._close(Ending.END, self._end)
+        if token != END:
+            self._between(item, token)
+
+    def _body(self, item: JsonNode, token: str | None) -> None:
+        if token == END:
+            self._close(Ending.END, item.end, (item.start, item.end))
+        elif token == START:
+            self._problems.append(("W-END-MISSING", None, item.start, item.start))
+            self._close(Ending.IMPLIED, self._end)
+            self._open(item)
+        else:
+            self._end = item.end
+            if (token is None and item.kind is not JsonKind.STRING) or len(item.members) > 1:
+                self._unknown.append(item)
+                return
+            if token is not None:
+                self._problems.append(("W-MARKER-IN-BODY", "nested", item.start, item.end))
+            self._pieces.append(piece_of(item))
+
+    def _finish(self) -> None:
+        """The array has ended, or cannot be read any further."""
+        if self._state == self._between:
+            return
+        closed = self._array.closed
+        is_prompt = self._state == self._header and self._is_prompt()
+        if closed and (is_prompt or (self._state == self._body and self._is_empty())):
+            self._record.report("I-OPEN-PROMPT", None, self._start, self._end)
+        elif self._state == self._header:
+            self._problems.append(("E-STREAM-TRUNCATED", "header", self._end, self._end))
+            self._close(Ending.OPEN, self._end, complete=False)
+        elif self._state == self._after_wrong_token:
+            self._close(Ending.END, self._end)
+        else:
+            found = ("I-OPEN-PROMPT", None) if closed else ("E-STREAM-TRUNCATED", "body")
+            self._problems.append((*found, self._end, self._end))
+            self._close(Ending.OPEN, self._end)
+
+    def _is_prompt(self) -> bool:
+        return self._role is None or self._role.text.strip() in ("assistant", "Assistant")
+
+    def _is_empty(self) -> bool:
+        """True if the message has a good header and no text yet: a request to complete it."""
+        has_text = any(piece.end > piece.start for piece in self._pieces)
+        return not has_text and not self._problems and self._role is not None and self._role.text.strip() in _SPEAKERS
+
+    def _missing(self, at: int) -> None:
+        self._problems.append(("E-PARSE-HEADER", "message-missing", at, at))
+
+    def _close(self, ending: Ending, end: int, stop: Span | None = None, *, complete: bool = True) -> None:
+        header = self._read_header(complete)
+        number = self._record.last_number + 1
+        span = (self._start, end)
+        broke_out = self._breaks_out
+        self._record.add(header, ending, span, self._pieces, stop=stop, broke_out=broke_out)
+        for code, reason, start, stop_at in self._problems:
+            self._record.report(code, reason, start, stop_at, number)
+        self._add_unknown(header, span)
+        self._spans.append((self._start, number))
+        message = Message(number, self._record.transcript, header, ending, span, (), broke_out=broke_out)
+        self._breaks_out = ending is Ending.IMPLIED and not is_user_safe(message)
+        self._state = self._between
+
+    def _add_unknown(self, header: Header, span: Span) -> None:
+        """Items of the body that are neither text nor a token: a hidden message each."""
+        for item in self._unknown:
+            number = self._record.add(replace(header, kind=Kind.UNKNOWN), Ending.END, span, [piece_of(item)])
+            self._record.report("W-PART-UNKNOWN", None, item.start, item.end, number)
+
+    _breaks_out = False
+    """The next message begins inside the unclosed body of a hidden one."""
+
+    def _read_header(self, complete: bool) -> Header:
+        role = "assistant" if self._implied else ""
+        if self._role is not None and self._role.closed:
+            role = self._role.text.strip(" \t\r\n")
+        role = "assistant" if role == "Assistant" else role
+        if role not in ROLES and complete:
+            start, end = (self._role.start, self._role.end) if self._role else (self._start, self._start)
+            self._problems.insert(0, ("E-PARSE-HEADER", "role-unknown" if role else "role-missing", start, end))
+        malformed = any(problem[0] == "E-PARSE-HEADER" for problem in self._problems)
+        return Header(role, channel=Channel.FINAL, malformed=malformed, complete=complete)
+
+    def _report_text(self) -> None:
+        """What is wrong with the JSON itself, told of the message it is in."""
+        for fault in self._reading.faults if self._array.closed else self._reading.faults[:-1]:
+            self._report_at("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
+        for start, end in self._reading.lenient:
+            self._report_at("I-JSON-LENIENT", None, start, end)
+
+    def _report_at(self, code: str, reason: str | None, start: int, end: int) -> None:
+        index = bisect_right(self._spans, (start, 1 << 62)) - 1
+        self._record.report(code, reason, start, end, self._spans[index][1] if index >= 0 else None)
+
+
+def _token(item: JsonNode) -> str | None:
+    """The token that an object stands for."""
+    value = item.get("token")
+    return value.text if value is not None and value.kind is JsonKind.STRING else None

@@ -1,0 +1,252 @@
+"""Split the text of a record into messages: answers, thoughts, calls, and replies between the marks of a template."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import field, replace
+from operator import attrgetter
+
+from viewer.formats.json.call_text import CallText, read_calls, read_replies
+from viewer.formats.json.header import full_tool_name
+from viewer.lazy import rarely
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, Run, read_body
+from viewer.reading.embedded_turn import Piece as TurnPiece
+from viewer.reading.embedded_turn import find_turn, first_token, first_word, read_turn
+from viewer.reading.hidden_spans import Block, BlockKind, Source, hidden_blocks
+from viewer.reading.template_marks import MARK, MAY_BE_MARK, read_mark
+from viewer.reading.thoughts import thought_spans
+from viewer.values import frozen, mutable
+
+_SPACE = b" \t\r\n"
+_OWN_THOUGHT = rarely(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
+_TAG_END = rarely(rb"[^<>]{0,200}>")
+
+
+@frozen
+class Report:
+    """A diagnostic at these bytes of the input."""
+
+    code: str
+    reason: str | None
+    start: int
+    end: int
+
+
+@mutable
+class ContentPart:
+    """One run of the text."""
+
+    kind: BlockKind | None
+    """None for text that was said."""
+    pieces: list[Piece]
+    call: CallText | None = None
+    header: Header | None = None
+    """What an embedded turn says of this part."""
+    reports: list[Report] = field(default_factory=list)
+
+
+def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
+    """The parts of a text in order; empty if nothing in it is marked."""
+    body = read_body(tuple(pieces), read)
+    if not MAY_BE_MARK.search(body.data) and not body.data[:32].lstrip().startswith(
+        (b"analysis", b"commentary", b"assistant")
+    ):
+        return []
+    blocks = _blocks(body, role)
+    return list(_Splitter(body, blocks).parts()) if blocks else []
+
+
+def _blocks(body: Body, role: str) -> list[Block]:
+    blocks = hidden_blocks(body, role, in_json=True)
+    if role != "assistant":
+        return blocks
+    if _OWN_THOUGHT.search(body.data):
+        return blocks  # OpenChatML keeps its own thought blocks inside a message
+    taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thought_spans(body)]
+    if any(block.source is not Source.MARKS for block in blocks):
+        return blocks
+    return _apart([*blocks, *taken])
+
+
+def _apart(blocks: list[Block]) -> list[Block]:
+    ordered: list[Block] = []
+    for block in sorted(blocks, key=lambda block: (block.start, -block.end)):
+        start = max(block.start, ordered[-1].end) if ordered else block.start
+        if start < block.end:
+            ordered.append(Block(start, block.end, block.kind, block.source))
+    return ordered
+
+
+class _Splitter:
+    """Goes through the blocks of one body."""
+
+    def __init__(self, body: Body, blocks: list[Block]) -> None:
+        self._body = body
+        self._blocks = blocks
+        self._has_said = False
+
+    def parts(self) -> Iterator[ContentPart]:
+        """All parts, in order."""
+        if self._blocks[0].source is Source.EMBEDDED:
+            yield from self._turn()
+            return
+        at = 0
+        for block in self._blocks:
+            yield from self._said(at, block.start)
+            yield from self._hidden(block)
+            at = block.end
+        yield from self._said(at, len(self._body.data))
+
+    def _said(self, start: int, end: int) -> Iterator[ContentPart]:
+        start, end = self._trimmed(start, end)
+        if start < end:
+            self._has_said = True
+            yield ContentPart(None, self._pieces(start, end))
+
+    def _hidden(self, block: Block) -> Iterator[ContentPart]:
+        reports = self._reports(block)
+        start, end = self._inner(block)
+        if block.kind is BlockKind.CALL:
+            yield from self._calls(start, end, reports)
+            return
+        if block.kind is BlockKind.REPLY:
+            for reply in read_replies(self._body.data[start:end]):
+                low, high = reply.body
+                yield ContentPart(block.kind, self._pieces(start + low, start + high), reply, reports=reports)
+                reports = []
+            return
+        yield ContentPart(block.kind, self._pieces(start, end), reports=reports)
+
+    def _calls(self, start: int, end: int, reports: list[Report]) -> Iterator[ContentPart]:
+        for call in read_calls(self._body.data[start:end]):
+            low, high = call.body
+            found = reports
+            if call.is_json and not call.name:
+                span = self._body.source_span(start + low, start + high)
+                found = [*reports, Report("E-CALL-SCHEMA", "missing-argument", *span)]
+            yield ContentPart(BlockKind.CALL, self._pieces(start + low, start + high), call, reports=found)
+            reports = []
+
+    def _reports(self, block: Block) -> list[Report]:
+        data = self._body.data
+        if block.source is Source.STRIPPED:
+            return [self._report("W-TOKENS-STRIPPED", None, first_word(data, block.start))]
+        if block.source is Source.TEMPLATE:
+            return [self._report("W-MARKER-IN-BODY", "template", first_token(data, block.start))]
+        if block.kind is BlockKind.THOUGHT and self._has_said:
+            return [self._report("E-PERM-VISIBILITY", "cot-in-final", (block.start, block.end))]
+        return []
+
+    def _report(self, code: str, reason: str | None, span: Span) -> Report:
+        return Report(code, reason, *self._body.source_span(*span))
+
+    def _turn(self) -> Iterator[ContentPart]:
+        first = find_turn(self._body.data, in_json=True)
+        assert first is not None
+        reports = [self._report("E-PERM-VISIBILITY", "tokens-in-content", first_token(self._body.data))]
+        for piece in read_turn(self._body.data, first):
+            for part in self._turn_part(piece):
+                part.reports += reports
+                reports = []
+                yield part
+
+    def _turn_part(self, piece: TurnPiece) -> Iterator[ContentPart]:
+        start, end = self._trimmed(*(piece.body if piece.header else (piece.start, piece.end)))
+        if piece.is_shown:
+            yield from self._said(start, end)
+        elif piece.header is not None:
+            yield ContentPart(BlockKind.TOKENS, self._pieces(start, end), header=piece.header)
+        elif self._body.data[start:end]:
+            yield ContentPart(BlockKind.TOKENS, self._pieces(start, end))
+
+    def _inner(self, block: Block) -> Span:
+        """The content of a block without its marks and without white space next to them."""
+        data, (start, end) = self._body.data, (block.start, block.end)
+        if block.source is not Source.MARKS:
+            return self._trimmed(start, end)
+        start, _ = self._trimmed(start, end)
+        opening = MARK.match(data, start)
+        mark = read_mark(opening) if opening else None
+        if mark and mark.opens and mark.opens.name != "function":
+            start = mark.end
+            if mark.opens.name == "think" and (rest := _TAG_END.match(data, start, end)):
+                start = rest.end()
+        for found in MARK.finditer(data, max(start, end - 32), end):
+            closes = read_mark(found).closes
+            if found.end() == end and any(pair.name != "function" for pair in closes):
+                end = found.start()
+        return self._trimmed(start, max(start, end))
+
+    def _trimmed(self, start: int, end: int) -> Span:
+        text = self._body.data[start:end]
+        first = start + len(text) - len(text.lstrip(_SPACE))
+        return (first, first + len(text.strip(_SPACE))) if text.strip(_SPACE) else (start, start)
+
+    def _pieces(self, start: int, end: int) -> list[Piece]:
+        pieces: list[Piece] = []
+        runs = self._body.runs
+        for index in range(max(0, bisect_right(runs, start, key=attrgetter("at")) - 1), len(runs)):
+            run = runs[index]
+            if run.at >= end:
+                break
+            low, high = max(start, run.at), min(end, run.at + run.length)
+            if low < high:
+                pieces += self._pieces_of(run, low, high)
+        if not pieces:
+            at = self._body.source_span(start, start)[0]
+            pieces.append(Piece(at, at, Coding.PLAIN))
+        return pieces
+
+    def _pieces_of(self, run: Run, low: int, high: int) -> list[Piece]:
+        end = run.source + run.source_length
+        if run.whole is not None:
+            return [Piece(run.source, end, run.whole)]
+        if run.raw is not None:
+            return [Piece(*self._body.source_span(low, high), Coding.JSON_TEXT)]
+        if run.length == run.source_length:
+            return [Piece(*self._body.source_span(low, high), Coding.PLAIN)]
+        halves = {(run.source, run.source + HALF_LENGTH), (end - HALF_LENGTH, end)}
+        return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # what is between them is not text
+
+
+def is_shown(header: Header) -> bool:
+    """True if an end user sees a message with this header."""
+    return is_user_safe(Message(0, 0, header, Ending.END, (0, 0), ()))
+
+
+def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
+    """The header of a part, given that of the text it is in, and how it ends if not as usual."""
+    if part.kind is None:
+        return spoken, None
+    if part.header is not None:
+        return _unknown(part.header) if is_shown(part.header) else part.header, None
+    if part.kind is BlockKind.THOUGHT:
+        return replace(spoken, channel=Channel.ANALYSIS, channel_given="analysis"), None
+    if part.kind is BlockKind.CALL:
+        return _call_header(part.call, spoken), Ending.CALL
+    if part.kind is BlockKind.REPLY:
+        call = part.call
+        name = full_tool_name(call.name) if call and call.name else None
+        call_id = call.call_id if call else None
+        return Header("tool", name, None, spoken.channel, spoken.channel_given, None, call_id), None
+    return _unknown(spoken), None
+
+
+def _unknown(header: Header) -> Header:
+    """Hidden in this format, and on a channel that other formats hide as well."""
+    return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
+
+
+def _call_header(call: CallText | None, spoken: Header) -> Header:
+    return replace(
+        spoken,
+        recipient=full_tool_name(call.name) if call and call.name else None,
+        channel=Channel.COMMENTARY,
+        channel_given="commentary",
+        call_id=call.call_id if call else None,
+        content_type="json" if call and call.is_json else None,
+        constrained=bool(call and call.is_json),
+    )

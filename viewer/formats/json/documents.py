@@ -1,0 +1,123 @@
+"""Input made of JSON documents one after another: where each begins and ends, however the bytes arrive."""
+
+from __future__ import annotations
+
+import re
+
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonReading, read_json
+
+SPACE = b" \t\r\n"
+_OPENER = re.compile(rb"[\[{]")
+_OUTSIDE = re.compile(rb'["\[\]{}]')
+_INSIDE = re.compile(rb'["\\]')
+
+
+class BracketCount:
+    """Finds the end of a document by its brackets and quotes alone, each byte looked at once."""
+
+    def __init__(self) -> None:
+        self._at = 0
+        self._depth = 0
+        self._in_string = False
+
+    def end(self, data: bytearray, start: int) -> int | None:
+        """Where the document that begins at `start` ends; None while more is needed."""
+        size = len(data) - start
+        while self._at < size:
+            found = (_INSIDE if self._in_string else _OUTSIDE).search(data, start + self._at)
+            if found is None:
+                self._at = size
+                return None
+            self._at = found.end() - start
+            byte = found.group()
+            if byte == b"\\":
+                self._at += 1
+            elif byte == b'"':
+                self._in_string = not self._in_string
+            else:
+                self._depth += 1 if byte in b"[{" else -1
+                if self._depth == 0:
+                    return found.end()
+        return None
+
+
+class JsonDocuments:
+    """Reads document by document. From a broken one on, the rest is read when the input has ended."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.data = bytearray()
+        self.base = 0
+        """The offset of the first byte that is kept."""
+        self.at = 0
+        """How much of what is kept has been read."""
+        self._looked = 0
+        self._count: BracketCount | None = None
+        self._spoiled = False
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+        self.data += data
+        self.advance()
+        del self.data[: self.at]
+        self.base += self.at
+        self._looked = max(0, self._looked - self.at)
+        self.at = 0
+
+    def close(self) -> None:
+        """The input has ended: what is left is an unfinished document, a broken one, or none."""
+        data = bytes(self.data)
+        at = self.at
+        while found := _OPENER.search(data, at):
+            self.text_between(data[at : found.start()], self.base + at)
+            reading = read_json(data, self.base, found.start())
+            self.read_document(reading, data, self.base)
+            if reading.node is None or not reading.node.closed:
+                self.broken_rest(reading, data)
+                return
+            at = reading.end - self.base
+        self.text_between(data[at:], self.base + at)
+
+    def advance(self) -> None:
+        """Read all documents that are complete."""
+        while not self._spoiled:
+            if self._count is None and not self._begin():
+                return
+            end = self._count.end(self.data, self.at) if self._count else None
+            if end is None:
+                return
+            data = bytes(self.data[self.at : end])
+            reading = read_json(data, self.base + self.at)
+            if reading.node is None or not reading.node.closed or reading.end != self.base + end:
+                self._spoiled = True
+                return
+            self.read_document(reading, data, self.base + self.at)
+            self.at = self._looked = end
+            self._count = None
+
+    def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
+        """One document, perhaps unfinished or broken; `base` is the offset of the first byte of `data`."""
+        raise NotImplementedError
+
+    def broken_rest(self, reading: JsonReading, data: bytes) -> None:
+        """What follows the place where reading stopped is no document."""
+        raise NotImplementedError
+
+    def text_between(self, text: bytes, start: int) -> None:
+        """Text outside the documents."""
+        content = text.strip(SPACE)
+        if content:
+            begin = start + len(text) - len(text.lstrip(SPACE))
+            self.record.stray(begin, begin + len(content))
+
+    def _begin(self) -> bool:
+        """Go to the next document; what stands before it is told once it is whole."""
+        found = _OPENER.search(self.data, max(self._looked, self.at))
+        if found is None:
+            self._looked = len(self.data)
+            return False
+        self.text_between(bytes(self.data[self.at : found.start()]), self.base + self.at)
+        self.at = self._looked = found.start()
+        self._count = BracketCount()
+        return True

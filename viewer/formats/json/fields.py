@@ -1,0 +1,99 @@
+"""The fields of a JSON message object by the names they go by, and their values as text and pieces."""
+
+from __future__ import annotations
+
+from viewer.model.messages import Coding, Piece
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.json_values import JsonText
+from viewer.values import frozen
+
+ROLE_KEYS = ("role", "author")
+CONTENT_KEYS = ("content", "refusal")
+CALL_KEYS = ("tool_call", "tool_calls", "function_call")
+CALL_ID_KEYS = ("call_id", "tool_call_id")
+RECIPIENT_KEYS = ("to", "recipient")
+TIME_KEYS = ("ts", "timestamp", "created", "created_at", "time")
+HEADER_KEYS = ("name", "channel", "intent", "content_type", "constrained", "ending")
+
+_KNOWN_KEYS = frozenset(
+    (*ROLE_KEYS, *CONTENT_KEYS, *CALL_KEYS, *CALL_ID_KEYS, *RECIPIENT_KEYS, *TIME_KEYS, *HEADER_KEYS, "messages")
+)
+THOUGHT_WORDS = ("thinking", "reasoning", "thought")
+_THOUGHT_TEXTS = (*THOUGHT_WORDS, "text", "summary")
+
+
+def is_thought_key(key: str) -> bool:
+    """Whether a field holds what the model thought (`thinking`, `reasoning`, `reasoning_content`, …)."""
+    return key.startswith(THOUGHT_WORDS)
+
+
+def is_known_key(key: str) -> bool:
+    """Whether a field of a message means something here; all others are kept as extra attributes."""
+    return key in _KNOWN_KEYS or is_thought_key(key)
+
+
+def is_message(node: JsonNode) -> bool:
+    """Whether an object is meant as a message."""
+    keys = {member.key for member in node.members}
+    return any(key in (*ROLE_KEYS, *CONTENT_KEYS, *CALL_KEYS) or is_thought_key(key) for key in keys)
+
+
+def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
+    """The first of these fields that is there and not null."""
+    for key in keys:
+        value = node.get(key)
+        if value is not None and value.kind is not JsonKind.NULL:
+            return value
+    return None
+
+
+@frozen
+class Source:
+    """The bytes that nodes refer to."""
+
+    data: bytes
+    base: int
+
+    def text(self, node: JsonNode) -> str:
+        """A string's value, the source text of all else."""
+        if node.kind is JsonKind.STRING:
+            return node.text
+        return self.data[node.start - self.base : node.end - self.base].decode("utf-8", "replace")
+
+    def value(self, node: JsonNode) -> str:
+        """A string's value, all else as `JsonText`."""
+        return node.text if node.kind is JsonKind.STRING else JsonText(self.text(node))
+
+    def field(self, node: JsonNode, *keys: str) -> str | None:
+        """The first of these fields that says something, as text."""
+        value = first_of(node, keys)
+        return None if value is None else self.text(value)
+
+
+def piece_of(node: JsonNode) -> Piece:
+    """A value as a body: a string's text, the source text of all else."""
+    if node.kind is not JsonKind.STRING:
+        return Piece(node.start, node.end, Coding.JSON_VALUE)
+    if node.plain:
+        return Piece(node.start + 1, node.body_end, Coding.PLAIN)
+    return Piece(node.start, node.end if node.end == node.body_end + 1 else node.body_end, Coding.JSON_STRING)
+
+
+def pieces_of(node: JsonNode | None) -> list[Piece]:
+    """The body that a value gives, whatever it holds; nothing for null and the empty string."""
+    return [] if node is None or is_empty(node) else [piece_of(node)]
+
+
+def thought_pieces(node: JsonNode | None) -> list[Piece]:
+    """The same for what a model thought, which may be a list of parts."""
+    if node is None:
+        return []
+    pieces: list[Piece] = []
+    for part in node.items if node.kind is JsonKind.ARRAY else [node]:
+        pieces += pieces_of(first_of(part, _THOUGHT_TEXTS) or part)
+    return pieces
+
+
+def is_empty(node: JsonNode) -> bool:
+    """True for null and the empty string."""
+    return node.kind is JsonKind.NULL or (node.kind is JsonKind.STRING and not node.text)

@@ -1,0 +1,272 @@
+"""One JSON message object as the messages it stands for: what was thought, what was said, what was called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from viewer.formats.json.content_parts import is_shown, part_header, split_content
+from viewer.formats.json.fields import (
+    CALL_KEYS,
+    Source,
+    first_of,
+    is_thought_key,
+    pieces_of,
+    thought_pieces,
+)
+from viewer.formats.json.header import ObjectHeader, Problem, default_ending, full_tool_name, read_object_header
+from viewer.formats.json.parts import is_hidden_type, read_content
+from viewer.formats.json.unread import first_text_member, with_inner_message
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
+from viewer.reading.header import CHECKED_TYPES
+from viewer.reading.hidden_spans import BlockKind
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+_CALL_NAMES = frozenset(
+    {
+        *("id", "call_id", "toolUseId", "toolCallId", "type", "index", "status", "recipient", "name", "toolName"),
+        *("arguments", "input", "parameters", "args", "code", "content_type", "constrained"),
+    }
+)
+"""Members of a call that its header holds, or that may be empty."""
+
+
+class Part(NamedTuple):
+    """One message of an object."""
+
+    header: Header
+    ending: Ending
+    pieces: list[Piece]
+
+
+class MessageObjects:
+    """Writes message objects to a record; remembers which call ids belong to which tool."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._tools: dict[str, str] = {}
+
+    def start(self) -> None:
+        """A transcript begins: call ids do not link across two of them."""
+        self._tools = {}
+
+    def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
+        """The messages of one object; `problems` were found in its text before."""
+        node = with_inner_message(node)
+        said = read_object_header(node, source)
+        given = node.get("type")
+        if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
+            if is_shown(said.header):
+                problems = [*problems, Problem("W-RECORD-UNKNOWN", None, given.start, given.end)]
+            kind = Kind.UNKNOWN
+        said.header = replace(said.header, kind=kind)
+        said.problems += problems
+        if any(problem.code == "E-PARSE-HEADER" for problem in problems):
+            said.header = replace(said.header, malformed=True)
+        parts, extra_problems = self._parts(node, source, said)
+        last = len(parts) - 1
+        for index, part in enumerate(parts):
+            number = self._add(node, said, part, is_open=not node.closed and index == last)
+            for code, reason, start, end in [*said.problems, *extra_problems.get(index, [])]:
+                self._record.report(code, reason, start, end, number)
+        if not node.closed:
+            self._truncated(node, said)
+
+    def _add(self, node: JsonNode, said: ObjectHeader, part: Part, *, is_open: bool) -> int:
+        ending = Ending.OPEN if is_open else part.ending
+        return self._record.add(part.header, ending, (node.start, node.end), part.pieces, time_ms=said.time_ms)
+
+    def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:
+        reason = "body" if said.header.role else "header"
+        self._record.report("E-STREAM-TRUNCATED", reason, node.end, node.end, self._record.last_number)
+
+    def _parts(self, node: JsonNode, source: Source, said: ObjectHeader) -> tuple[list[Part], dict[int, list[Problem]]]:
+        header = said.header
+        content = read_content(node, source, header.role)
+        thoughts = [*_thoughts(node, source), *content.thoughts]
+        calls = [*_calls(node), *content.calls]
+        problems: dict[int, list[Problem]] = {}
+        parts: list[Part] = []
+        if thoughts:
+            parts.append(Part(_thought_header(header), Ending.END, thoughts))
+        parts += [self._reply(reply, source, header) for reply in content.replies]
+        for run in content.unknown:
+            problems[len(parts)] = [_unknown_part(part.start, part.end) for part in run if part.closed]
+            parts.append(_unknown(run, header))
+        chosen: int | None = None
+        if content.pieces or not (parts or calls):
+            chosen = len(parts)
+            found = problems[chosen] = []
+            spoken = replace(header, call_id=None) if calls else self._named(node, header, found)
+            if calls and _mixes(node):
+                found.append(_mixed(node))
+            found += [_unknown_part(*fault) for fault in content.faults]
+            found += _missing(node) if not content.pieces else []
+            split = self._split(content.pieces, spoken, source)
+            for part, reports in split:
+                problems.setdefault(len(parts), []).extend(reports)
+                parts.append(part)
+            chosen = next((at for at in range(chosen, len(parts)) if is_shown(parts[at].header)), chosen)
+            if not split:
+                parts.append(Part(spoken, default_ending(spoken), content.pieces or content.empty[:1]))
+        for call in calls:
+            part, problems[len(parts)] = self._call(call, source, header)
+            parts.append(part)
+        return _with_fields_of_one(parts, said, len(parts) - 1 if chosen is None else chosen), problems
+
+    def _split(self, pieces: list[Piece], spoken: Header, source: Source) -> list[tuple[Part, list[Problem]]]:
+        """The messages of a text with marks of a template or with control tokens; empty for any other text."""
+        if not pieces or not is_shown(spoken):
+            return []
+        split = split_content(
+            pieces, lambda start, end: source.data[start - source.base : end - source.base], spoken.role
+        )
+        found: list[tuple[Part, list[Problem]]] = []
+        for part in split:
+            header, ending = part_header(part, spoken)
+            if part.kind is BlockKind.CALL and header.call_id and header.recipient:
+                self._tools[header.call_id] = header.recipient
+            if header.role == "tool" and header.name is None:
+                header = replace(header, name=self._tools.get(header.call_id or ""))
+            reports = [Problem(report.code, report.reason, report.start, report.end) for report in part.reports]
+            found.append((Part(header, ending or default_ending(header), part.pieces), reports))
+        return found
+
+    def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
+        """A reply without a name is named by the call it answers."""
+        if header.role != "tool" or header.name is not None:
+            return header
+        tool = self._tools.get(header.call_id or "")
+        if tool is None and node.closed:
+            at = next((member.value.end for member in node.members if member.key == "role"), node.start)
+            problems.append(Problem("W-TOOL-NAME-MISSING", None, at, at))
+        return replace(header, name=tool)
+
+    def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
+        """A tool's reply that stands as a part in the content of another message."""
+        call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
+        name = source.field(reply, "name", "toolName") or self._tools.get(call_id or "")
+        body = first_of(reply, ("content", "output", "result", "response"))
+        if body is None and first_of(reply, ("content", "output", "result", "response", "is_error")) is None:
+            body = reply
+        pieces = thought_pieces(body) if body is not None and body.kind is JsonKind.ARRAY else pieces_of(body)
+        return Part(Header("tool", name, None, header.channel, header.channel_given, None, call_id), Ending.END, pieces)
+
+    def _call(self, call: JsonNode, source: Source, header: Header) -> tuple[Part, list[Problem]]:
+        inner = first_of(call, ("function", "custom"))
+        inner = inner if inner is not None and inner.kind is JsonKind.OBJECT else call
+        tool = full_tool_name(source.field(inner, "recipient", "name", "toolName") or "")
+        call_id = source.field(call, "id", "call_id", "toolUseId", "toolCallId") or header.call_id
+        content_type, constrained, problems = _call_type(call, source)
+        if not tool and call.closed:
+            problems.append(Problem("E-PARSE-HEADER", "attribute-empty", call.start, call.start))
+        if tool and call_id:
+            self._tools[call_id] = tool
+        arguments = first_of(inner, ("arguments", "input", "parameters", "args", "code"))
+        if call.kind is not JsonKind.OBJECT or (arguments is None and _has_more(inner)):
+            arguments = call
+        channel, given = header.channel, header.channel_given
+        if channel in (Channel.FINAL, Channel.COMMENTARY):
+            channel, given = Channel.COMMENTARY, "commentary"
+        called = replace(
+            header,
+            recipient=tool or None,
+            channel=channel,
+            channel_given=given,
+            call_id=call_id,
+            content_type=content_type,
+            constrained=constrained,
+            malformed=header.malformed or (not tool and call.closed),
+        )
+        return Part(called, Ending.CALL, pieces_of(arguments)), problems
+
+
+def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
+    """What was thought, from all fields that hold it; the same text under two names is there once."""
+    pieces: list[Piece] = []
+    seen: set[str] = set()
+    for member in node.members:
+        if not is_thought_key(member.key) or member.value.kind in (JsonKind.NULL, JsonKind.TRUE, JsonKind.FALSE):
+            continue
+        text = source.text(member.value)
+        if text not in seen:
+            pieces += thought_pieces(member.value)
+        seen.add(text)
+    return pieces
+
+
+def _unknown(run: list[JsonNode], header: Header) -> Part:
+    """A hidden message of neighboring parts that no rule maps."""
+    piece = Piece(run[0].start, run[-1].end, Coding.JSON_VALUE)
+    return Part(replace(header, kind=Kind.UNKNOWN), Ending.END, [piece])
+
+
+def _unknown_part(start: int, end: int) -> Problem:
+    return Problem("W-PART-UNKNOWN", None, start, end)
+
+
+def _missing(node: JsonNode) -> list[Problem]:
+    """A message without content whose other members hold text."""
+    member = first_text_member(node) if node.closed else None
+    return [Problem("W-CONTENT-MISSING", None, member.key_start, member.value.end)] if member else []
+
+
+def _thought_header(header: Header) -> Header:
+    return replace(header, channel=Channel.ANALYSIS, channel_given=Channel.ANALYSIS.value)
+
+
+def _calls(node: JsonNode) -> Iterator[JsonNode]:
+    for key in CALL_KEYS:
+        value = first_of(node, (key,))
+        if value is not None:
+            yield from value.items if value.kind is JsonKind.ARRAY else [value]
+
+
+def _has_more(call: JsonNode) -> bool:
+    """True if a call without arguments holds more than its names."""
+    return any(member.key not in _CALL_NAMES and member.value.kind is not JsonKind.NULL for member in call.members)
+
+
+def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
+    """The type of the arguments: json unless the call says otherwise."""
+    given = call.get("content_type")
+    if given is None:
+        return "json", True, []
+    if given.kind is JsonKind.NULL:
+        return None, False, []
+    flag = call.get("constrained")
+    constrained = flag is None or flag.kind is not JsonKind.FALSE
+    content_type = source.text(given)
+    unknown = constrained and content_type.lower() not in CHECKED_TYPES
+    return content_type, constrained, [Problem("I-TYPE-UNKNOWN", None, given.start, given.end)] if unknown else []
+
+
+def _mixes(node: JsonNode) -> bool:
+    """OpenChatML 2.0: an assistant's turn has content or calls, not both."""
+    calls = first_of(node, ("tool_calls",))
+    return calls is not None and (calls.kind is not JsonKind.ARRAY or bool(calls.items))
+
+
+def _mixed(node: JsonNode) -> Problem:
+    value = node.get("content") or node
+    return Problem("W-CALL-MIXED", "content-and-calls", value.start, value.end)
+
+
+def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
+    """Intent, ending and extra attributes belong to one message of several, and only it has a thought's recipient."""
+    settled: list[Part] = []
+    for index, part in enumerate(parts):
+        header = part.header
+        if index == chosen:
+            ending = said.ending or part.ending
+            settled.append(
+                Part(replace(header, intent=said.header.intent, extra=said.header.extra), ending, part.pieces)
+            )
+            continue
+        header = replace(header, intent=None, extra=())
+        if header.channel is Channel.ANALYSIS and part.ending is not Ending.CALL:
+            header = replace(header, recipient=None, call_id=None, content_type=None, constrained=False)
+        settled.append(Part(header, part.ending, part.pieces))
+    return settled

@@ -1,0 +1,69 @@
+"""How a JSON input is laid out: one object a line, or documents that may run over many lines."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from viewer.syntax.json_text import read_json
+
+_SPACE = re.compile(rb"[ \t\r\n]*")
+
+
+class Layout(Enum):
+    """The two ways to lay out messages."""
+
+    LINES = "lines"
+    DOCUMENTS = "documents"
+
+
+class LayoutJudge:
+    """Judges by the first two lines that are not blank; each byte is looked at once, however it arrives."""
+
+    def __init__(self) -> None:
+        self._start = 0
+        """Where the line begins that is not whole yet, white space left out."""
+        self._looked = 0
+        self._first: bytes | None = None
+
+    def judge(self, data: bytearray, *, ended: bool) -> Layout | None:
+        """The layout; None while more is needed. `data` is all of the input so far."""
+        while (line := self._next_line(data, ended)) is not None:
+            if self._first is not None:
+                return _by_the_second(self._first, line)
+            if _is_object(line):
+                return Layout.LINES
+            self._first = line
+        is_array = self._first is None and data.startswith(b"[", self._start)
+        return Layout.DOCUMENTS if ended or is_array else None
+
+    def _next_line(self, data: bytearray, ended: bool) -> bytes | None:
+        space = _SPACE.match(data, self._start)
+        self._start = space.end() if space else self._start
+        if self._first is None and data.startswith(b"[", self._start):
+            return None
+        end = data.find(b"\n", max(self._start, self._looked))
+        self._looked = len(data)
+        if end < 0 and not (ended and self._start < len(data)):
+            return None
+        end = len(data) if end < 0 else end
+        line = bytes(data[self._start : end]).rstrip()
+        self._start = self._looked = end
+        return line
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line is one JSON object and nothing else."""
+    reading = read_json(line)
+    return reading.end == len(line) and not reading.faults and line.startswith(b"{")
+
+
+def _by_the_second(first: bytes, second: bytes) -> Layout:
+    """The first line is no object: is it broken, or does it go on in the second?"""
+    if not _is_object(second):
+        return Layout.DOCUMENTS
+    if not first.startswith(b"{"):
+        return Layout.LINES
+    both = read_json(first + b"\n" + second)
+    goes_on = not both.lenient and all(fault.reason == "json-truncated" for fault in both.faults)
+    return Layout.DOCUMENTS if goes_on else Layout.LINES

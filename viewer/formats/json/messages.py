@@ -1,0 +1,187 @@
+"""JSON messages: the interchange of OpenChatML, chat-completions messages and conversations of the Harmony library."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from viewer.formats.json.documents import SPACE, JsonDocuments
+from viewer.formats.json.fields import Source, is_message
+from viewer.formats.json.header import Problem
+from viewer.formats.json.items import MessageObjects
+from viewer.formats.json.layout import Layout, LayoutJudge
+from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
+from viewer.model.messages import Kind, Span
+from viewer.reading.format import Dialect, Options
+from viewer.reading.recorder import Record
+from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_json
+
+
+class JsonMessagesReader(JsonDocuments):
+    """One object, an array, `{"messages": […]}`, or one object a line."""
+
+    def __init__(self, record: Record, options: Options) -> None:
+        super().__init__(record)
+        self._objects = MessageObjects(record)
+        self._layout: Layout | None = None
+        self._judge = LayoutJudge()
+        self._is_empty = False
+        """The transcript has no message yet."""
+
+    def advance(self) -> None:
+        if self._layout is None:
+            self._layout = self._judge.judge(self.data, ended=False)
+        if self._layout is Layout.DOCUMENTS:
+            super().advance()
+        elif self._layout is Layout.LINES:
+            self._read_lines()
+
+    def close(self) -> None:
+        if self._layout is None:
+            self._layout = self._judge.judge(self.data, ended=True)
+            self.advance()
+        if self._layout is Layout.DOCUMENTS:
+            super().close()
+        elif self.data[self.at :].strip(SPACE):
+            self._read_line(bytes(self.data[self.at :]), self.base + self.at, ended=True)
+
+    def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
+        """Every document is a transcript of its own."""
+        if reading.node is not None:
+            self._begin_document(reading.node, Source(data, base))
+            self._read_items(reading, Source(data, base), at_end=True)
+
+    def broken_rest(self, reading: JsonReading, data: bytes) -> None:
+        """An unfinished document has been read as far as it goes; of a broken one the rest is stray text."""
+        fault = reading.faults[-1]
+        if fault.reason == "json-truncated":
+            return
+        start = fault.offset
+        for item, use in find_messages(reading.node):
+            if not item.closed and use is not Use.WRAPPER:
+                start = min(start, item.start)
+        self.record.report("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end)
+        self.text_between(data[start - self.base :], start)
+
+    def _read_lines(self) -> None:
+        """Every line that is complete."""
+        start = self.at
+        while (end := self.data.find(b"\n", max(start, self._looked))) >= 0:
+            self._read_line(bytes(self.data[start:end]), self.base + start, ended=False)
+            start = end + 1
+        self.at = start
+        self._looked = len(self.data)
+
+    def _read_line(self, line: bytes, base: int, *, ended: bool) -> None:
+        content = line.strip(SPACE)
+        if not content:
+            return
+        source = Source(line, base)
+        start = base + len(line) - len(line.lstrip(SPACE))
+        reading = read_json(line, base)
+        node = reading.node
+        unfinished = ended and not reading.faults[:-1] and _is_truncated(reading.fault)
+        rest = line[reading.end - base :].strip(SPACE)
+        if node is None or node.kind is not JsonKind.OBJECT or rest or (reading.faults and not unfinished):
+            self._not_a_message((start, start + len(content)))
+            return
+        if is_wrapper(node) or not self.record.transcript:
+            self._start(node, source)
+        self._read_items(reading, source, at_end=ended)
+
+    def _begin_document(self, node: JsonNode, source: Source) -> None:
+        """A document begins a transcript, unless it is an array of transcripts."""
+        self._is_empty = False
+        if not (node.kind is JsonKind.ARRAY and node.items and is_wrapper(node.items[0])):
+            self._start(node, source)
+
+    def _start(self, node: JsonNode, source: Source) -> None:
+        """A transcript begins; what its wrapper holds besides messages is its header."""
+        header = {member.key: _header_value(member.value, source) for member in header_members(node)}
+        version, model = header.get("version"), header.get("model")
+        self.record.start(
+            node.start,
+            version if isinstance(version, str) else None,
+            model if isinstance(model, str) else None,
+            header,
+        )
+        self._objects.start()
+        self._is_empty = True
+
+    def _read_items(self, reading: JsonReading, source: Source, *, at_end: bool) -> None:
+        notes = _Notes(reading)
+        truncated = at_end and bool(reading.faults) and _is_truncated(reading.faults[-1])
+        unfinished = False
+        for found in find_messages(reading.node):
+            item, use = found
+            if use is Use.WRAPPER:
+                self._begin_inner(item, reading.node, source)
+            elif use is Use.UNREAD:
+                self.record.report("W-SIBLING-UNREAD", None, item.start, item.end)
+            elif item.closed or (truncated and is_message(item)):
+                self._item(found, source, notes)
+                unfinished = not item.closed
+            elif truncated:
+                self.text_between(source.data[item.start - source.base :], item.start)
+        for problem in notes.others():
+            self.record.report(problem.code, problem.reason, problem.start, problem.end)
+        if truncated and not unfinished:
+            self.record.report("E-STREAM-TRUNCATED", "header", reading.end, reading.end)
+
+    def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
+        """A wrapper in another one begins a transcript; an array at the head of one belongs to it."""
+        if wrapper is not root and not (wrapper.kind is JsonKind.ARRAY and self._is_empty):
+            self._start(wrapper, source)
+
+    def _item(self, found: Found, source: Source, notes: _Notes) -> None:
+        item, use = found
+        self._is_empty = False
+        if item.kind is JsonKind.OBJECT and is_message(item):
+            kind = Kind.UNKNOWN if use is Use.REJECTED else Kind.SAID
+            self._objects.add(item, source, notes.inside(item), kind)
+        else:
+            self._not_a_message((item.start, item.end))
+
+    def _not_a_message(self, text: Span) -> None:
+        self.record.start_if_none(text[0])
+        self.record.report("E-PARSE-HEADER", "not-a-message", *text)
+        self.record.stray(*text)
+
+
+class _Notes:
+    """What is wrong with, or lenient in, the text of a document, by the message it is in."""
+
+    def __init__(self, reading: JsonReading) -> None:
+        going_on = [fault for fault in reading.faults if reading.node is not None and reading.node.closed]
+        if not going_on:
+            going_on = reading.faults[:-1]
+        problems = [Problem("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end) for fault in going_on]
+        problems += [Problem("I-JSON-LENIENT", None, *span) for span in reading.lenient]
+        self._problems = sorted(problems, key=lambda problem: problem.start)
+        self._starts = [problem.start for problem in self._problems]
+        self._told: set[Problem] = set()
+
+    def inside(self, node: JsonNode) -> list[Problem]:
+        """Those in the bytes of a message."""
+        found = self._problems[bisect_left(self._starts, node.start) : bisect_left(self._starts, node.end)]
+        self._told.update(found)
+        return found
+
+    def others(self) -> list[Problem]:
+        """Those outside all messages."""
+        return [problem for problem in self._problems if problem not in self._told]
+
+
+def _is_truncated(fault: JsonFault | None) -> bool:
+    return fault is not None and fault.reason == "json-truncated"
+
+
+def _header_value(node: JsonNode, source: Source) -> object:
+    """A value of a transcript's header: mappings, lists and text."""
+    if node.kind is JsonKind.OBJECT:
+        return {member.key: _header_value(member.value, source) for member in node.members}
+    if node.kind is JsonKind.ARRAY:
+        return [_header_value(item, source) for item in node.items]
+    return source.value(node)
+
+
+JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)

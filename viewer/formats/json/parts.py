@@ -1,0 +1,246 @@
+"""Sort the parts of a JSON message's content: text, attachments, thoughts, calls, replies, and unknown parts."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from viewer.formats.json.fields import (
+    THOUGHT_WORDS,
+    Source,
+    is_empty,
+    is_thought_key,
+    piece_of,
+    thought_pieces,
+)
+from viewer.model.messages import Coding, Piece, Span
+from viewer.reading.attachments import attachment_kind
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.values import mutable
+
+_TEXTS = frozenset({"", "text", "input_text", "output_text"})
+_THOUGHTS = frozenset({"summary_text", "redacted_thinking", "reasoningContent", "reasoning_content"})
+_INSTRUCTIONS = frozenset({"system_content", "developer_content"})
+"""Parts of the reference library of Harmony, in system and developer messages."""
+_CALLS = frozenset(
+    {
+        *("tool_use", "tool_call", "tool-call", "function_call", "functionCall", "toolUse", "toolCall"),
+        *("mcp_tool_use", "server_tool_use", "server_tool_call", "mcp_call", "custom_tool_call"),
+        *("computer_call", "web_search_call", "file_search_call", "code_interpreter_call", "local_shell_call"),
+        *("shell_call", "apply_patch_call", "tool_search_call", "image_generation_call"),
+        *("executableCode", "executable_code"),
+    }
+)
+_REPLIES = frozenset(
+    {
+        *("tool_result", "tool-result", "toolResult", "tool_response", "toolResponse", "tool_call_response"),
+        *("server_tool_call_response", "function_response", "functionResponse", "function_call_output"),
+        *("codeExecutionResult", "code_execution_result"),
+    }
+)
+_REPLY_ENDINGS = ("_tool_result", "_call_output")
+_BARE_CALLS = frozenset({"functionCall", "function_call", "toolUse", "executableCode", "executable_code"})
+_BARE_REPLIES = frozenset(
+    {"functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result"}
+)
+_BARE_THOUGHTS = frozenset({"reasoningContent", "reasoning_content"})
+"""Members that say what a part without a `type` is: Gemini and Bedrock."""
+_DECIDING = frozenset({"type", "text", "thought", "refusal"})
+"""Members that decide what a part is: repeated or in other letters, they make it an unknown part."""
+_LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
+
+
+@mutable
+class Content:
+    """What the content of a message holds. Empty strings are none of it."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    """Text and labels to show."""
+    thoughts: list[Piece] = field(default_factory=list)
+    calls: list[JsonNode] = field(default_factory=list)
+    replies: list[JsonNode] = field(default_factory=list)
+    unknown: list[list[JsonNode]] = field(default_factory=list)
+    """Runs of parts that no rule maps."""
+    faults: list[Span] = field(default_factory=list)
+    """Unknown parts of a message that stays whole: a tool's reply, which is never shown."""
+    empty: list[Piece] = field(default_factory=list)
+    """Where the content is that has no text."""
+
+
+def read_content(node: JsonNode, source: Source, role: str) -> Content:
+    """Sort what `content` and `refusal` hold. What is not listed is unknown, in every role."""
+    sorter = _Sorter(source, role)
+    value = node.get("content")
+    if value is not None:
+        sorter.add_content(value)
+    refusal = node.get("refusal")
+    if refusal is not None:
+        sorter.add_refusal(refusal)
+    content = sorter.content
+    thought = node.get("thought")
+    if thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER):
+        content.thoughts, content.pieces = [*content.thoughts, *content.pieces], []
+    return content
+
+
+class _Sorter:
+    """Sorts parts in their order."""
+
+    def __init__(self, source: Source, role: str) -> None:
+        self.content = Content()
+        self._source = source
+        self._role = role
+        self._line_ended = True
+        """The next text needs no line break before it."""
+        self._on_own_line = False
+        """The last piece must stay on a line of its own."""
+        self._last_unknown = -2
+
+    def add_content(self, value: JsonNode) -> None:
+        self._last_unknown = -2
+        parts = self._parts(value)
+        if parts and parts[0] is value and value.kind is JsonKind.OBJECT:
+            self._unknown(value, 0)
+            return
+        for index, part in enumerate(parts):
+            self._add(part, index)
+
+    def add_refusal(self, value: JsonNode) -> None:
+        """Text on its own line, after the content."""
+        if value.kind is JsonKind.STRING:
+            self._text(value, own_line=True)
+        else:
+            self.add_content(value)
+
+    def _parts(self, value: JsonNode) -> list[JsonNode]:
+        """The parts of a content; of a tool's reply, data that only happens to be a list is one part."""
+        inner = value.get("parts")
+        if inner is not None and inner.kind is JsonKind.ARRAY:
+            listed = value.get("content_type")
+            if listed is not None and listed.kind is JsonKind.STRING and listed.text in _LISTS_OF_PARTS:
+                return inner.items
+        if value.kind is not JsonKind.ARRAY:
+            return [value]
+        if self._role == "tool" and not all(_is_part(item) for item in value.items):
+            return [value]
+        return value.items
+
+    def _add(self, part: JsonNode, index: int) -> None:
+        if is_empty(part):
+            self.content.empty += [piece_of(part)] if part.kind is JsonKind.STRING else []
+        elif part.kind is JsonKind.STRING:
+            self._text(part)
+        elif part.kind is JsonKind.OBJECT and self._add_object(part):
+            return
+        else:
+            self._unknown(part, index)
+
+    def _add_object(self, part: JsonNode) -> bool:
+        """Sort a part that is an object; False where no rule maps it."""
+        if not part.closed or is_ambiguous(part):
+            return False
+        given = part.get("type")
+        if given is not None and given.kind not in (JsonKind.STRING, JsonKind.NULL):
+            return False
+        kind = given.text if given is not None else ""
+        bare_call, bare_reply = (_bare(part, kind, keys) for keys in (_BARE_CALLS, _BARE_REPLIES))
+        if is_call_type(kind) or bare_call:
+            self.content.calls.append(bare_call or part)
+        elif is_reply_type(kind) or bare_reply:
+            self.content.replies.append(bare_reply or part)
+        elif _is_thought(part, kind):
+            self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
+        elif kind in _TEXTS and _has_text(part, "text"):
+            self._text(part.get("text"))
+        elif kind == "refusal" and _has_text(part, "refusal"):
+            self._text(part.get("refusal"), own_line=True)
+        elif attachment_kind(part, kind):
+            self._label(part)
+        elif kind in _INSTRUCTIONS and self._role in ("system", "developer"):
+            self._put(piece_of(part), False)
+        else:
+            return False
+        return True
+
+    def _text(self, value: JsonNode | None, *, own_line: bool = False) -> None:
+        if value is None or is_empty(value):
+            return
+        self._put(piece_of(value), own_line, value.text)
+
+    def _label(self, part: JsonNode) -> None:
+        self._put(Piece(part.start, part.end, Coding.LABEL), True)
+
+    def _put(self, piece: Piece, own_line: bool, text: str = "") -> None:
+        if self.content.pieces and (own_line or self._on_own_line) and not self._line_ended:
+            self.content.pieces.append(Piece(piece.start, piece.start, Coding.LINE))
+        self.content.pieces.append(piece)
+        self._on_own_line = own_line
+        self._line_ended = text.endswith("\n")
+
+    def _unknown(self, part: JsonNode, index: int) -> None:
+        if self._role == "tool":
+            self._put(piece_of(part), False)
+            if part.get("type") is not None:
+                self.content.faults.append((part.start, part.end))
+        elif index == self._last_unknown + 1:
+            self.content.unknown[-1].append(part)
+        else:
+            self.content.unknown.append([part])
+        self._last_unknown = index
+
+
+def is_hidden_type(kind: str) -> bool:
+    """True if a `type` names a thought, a call, or a reply."""
+    return is_call_type(kind) or is_reply_type(kind) or is_thought_type(kind)
+
+
+def is_call_type(kind: str) -> bool:
+    """True if a `type` names a call."""
+    return kind in _CALLS
+
+
+def is_reply_type(kind: str) -> bool:
+    """True if a `type` names a tool's reply."""
+    return kind in _REPLIES or kind.endswith(_REPLY_ENDINGS)
+
+
+def is_thought_type(kind: str) -> bool:
+    """True if a `type` names a thought."""
+    return kind in _THOUGHTS or kind.startswith(THOUGHT_WORDS)
+
+
+def _is_part(node: JsonNode) -> bool:
+    return node.kind is JsonKind.STRING or node.get("type") is not None or node.get("text") is not None
+
+
+def is_ambiguous(part: JsonNode) -> bool:
+    """True if a deciding member occurs twice, or is written in other letters."""
+    seen = set()
+    for member in part.members:
+        key = member.key
+        if key.lower() in _DECIDING:
+            if key not in _DECIDING or key in seen:
+                return True
+            seen.add(key)
+    return False
+
+
+def _is_thought(part: JsonNode, kind: str) -> bool:
+    thought = part.get("thought")
+    if thought is not None and thought.kind not in (JsonKind.FALSE, JsonKind.NULL):
+        return True
+    if kind:
+        return is_thought_type(kind)
+    return not _has_text(part, "text") and any(is_thought_key(member.key) for member in part.members)
+
+
+def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
+    """The object that a part without a `type` holds under one of these members."""
+    if kind:
+        return None
+    values = [member.value for member in part.members if member.key in keys]
+    return values[0] if len(values) == 1 and values[0].kind is JsonKind.OBJECT else None
+
+
+def _has_text(part: JsonNode, key: str) -> bool:
+    value = part.get(key)
+    return value is not None and value.kind is JsonKind.STRING

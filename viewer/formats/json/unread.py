@@ -1,0 +1,68 @@
+"""Find what a JSON message or a wrapper holds outside the members that are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.formats.json.fields import TIME_KEYS, first_of, is_known_key
+from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
+
+_METADATA = frozenset(
+    {
+        *("id", "uuid", "parent_id", "parent", "object", "model", "type", "status", "metadata", "usage"),
+        *("finish_reason", "stop_reason", "stop_sequence", "system_fingerprint", "service_tier", "provider"),
+        *("annotations", "logprobs", "citations", "cache_control", "weight", "audience", "phase"),
+    }
+)
+"""Members whose text is not content."""
+
+
+def with_inner_message(node: JsonNode) -> JsonNode:
+    """`{"role": …, "message": {"content": …}}` as one object; a repeated member keeps both values."""
+    inner = node.get("message")
+    if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
+        return node
+    outer = [member for member in node.members if member.value is not inner]
+    taken = {member.key for member in outer}
+    members = [
+        _renamed(member) if member.key in taken and not _decides(member.key) else member for member in inner.members
+    ]
+    return JsonNode(JsonKind.OBJECT, node.start, node.end, members=[*outer, *members], closed=node.closed)
+
+
+def _decides(key: str) -> bool:
+    """True if two values of the member contradict each other."""
+    return is_known_key(key) and key not in TIME_KEYS
+
+
+def _renamed(member: JsonMember) -> JsonMember:
+    return JsonMember(f"message.{member.key}", member.key_start, member.key_end, member.value)
+
+
+def first_text_member(node: JsonNode) -> JsonMember | None:
+    """The first member that is not read and holds text."""
+    unread = (member for member in node.members if not is_known_key(member.key) and member.key not in _METADATA)
+    return next((member for member in unread if _holds_text(member.value)), None)
+
+
+def _holds_text(value: JsonNode) -> bool:
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if node.kind is JsonKind.STRING and node.text.strip():
+            return True
+        waiting += node.items
+        waiting += (member.value for member in node.members)
+    return False
+
+
+def unread_messages(value: JsonNode) -> Iterator[JsonNode]:
+    """Objects with `role` and `content` at any depth of a value that is not read, outermost only."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        role = node.get("role")
+        if role is not None and role.kind is JsonKind.STRING and node.get("content") is not None:
+            yield node
+            continue
+        waiting += reversed([*node.items, *(member.value for member in node.members)])

@@ -1,0 +1,146 @@
+"""Messages as the JSON interchange of OpenChatML 2.2: an array for each transcript, a message object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from viewer.formats.json.fields import is_known_key
+from viewer.formats.json.header import full_tool_name
+from viewer.formats.json.wrappers import LIST_KEYS
+from viewer.formats.writing import Writable, WritableTranscript, Writer
+from viewer.reading.header import is_tool
+from viewer.syntax.json_text import check_json
+from viewer.syntax.json_values import JsonText
+
+
+def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:
+    """The text, and a sentence for each thing it cannot say.
+
+    A transcript whose header is given becomes an object: the keys of the header, and its messages under `messages`."""
+    losses: list[str] = []
+    documents: list[str] = []
+    for number, group in groupby(messages, lambda message: message.transcript):
+        lines = [_encoded(_as_object(message, losses)) for message in group]
+        array = "[\n" + ",\n".join(lines) + "\n]"
+        header = _header(number, transcripts)
+        documents.append(_with_header(header, array) if header else array)
+    return "".join(f"{document}\n" for document in documents) or "[]\n", losses
+
+
+def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str, object]:
+    """The header of a transcript as read, or as much as may be told of it."""
+    for transcript in transcripts:
+        if transcript.number != number:
+            continue
+        told = {"version": transcript.version, "model": transcript.model}
+        header = transcript.header if transcript.header is not None else told
+        return {key: value for key, value in header.items() if value is not None and key not in LIST_KEYS}
+    return {}
+
+
+def _with_header(header: dict[str, object], array: str) -> str:
+    return _encoded(header)[:-1] + f', "messages": {array}' + "}"
+
+
+def _encoded(value: object) -> str:
+    """The value as JSON; `JsonText` as it is."""
+    if isinstance(value, JsonText):
+        return str(value)
+    if isinstance(value, dict):
+        members = (f"{json.dumps(key, ensure_ascii=False)}: {_encoded(member)}" for key, member in value.items())
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_encoded, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
+    fields: dict[str, object] = {"role": message.role}
+    if message.name is not None:
+        fields["name"] = message.name
+    if message.channel_given is not None:
+        fields["channel"] = message.channel_given
+    ending = "end"
+    if _is_plain_call(message):
+        ending = "call"
+        fields["tool_call"] = _tool_call(message)
+    else:
+        is_call = message.role == "assistant" and is_tool(message.recipient) and not _is_thought(message)
+        ending = "call" if is_call else "end"
+        fields |= _routing(message)
+        fields["thinking" if _is_thought(message) else "content"] = _content(message)
+    if message.intent is not None:
+        fields["intent"] = message.intent
+    if message.ending != ending:
+        fields["ending"] = message.ending
+    return fields | _extra(message, losses)
+
+
+def _is_plain_call(message: Writable) -> bool:
+    """Whether a call is one that `tool_call` says in full."""
+    return (
+        message.role == "assistant"
+        and message.ending == "call"
+        and message.channel_given in ("commentary", "analysis")
+        and bool(message.recipient)
+        and message.recipient == full_tool_name(message.recipient or "")
+    )
+
+
+def _tool_call(message: Writable) -> dict[str, object]:
+    call: dict[str, object] = {} if message.call_id is None else {"id": message.call_id}
+    call |= {"recipient": message.recipient, "content_type": message.content_type}
+    if message.content_type is not None and not message.constrained:
+        call["constrained"] = False
+    call["arguments"] = _value(message)
+    return call
+
+
+def _content(message: Writable) -> str:
+    """The body; parts that no rule maps stay parts, so that they stay hidden."""
+    if message.message_kind == "unknown":
+        value = _value(message)
+        listed = f"[{message.body}]"
+        if message.is_value and not message.body.startswith("{") and _is_json(listed):
+            return JsonText(listed)
+        return value if value.startswith("{") else message.body
+    return _value(message) if message.role == "tool" else message.body
+
+
+def _value(message: Writable) -> str:
+    """The body as the JSON value that it was."""
+    return JsonText(message.body) if message.is_value and _is_json(message.body) else message.body
+
+
+def _is_thought(message: Writable) -> bool:
+    return message.role == "assistant" and message.channel_given == "analysis" and message.body != ""
+
+
+def _routing(message: Writable) -> dict[str, object]:
+    given = {"to": message.recipient, "call_id": message.call_id, "content_type": message.content_type}
+    fields: dict[str, object] = {key: value for key, value in given.items() if value is not None}
+    return fields | ({"constrained": True} if message.constrained else {})
+
+
+def _extra(message: Writable, losses: list[str]) -> dict[str, object]:
+    """Other attributes, but for those whose names would mean something else here."""
+    kept: dict[str, object] = {}
+    for key, value in message.extra.items():
+        if is_known_key(key):
+            losses.append(f"Message {message.number}: JSON messages cannot keep one of its attributes.")
+        elif isinstance(value, JsonText) and not _is_json(value):
+            losses.append(f"Message {message.number}: an attribute that is not valid JSON is written as a string.")
+            kept[key] = str(value)
+        else:
+            kept[key] = value
+    return kept
+
+
+def _is_json(text: str) -> bool:
+    """True if the text is one JSON value."""
+    return check_json(text.encode("utf-8", "replace")) is None
+
+
+WRITE_JSON: Writer = lambda transcripts, messages: write_json(messages, transcripts)  # noqa: E731

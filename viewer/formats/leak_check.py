@@ -1,0 +1,97 @@
+"""Whether a text that was written shows more than its source does: it is read again, and what is shown is compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from viewer.formats import DIALECTS, detect
+from viewer.formats.text.quoted_marks import live_body, read_source_text
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.formats.writing import Writable, WritableTranscript
+from viewer.model.events import Closed
+from viewer.model.messages import Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import read_body
+from viewer.reading.embedded_turn import TEMPLATE_TOKEN
+from viewer.reading.hidden_spans import shown_text
+from viewer.reading.parser import Parser
+
+
+def unhidden_count(
+    text: str, dialect: str, messages: Sequence[Writable], transcripts: Sequence[WritableTranscript] = ()
+) -> int:
+    """How many messages an end user sees of the written text, and not of its source.
+
+    A reader may take the text for another dialect than it was written in; the worse of the two counts."""
+    data = text.encode("utf-8", "replace")
+    in_json = {each.number for each in transcripts if DIALECTS[each.dialect].json_content}
+    known = [_known(message, message.transcript in in_json) for message in messages]
+    count = _count(_shown_texts(data, dialect), messages, known)
+    taken_for = detect(data).dialect
+    if taken_for == dialect:
+        return count
+    shown = _shown_texts(data, taken_for)
+    if len(shown) != len(known):
+        return max(count, _count(shown, messages, known))
+    opened = sum(text is not None and before is None for (_, text), before in zip(shown, known, strict=True))
+    return max(count, opened)
+
+
+def _shown_texts(data: bytes, dialect: str) -> list[tuple[str, str | None]]:
+    """The role of every message that is read, and what an end user sees of it; None for a hidden one."""
+    parser = Parser(DIALECTS[dialect])
+    events = [*parser.feed(data), *parser.close()]
+    in_json = DIALECTS[dialect].json_content
+    closed = (event.message for event in events if isinstance(event, Closed))
+    return [(message.header.role, _shown(message, data, in_json)) for message in closed]
+
+
+def _shown(message: Message, data: bytes, in_json: bool) -> str | None:
+    if not is_user_safe(message):
+        return None
+    body = read_body(message.pieces, lambda start, end: data[start:end], body_of_ids)
+    return shown_text(body, message.header.role, in_json=in_json)
+
+
+def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], known: list[str | None]) -> int:
+    if len(shown) == len(known):
+        return sum(_shows_more(text, before) for (_, text), before in zip(shown, known, strict=True))
+    before = Counter(
+        (message.role, _without_tokens(text).strip())
+        for message, text in zip(messages, known, strict=True)
+        if text is not None
+    )
+    after = Counter((role, _without_tokens(text).strip()) for role, text in shown if text is not None)
+    return (after - before).total()
+
+
+def _known(message: Writable, in_json: bool) -> str | None:
+    """What an end user sees of the source at least: every mark counts that counts in its format."""
+    if not message.visible:
+        return None
+    if message.source_text is not None:
+        return shown_text(read_source_text(message.source_text), message.role)
+    return shown_text(live_body(message.body), message.role, in_json=in_json)
+
+
+def _shows_more(text: str | None, before: str | None) -> bool:
+    """Control tokens alone hide nothing, so that a target may show them as text."""
+    if text is None or before is None:
+        return text is not None
+    shown, known = _without_tokens(text), _without_tokens(before)
+    return shown != known and not _is_cut_from(shown, known)
+
+
+def _is_cut_from(shown: bytes, known: bytes) -> bool:
+    """True if the text is the other one with parts left out."""
+    at = 0
+    for byte in shown:
+        at = known.find(byte, at) + 1
+        if not at:
+            return False
+    return True
+
+
+def _without_tokens(text: str) -> bytes:
+    return TEMPLATE_TOKEN.sub(b"", text.encode("utf-8", "replace"))

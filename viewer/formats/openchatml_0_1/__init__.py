@@ -1,0 +1,1 @@
+"""OpenChatML 0.1: reader and writer."""

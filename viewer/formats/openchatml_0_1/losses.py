@@ -1,0 +1,84 @@
+"""What OpenChatML 0.1 cannot say: counted while a transcript is written, and told in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import Enum
+
+from viewer.formats.writing import Writable
+from viewer.values import frozen
+
+
+class Loss(Enum):
+    """What happened to a message on the way; the value ends the sentence."""
+
+    CALL_ID = "call ids cannot be said and were left out"
+    DEVELOPER = "the role developer was written as system"
+    ROLE = "a role that OpenChatML 0.1 does not have was written as given"
+    PREAMBLE = "a preamble was written as plain text of the assistant"
+    NOT_SHOWN = (
+        "what is neither an answer, an analysis nor a call was written as a reason block, so that it stays hidden"
+    )
+    SHOWN = "hidden from the user where it comes from, but nothing in OpenChatML 0.1 hides it"
+    KIND = "an analysis without a kind was written as a reason block"
+    CHANNEL = "the channel cannot be said and was left out"
+    INTENT = "the intent cannot be said and was left out"
+    RECIPIENT = "the recipient cannot be said and was left out"
+    ATTRIBUTE = "recipient or intent was written as an attribute that OpenChatML 0.1 does not define"
+    FIELD = "a field with white space, `<`, or control characters was left out"
+    TYPE = "the content type cannot be said and was left out"
+    ARGUMENTS = "arguments that are not JSON leave a call that cannot be read"
+    ENDING = "how it ended (returned, unfinished or cut off) cannot be said"
+    SPACE = "white space at the edge of the body, and a file of nothing else, is lost when it is read again"
+
+
+@frozen
+class Said:
+    """What will be read again from the written part."""
+
+    channel: str | None = None
+    intent: str | None = None
+    recipient: str | None = None
+    type: tuple[str | None, bool] = (None, False)
+    ending: str = "end"
+
+
+class Losses:
+    """How many messages met each loss."""
+
+    def __init__(self) -> None:
+        self._messages: Counter[Loss] = Counter()
+
+    def add(self, *losses: Loss) -> None:
+        """One message met these."""
+        self._messages.update(set(losses))
+
+    def add_common(self, message: Writable) -> None:
+        """What no kind of message can say."""
+        if message.call_id is not None:
+            self.add(Loss.CALL_ID)
+        if message.role == "developer":
+            self.add(Loss.DEVELOPER)
+        elif message.role not in ("system", "user", "assistant", "tool"):
+            self.add(Loss.ROLE)
+
+    def add_unsaid(self, message: Writable, said: Said) -> None:
+        """What the message has and the written part has not."""
+        if message.channel_given not in (None, "final", said.channel):
+            self.add(Loss.CHANNEL)
+        if message.intent not in (None, said.intent):
+            self.add(Loss.INTENT)
+        if message.recipient not in (None, said.recipient):
+            self.add(Loss.RECIPIENT)
+        if message.content_type is not None and (message.content_type, message.constrained) != said.type:
+            self.add(Loss.TYPE)
+        if message.ending != said.ending:
+            self.add(Loss.ENDING)
+
+    def sentences(self) -> list[str]:
+        """One sentence for each loss."""
+        return [
+            f"{count} message{'' if count == 1 else 's'}: {loss.value}."
+            for loss in Loss
+            if (count := self._messages[loss])
+        ]

@@ -1,0 +1,114 @@
+"""One message of OpenChatML 0.1 while it is read: where its body begins and ends, and when it is announced."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from viewer.model.messages import Coding, Ending, Header, Piece, Span
+from viewer.reading.recorder import Record
+from viewer.reading.template_marks import MarkPair
+from viewer.values import mutable
+
+SPACE = b" \t\r\n"
+LONGEST_KEPT = 1024 * 1024
+"""No name is read from JSON that is longer."""
+_TAG_END = re.compile(rb"[<>\n]")
+
+
+class Begins(Enum):
+    """Where the body of a part begins."""
+
+    EXACTLY = "exactly"
+    AFTER_LINE_END = "after-line-end"
+    """One line end at its start is layout."""
+    AFTER_TAG = "after-tag"
+    """At its first character that is not white space after the attributes of its tag."""
+    AT_TEXT = "at-text"
+    """At its first character that is not white space."""
+
+
+@mutable
+class Part:
+    """A message while it is read; it is announced once it is known to be one."""
+
+    header: Header
+    span_start: int
+    at: int
+    """Where its bytes begin."""
+    begins: Begins = Begins.EXACTLY
+    certain: bool = False
+    """It is a message even when there is nothing in it."""
+    broke_out: bool = False
+    kept: bytearray | None = None
+    """The JSON of a call or an output, as long as it is short enough."""
+    block: MarkPair | None = None
+    """The marks of a chat template that enclose it."""
+    number: int | None = None
+    ending: Ending = Ending.END
+    first: int | None = None
+    """Its first character that is not white space."""
+    end: int = -1
+    """After its last character that is not white space."""
+    _head: bytes = b""
+    _told: int = -1
+
+    def add(self, data: bytes, at: int) -> None:
+        """More of its bytes, from this offset on."""
+        if self.begins is Begins.AFTER_TAG:
+            found = _TAG_END.search(data)
+            if not found:
+                return
+            self.begins = Begins.AT_TEXT
+            skipped = found.end() if found[0] == b">" else found.start()
+            data, at = data[skipped:], at + skipped
+        self._keep(data)
+        bare = data.rstrip(SPACE)
+        if not bare:
+            return
+        if self.first is None:
+            self.first = at + len(data) - len(data.lstrip(SPACE))
+        self.end = at + len(bare)
+
+    def _keep(self, data: bytes) -> None:
+        if len(self._head) < 2:
+            self._head += data[: 2 - len(self._head)]
+        if self.kept is not None:
+            self.kept += data
+            if len(self.kept) > LONGEST_KEPT:
+                self.kept = None
+
+    def piece(self) -> Piece:
+        """Its body as known by now."""
+        start = self._start()
+        return Piece(start, max(start, self.end), Coding.PLAIN)
+
+    def _start(self) -> int:
+        if self.first is None or self.begins in (Begins.EXACTLY, Begins.AFTER_TAG):
+            return self.at
+        if self.begins is Begins.AT_TEXT:
+            return self.first
+        if self._head == b"\r\n":
+            return self.at + 2
+        return self.at + self._head.startswith(b"\n")
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it is known to be a message."""
+        return self.certain or self.first is not None
+
+    def announce(self, record: Record) -> None:
+        """Tell what is known by now."""
+        if not self.is_message:
+            return
+        if self.number is None:
+            self.number = record.open(self.header, self.span_start, [self.piece()], broke_out=self.broke_out)
+        elif self.end != self._told:
+            record.grow(self.number, [self.piece()])
+        self._told = self.end
+
+    def close(self, record: Record, end: int, stop: Span | None = None) -> None:
+        """It is settled; `end` is that of the whole message."""
+        self.announce(record)
+        if self.number is not None:
+            record.close(self.number, self.ending, end, [self.piece()], stop=stop, header=self.header)

@@ -1,0 +1,342 @@
+"""The parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and runs of text, each a message of its own.
+
+Bodies are kept as spans; only the JSON of the current call or output is kept, for the name in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from viewer.cache import remembering
+from viewer.formats.openchatml_0_1.header import Head, name_in_json, tool_name
+from viewer.formats.openchatml_0_1.part import Begins, Part
+from viewer.formats.openchatml_0_1.template_blocks import TemplateBlocks, complete_block
+from viewer.model.messages import Channel, Ending, Header, Message, Span
+from viewer.model.visibility import is_user_safe
+from viewer.reading.cursor import Token, TokenSet, Window
+from viewer.reading.recorder import Record
+from viewer.reading.template_marks import LONGEST_MARK, MARK, begun
+
+THOUGHTS = ("reflect", "introspect", "reason")
+
+MARKS: dict[str, tuple[str, ...]] = {
+    "assistant": (*(f"{edge}_{kind}" for kind in THOUGHTS for edge in ("start", "end")), "function_call"),
+    "tool": ("function_output",),
+    "system": ("function_list", *THOUGHTS),
+}
+"""The marks that count in the frames of a role; elsewhere they are text."""
+
+
+def token_set(*names: str) -> TokenSet:
+    """The tokens that are spelled `<|name|>`."""
+    return TokenSet({f"<|{name}|>".encode(): name for name in names})
+
+
+class _FrameTokens(TokenSet):
+    """The tokens of a frame, and the marks of chat templates."""
+
+    def __init__(self, *names: str) -> None:
+        self._spelled = {f"<|{name}|>".encode(): name for name in names}
+        super().__init__(self._spelled)
+        self._all = re.compile(b"|".join([*map(re.escape, self._spelled), MARK.pattern]))
+
+    def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
+        """The first token or mark from an offset on."""
+        limit = len(window.data) if end is None else end - window.base
+        found = self._all.search(window.data, start - window.base, limit)
+        if found is None:
+            return None
+        return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
+
+    def held_back(self, window: Window) -> int:
+        """How many bytes at the end of the window may be the beginning of a token or a mark."""
+        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))
+
+
+TEMPLATE = "template"
+"""The name of a token that is a mark of a chat template."""
+_PLAIN_TOKENS = token_set("im_start", "im_end")
+_TOKENS: dict[str, TokenSet] = {
+    "system": token_set("im_start", "im_end", *MARKS["system"]),
+    **{role: _FrameTokens("im_start", "im_end", *MARKS.get(role, ())) for role in ("user", "assistant", "tool")},
+}
+
+
+@dataclass(slots=True)
+class Frame:
+    """One frame, from `<|im_start|>` to its end; all its messages share its span, so they are closed together."""
+
+    record: Record
+    head: Head
+    start: int
+    body: int
+    """Where its body begins."""
+    broke_out: bool = False
+    _parts: list[Part] = field(default_factory=list)
+    _unclosed: list[str] = field(default_factory=list)
+    """Thought blocks that something else began in before they were closed: what follows may still be part of them."""
+    _has_text: bool = False
+    """A part of it is text."""
+    _unclosed_kinds: Counter[str] = field(default_factory=Counter)
+    _flags: dict[str, str] = field(default_factory=dict)
+    _list_at: int | None = None
+    """Where the current list of tools begins."""
+    _header: Header = field(init=False)
+    _part: Part = field(init=False)
+    _template: TemplateBlocks = field(init=False)
+    tokens: TokenSet = field(init=False)
+    """What is no plain text in its body."""
+
+    def __post_init__(self) -> None:
+        self._header = self.head.header()
+        self.tokens = _PLAIN_TOKENS if self._header.malformed else _TOKENS.get(self.head.role, _PLAIN_TOKENS)
+        self._part = Part(self._header, self.start, self.body, broke_out=self.broke_out)
+        self._template = TemplateBlocks(self)
+
+    def add(self, data: bytes, at: int) -> None:
+        """Bytes that belong to the current part."""
+        self._template.pass_by(data)
+        self._part.add(data, at)
+
+    def nested(self, text: bytes, token: Token) -> None:
+        """A token that means nothing where it stands: it is text."""
+        self.add(text, token.start)
+        self._announce()
+        self.record.report("W-MARKER-IN-BODY", "nested", token.start, token.end, self._part.number)
+
+    def mark(self, text: bytes, token: Token) -> None:
+        """A mark that counts in frames of this role."""
+        edge, _, kind = token.name.partition("_")
+        if token.name == TEMPLATE or self._template.is_open:
+            self._template.take(text, token)
+        elif self.head.role == "system":
+            self._system_mark(text, token)
+        elif edge == "end":
+            self._end_thought(kind, text, token)
+        else:
+            self._leave_part(token.start)
+            self._begin(token)
+
+    def settle(self) -> None:
+        """All that is known so far has been added."""
+        self._announce()
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether there is nothing but the beginning of an answer."""
+        empty = not self._parts and not self._part.is_message
+        return empty and self.head.role == "assistant" and not self._header.malformed
+
+    @property
+    def hides(self) -> bool:
+        """Whether what begins now, while this frame is unclosed, begins inside something hidden."""
+        if not self.head.complete and not self._part.is_message:
+            return False
+        part = self._part
+        now = Message(0, 0, part.header, Ending.OPEN, (0, 0), (), broke_out=part.broke_out)
+        return bool(self._unclosed) or not is_user_safe(now)
+
+    def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
+        """The frame has ended: its messages are settled. Returns the number of the last one."""
+        if self._is_thought and stop and not self._template.is_open:
+            self._miss_end(stop[0])
+        self._template.finish(stop[0] if stop else end)
+        self._part.certain = self._part.certain or self._is_json or not self._parts
+        self._end_part()
+        last = self._parts[-1]
+        if ending is not Ending.END:
+            last.ending = ending
+        for part in self._parts:
+            part.close(self.record, end, stop)
+        return last.number
+
+    # For the marks of templates.
+
+    @property
+    def header(self) -> Header:
+        """The header of its text."""
+        return self._header
+
+    @property
+    def part(self) -> Part:
+        """The current part."""
+        return self._part
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts that have ended."""
+        return self._parts
+
+    @property
+    def is_special(self) -> bool:
+        """True inside a thought block or a call of OpenChatML 0.1."""
+        return self._part.header.channel is not Channel.FINAL
+
+    def begin_block(self, part: Part, at: int) -> None:
+        """Another part begins with a mark at this offset."""
+        self._leave_part(at)
+        part.broke_out = self.broke_out or bool(self._unclosed)
+        self._part = part
+
+    def end_block(self, end: int) -> None:
+        """The current part ends; text begins at this offset."""
+        self._end_part()
+        self._part = Part(self._header, self.start, end, Begins.AT_TEXT, broke_out=self._part.broke_out)
+
+    # Inside.
+
+    def _announce(self) -> None:
+        self._part.announce(self.record)
+        if self._part.number is None:
+            return
+        for problem in self.head.problems:
+            self.record.report(problem.code, problem.reason, problem.start, problem.end, self._part.number)
+        self.head.problems = []
+
+    @property
+    def _is_thought(self) -> bool:
+        return self._part.header.channel is Channel.ANALYSIS
+
+    @property
+    def _is_json(self) -> bool:
+        return self._part.header.channel is Channel.COMMENTARY
+
+    def _begin(self, token: Token) -> None:
+        edge, _, kind = token.name.partition("_")
+        if edge == "start":
+            header = _thought_header(self._header, kind)
+            self._part = Part(header, self.start, token.end, certain=True)
+        else:
+            header = self._call_header() if token.name == "function_call" else self._output_header()
+            self._part = Part(header, self.start, token.end, Begins.AT_TEXT)
+            self._part.kept = bytearray()
+            self._part.ending = Ending.CALL if token.name == "function_call" else Ending.END
+        self._part.broke_out = self.broke_out or bool(self._unclosed)
+
+    def _begin_text(self, at: int) -> None:
+        broke_out = self.broke_out or bool(self._unclosed)
+        self._part = Part(self._header, self.start, at, Begins.AFTER_LINE_END, broke_out=broke_out)
+
+    def _call_header(self) -> Header:
+        return replace(
+            self._header,
+            recipient=None,
+            channel=Channel.COMMENTARY,
+            channel_given="commentary",
+            intent=None,
+            content_type="json",
+            constrained=True,
+        )
+
+    def _output_header(self) -> Header:
+        """The name in the JSON counts; that of the frame is kept beside it."""
+        given = self.head.name
+        return replace(
+            self._header,
+            channel=Channel.COMMENTARY,
+            channel_given="commentary",
+            intent=None,
+            content_type="json",
+            extra=(*self._header.extra, ("name", given)) if given else self._header.extra,
+        )
+
+    def _end_thought(self, kind: str, text: bytes, token: Token) -> None:
+        if self._is_thought and self._part.header.intent == kind:
+            self._part.end = token.start
+            self._end_part()
+            self._begin_text(token.end)
+            return
+        if self._unclosed_kinds[kind]:
+            self._leave_part(token.start)
+            self._close_blocks(kind)
+            self._begin_text(token.end)
+        elif self._is_thought or self._is_json or self._unclosed:
+            self.nested(text, token)
+        else:
+            self._withdraw_text(kind, token)
+
+    def _close_blocks(self, kind: str) -> None:
+        """Close the nearest open block of this kind and every block inside it."""
+        closed = ""
+        while closed != kind:
+            closed = self._unclosed.pop()
+            self._unclosed_kinds[closed] -= 1
+
+    def _withdraw_text(self, kind: str, token: Token) -> None:
+        """A mark that closes nothing: the text before it was a thought."""
+        part = self._part
+        part.header = _thought_header(self._header, kind)
+        part.certain = True
+        if self._has_text and part.first is not None:
+            self._announce()
+            self.record.report("E-PERM-VISIBILITY", "cot-in-final", part.first, token.end, part.number)
+        self._end_part()
+        self._begin_text(token.end)
+
+    def _leave_part(self, at: int) -> None:
+        """Something else begins here."""
+        if self._is_thought:
+            self._miss_end(at)
+            self._part.ending = Ending.IMPLIED
+            self._unclosed.append(self._part.header.intent or "")
+            self._unclosed_kinds[self._unclosed[-1]] += 1
+        self._part.certain = self._part.certain or self._is_json
+        self._end_part()
+
+    def _miss_end(self, at: int) -> None:
+        self._announce()
+        self.record.report("W-END-MISSING", None, at, at, self._part.number)
+
+    def _end_part(self) -> None:
+        if self._part.is_message:
+            others = self._complete_header()
+            self._announce()
+            self._parts.append(self._part)
+            for part in others:
+                part.announce(self.record)
+                self._parts.append(part)
+            self._has_text |= self._part.header.channel is Channel.FINAL
+
+    def _complete_header(self) -> list[Part]:
+        """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name.
+
+        Returns the other calls or replies between the same marks."""
+        part = self._part
+        others: list[Part] = []
+        if part.block is not None:
+            others = complete_block(part, self.record)
+        elif self._is_json:
+            name = name_in_json(bytes(part.kept)) if part.kept else None
+            part.kept = None
+            if name and self.head.role == "assistant":
+                part.header = replace(part.header, recipient=tool_name(name))
+            elif name:
+                part.header = replace(part.header, name=tool_name(name))
+        if self._flags:
+            part.header = replace(part.header, extra=(*part.header.extra, *self._flags.items()))
+        self._end_list(part.end)
+        if part.header.role == "tool" and part.header.name is None and not part.header.malformed and not part.block:
+            self._announce()
+            at = self.head.name_at
+            self.record.report("W-TOOL-NAME-MISSING", None, at, at, part.number)
+        return others
+
+    def _system_mark(self, text: bytes, token: Token) -> None:
+        if token.name == "function_list":
+            self._end_list(token.start)
+            self._list_at = token.end
+        elif token.name not in dict(self._header.extra):
+            self._flags[token.name] = "true"
+        self._part.add(text, token.start)
+
+    def _end_list(self, at: int) -> None:
+        self._announce()
+        if self._list_at is not None and at > self._list_at and self._part.number is not None:
+            self.record.declare(self._part.number, self._list_at, at)
+        self._list_at = None
+
+
+@remembering(1024)
+def _thought_header(header: Header, kind: str) -> Header:
+    return replace(header, channel=Channel.ANALYSIS, channel_given="analysis", intent=kind)

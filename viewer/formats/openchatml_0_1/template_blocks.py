@@ -1,0 +1,232 @@
+"""Thoughts, calls, and replies between the marks of a chat template, as parts of a ChatML frame."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Protocol
+
+from viewer.formats.json.call_text import CallText, read_calls, read_replies
+from viewer.formats.openchatml_0_1.header import tool_name
+from viewer.formats.openchatml_0_1.part import SPACE, Begins, Part
+from viewer.model.messages import Channel, Ending, Header
+from viewer.reading.cursor import Token
+from viewer.reading.recorder import Record
+from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
+
+
+class BlockFrame(Protocol):
+    """The frame that the blocks are in."""
+
+    record: Record
+    start: int
+
+    @property
+    def header(self) -> Header:
+        """The header of its text."""
+
+    @property
+    def part(self) -> Part:
+        """The current part."""
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts that have ended."""
+
+    @property
+    def is_special(self) -> bool:
+        """True inside a part with marks of its own."""
+
+    def add(self, data: bytes, at: int) -> None:
+        """More text of the current part."""
+
+    def begin_block(self, part: Part, at: int) -> None:
+        """Another part begins with a mark at this offset."""
+
+    def end_block(self, end: int) -> None:
+        """The current part ends; text begins at this offset."""
+
+
+class TemplateBlocks:
+    """Reads marks in order. The outermost pair decides, and marks nest by their pair."""
+
+    def __init__(self, frame: BlockFrame) -> None:
+        self._frame = frame
+        self._pair: MarkPair | None = None
+        self._depth = 0
+        self._block_start = 0
+        self._is_late = False
+        """The current thought follows shown text."""
+        self._is_head = True
+        """Nothing but white space is between this place and the line's start or a mark."""
+        self._quoted: Counter[str] = Counter()
+        self._first_said = 0
+        """The index of the first part after the last thought."""
+        self._seen: set[MarkKind] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """True inside a block."""
+        return self._pair is not None
+
+    def pass_by(self, data: bytes) -> None:
+        """Text of the current part."""
+        line = data.rpartition(b"\n")
+        self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
+
+    def take(self, text: bytes, token: Token) -> None:
+        """The next mark, or inside a block any token."""
+        mark = mark_of(text, (token.start, token.end)) if token.name == "template" else None
+        if self._pair is not None:
+            self._inside(text, token, mark, self._pair)
+        elif mark is None or self._frame.is_special:
+            self._frame.add(text, token.start)
+        elif mark.opens:
+            self._open(text, mark, mark.opens)
+        else:
+            self._unmatched(text, mark)
+
+    def finish(self, end: int) -> None:
+        """The frame has ended."""
+        self._report_late(end)
+        self._pair = None
+
+    def _inside(self, text: bytes, token: Token, mark: Mark | None, pair: MarkPair) -> None:
+        if mark and pair in mark.closes:
+            self._depth -= 1
+            if not self._depth:
+                if pair.name == "function":
+                    self._frame.part.add(text, token.start)
+                self._end(token.end)
+                return
+        elif mark and mark.opens is pair:
+            self._depth += 1
+        self._frame.add(text, token.start)
+
+    def _open(self, text: bytes, mark: Mark, pair: MarkPair) -> None:
+        frame = self._frame
+        is_user = frame.header.role != "assistant"
+        if (is_user and pair.kind is MarkKind.THOUGHT) or (pair in THINK_PAIRS and not self._is_head):
+            self._quoted[pair.name] += not is_user
+            frame.add(text, mark.start)
+            return
+        part = Part(_header(frame.header, pair), frame.start, mark.end, Begins.AT_TEXT, block=pair)
+        if pair.kind is not MarkKind.THOUGHT:
+            part.kept = bytearray()
+        if pair.kind is MarkKind.CALL:
+            part.ending = Ending.CALL
+        part.certain = pair.kind is not MarkKind.THOUGHT
+        frame.begin_block(part, mark.start)
+        if pair.name == "function":
+            part.at = mark.start
+            part.add(text, mark.start)
+        elif pair.name == "think":
+            part.begins = Begins.AFTER_TAG
+        self._pair, self._depth, self._block_start = pair, 1, mark.start
+        self._is_late = pair.kind is MarkKind.THOUGHT and any(part.header is frame.header for part in frame.parts)
+
+    def _end(self, end: int) -> None:
+        assert self._pair is not None
+        self._report_late(end)
+        self._seen.add(self._pair.kind)
+        is_thought = self._pair.kind is MarkKind.THOUGHT
+        self._frame.end_block(end)
+        self._pair, self._is_head = None, True
+        if is_thought:
+            self._first_said = len(self._frame.parts)
+
+    def _report_late(self, end: int) -> None:
+        part = self._frame.part
+        if self._pair and self._is_late:
+            part.certain = True
+            part.announce(self._frame.record)
+            self._frame.record.report("E-PERM-VISIBILITY", "cot-in-final", self._block_start, end, part.number)
+        self._is_late = False
+
+    def _unmatched(self, text: bytes, mark: Mark) -> None:
+        """A closing mark without its block: what was text before it is none."""
+        frame = self._frame
+        pair = next((pair for pair in mark.closes if not pair.shared_close), None)
+        if pair and self._quoted[pair.name]:
+            self._quoted[pair.name] -= 1
+            pair = None
+        is_assistant = frame.header.role == "assistant"
+        is_thought = pair is not None and pair.kind is MarkKind.THOUGHT
+        if pair is None or not (is_assistant or (pair.kind in self._seen and not is_thought)):
+            frame.add(text, mark.start)
+            return
+        parts = [*frame.parts[self._first_said :], frame.part] if is_thought else [frame.part]
+        for part in parts:
+            if part.header is frame.header:
+                part.header = _header(frame.header, pair) if is_assistant else _hidden(frame.header)
+        frame.end_block(mark.end)
+        self._is_head = True
+        if is_thought:
+            self._first_said = len(frame.parts)
+
+
+def complete_block(part: Part, record: Record) -> list[Part]:
+    """Fill in what only the whole text of a block says: tool, call id, and type. Returns the calls after the first."""
+    kept = bytes(part.kept) if part.kept else b""
+    pair, part.kept = part.block, None
+    if pair is None or pair.kind is MarkKind.THOUGHT:
+        return []
+    is_call = pair.kind is MarkKind.CALL
+    found = (read_calls if is_call else read_replies)(kept)
+    parts = [part, *(_next_part(part) for _ in found[1:])]
+    for each, call in zip(parts, found, strict=True):
+        each.header = _named(each.header, call, is_call=is_call)
+        if len(found) > 1:
+            _place(each, part.at, kept, call)
+        if is_call and call.is_json and not call.name:
+            each.announce(record)
+            record.report("E-CALL-SCHEMA", "missing-argument", each.piece().start, each.piece().end, each.number)
+    return parts[1:]
+
+
+def _named(header: Header, call: CallText, *, is_call: bool) -> Header:
+    name = tool_name(call.name) if call.name else None
+    if not is_call:
+        return replace(header, name=name or header.name, call_id=call.call_id)
+    return replace(
+        header,
+        recipient=name,
+        call_id=call.call_id,
+        content_type="json" if call.is_json else None,
+        constrained=call.is_json,
+    )
+
+
+def _next_part(part: Part) -> Part:
+    return Part(
+        part.header,
+        part.span_start,
+        part.at,
+        Begins.AT_TEXT,
+        certain=True,
+        broke_out=part.broke_out,
+        block=part.block,
+        ending=part.ending,
+    )
+
+
+def _place(part: Part, at: int, kept: bytes, call: CallText) -> None:
+    """Where one of several calls or replies is; `at` is where the kept bytes begin."""
+    low, high = call.whole or call.body
+    text = kept[low:high]
+    part.first = at + low + len(text) - len(text.lstrip(SPACE))
+    part.end = max(part.first, at + low + len(text.rstrip(SPACE)))
+
+
+def _hidden(said: Header) -> Header:
+    return replace(said, recipient=None, channel=Channel.COMMENTARY, channel_given="commentary", intent=None)
+
+
+def _header(said: Header, pair: MarkPair) -> Header:
+    if pair.kind is MarkKind.THOUGHT:
+        return replace(said, channel=Channel.ANALYSIS, channel_given="analysis", intent=None)
+    header = _hidden(said)
+    if pair.kind is MarkKind.CALL:
+        return header
+    name = said.name if said.role == "tool" else None
+    return replace(header, role="tool", name=name, extra=())

@@ -1,0 +1,77 @@
+"""OpenChatML 2.2, 2.0 and 1.x: the rows of their grammars, and how they are written."""
+
+from __future__ import annotations
+
+from viewer.formats.text.log_lines import LogLines
+from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.header import HeaderGrammar
+from viewer.reading.recorder import Record
+from viewer.reading.text_reader import FrameReader
+from viewer.reading.text_state import TextGrammar, TextSetup
+
+_TOKENS_2_0 = ("start", "channel", "message", "call", "return", "end")
+_TOKENS_2_2 = (*_TOKENS_2_0, "constrain", "literal", "endliteral")
+
+GRAMMAR_2_2 = TextGrammar(
+    name="openchatml-2.2",
+    header=HeaderGrammar(
+        attributes=frozenset({"to", "call_id", "name", "intent", "content_type"}),
+        preambles=True,
+        name_required=True,
+        escapes=True,
+    ),
+    tokens=_TOKENS_2_2,
+    document_header=True,
+    literals=True,
+    closed_by_call=True,
+)
+GRAMMAR_2_0 = TextGrammar(
+    name="openchatml-2.0",
+    header=HeaderGrammar(attributes=frozenset({"to", "name"}), constrain=False, name_required=True),
+    tokens=_TOKENS_2_0,
+    document_header=True,
+)
+GRAMMAR_1_X = TextGrammar(
+    name="openchatml-1.x",
+    header=HeaderGrammar(attributes=frozenset({"to", "name"}), channels=False, constrain=False),
+    tokens=_TOKENS_2_0,
+    document_header=True,
+)
+
+
+def grammar_of_version(version: str | None) -> TextGrammar:
+    """The grammar of a version as a document header gives it; the nearest known one for others."""
+    if version is None:
+        return GRAMMAR_2_2
+    major, _, minor = version.partition(".")
+    if major in ("0", "1"):
+        return GRAMMAR_1_X
+    return GRAMMAR_2_0 if major == "2" and minor in ("", "0") else GRAMMAR_2_2
+
+
+def _reader(grammar: TextGrammar, record: Record) -> Reader:
+    return FrameReader(TextSetup(record, grammar, LogLines(record), grammar_of_version))
+
+
+def _read_2_2(record: Record, options: Options) -> Reader:
+    return _reader(GRAMMAR_2_2, record)
+
+
+def _read_2_0(record: Record, options: Options) -> Reader:
+    return _reader(GRAMMAR_2_0, record)
+
+
+def _read_1_x(record: Record, options: Options) -> Reader:
+    return _reader(GRAMMAR_1_X, record)
+
+
+OPENCHATML_2_2 = Dialect(
+    name="openchatml-2.2",
+    reader=_read_2_2,
+    escapes=True,
+    call_ids=True,
+    document_header=True,
+    closed_by_call=True,
+)
+OPENCHATML_2_0 = Dialect(name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True)
+OPENCHATML_1_X = Dialect(name="openchatml-1.x", reader=_read_1_x, display_trim=True)

@@ -1,0 +1,1 @@
+"""Harmony as token ids: reader and vocabulary."""

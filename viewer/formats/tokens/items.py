@@ -1,0 +1,125 @@
+"""The items of a list of token ids: integers in JSON arrays, one a line, or separated by white space and commas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from viewer.formats.tokens.vocabulary import LAST_ID
+
+LONGEST_KEPT = 16
+"""So many bytes of an item are kept; one that is longer is no token id."""
+
+_REGULAR = re.compile(rb"[ \t\r\n,]*([0-9]{1,16})(?=[ \t\r\n,\[\]])")
+_SEPARATORS = re.compile(rb"[ \t\r\n,]*")
+_WORD = re.compile(rb"[^ \t\r\n,\[\]\"]*")
+_QUOTED = re.compile(rb"[^\"\\\n]*")
+
+
+class Item(NamedTuple):
+    """One item; positions are offsets in the input. A bracket ends one list, or begins another."""
+
+    start: int
+    end: int
+    number: int | None
+    """The token id; None where the item is a bracket or no integer."""
+    bracket: bool = False
+
+    @property
+    def is_id(self) -> bool:
+        """Whether the vocabulary may have such a token."""
+        return self.number is not None and self.number <= LAST_ID
+
+
+class _State(Enum):
+    BETWEEN = "between"
+    WORD = "word"
+    QUOTED = "quoted"
+    ESCAPE = "escape"
+
+
+class ItemReader:
+    """Cuts bytes into items, however the bytes were cut; holds back at most the first bytes of one item."""
+
+    def __init__(self, base: int = 0) -> None:
+        self._offset = base
+        """The offset of the next byte to come."""
+        self._state = _State.BETWEEN
+        self._start = base
+        self._kept = b""
+
+    def feed(self, data: bytes) -> Iterator[Item]:
+        """The items that are complete with these bytes."""
+        at = 0
+        while at < len(data):
+            if self._in_item():
+                at = self._go_on(data, at)
+                if not self._in_item():
+                    yield self._finished(self._offset + at)
+            elif match := _REGULAR.match(data, at):
+                at = match.end()
+                yield Item(self._offset + match.start(1), self._offset + at, int(match[1]))
+            else:
+                at = _after(_SEPARATORS, data, at)
+                if data[at : at + 1] in (b"[", b"]"):
+                    at += 1
+                    yield Item(self._offset + at - 1, self._offset + at, None, bracket=True)
+                elif at < len(data):
+                    self._state, self._start, self._kept = _State.WORD, self._offset + at, b""
+        self._offset += len(data)
+
+    def close(self) -> Iterator[Item]:
+        """The item that the end of the input completes."""
+        if self._in_item():
+            self._state = _State.BETWEEN
+            yield self._finished(self._offset)
+
+    def _in_item(self) -> bool:
+        return self._state is not _State.BETWEEN
+
+    def _go_on(self, data: bytes, at: int) -> int:
+        """Read on in an item; the state is `between` where it has ended."""
+        end = at
+        if self._state is _State.ESCAPE:
+            end += 1
+            self._state = _State.QUOTED
+        elif self._state is _State.QUOTED:
+            end = _after(_QUOTED, data, at)
+            end += self._end_of_quoted(data[end : end + 1])
+        else:
+            end = _after(_WORD, data, at)
+            if data[end : end + 1] == b'"':
+                end += 1
+                self._state = _State.QUOTED
+            elif end < len(data):
+                self._state = _State.BETWEEN
+        if len(self._kept) <= LONGEST_KEPT:
+            self._kept += data[at : min(end, at + LONGEST_KEPT + 1)]
+        return end
+
+    def _end_of_quoted(self, byte: bytes) -> int:
+        if byte == b"\n":
+            self._state = _State.BETWEEN
+        elif byte:
+            self._state = _State.WORD if byte == b'"' else _State.ESCAPE
+            return 1
+        return 0
+
+    def _finished(self, end: int) -> Item:
+        text = self._kept
+        plain = text.isdigit() and len(text) <= LONGEST_KEPT
+        return Item(self._start, end, int(text) if plain else None)
+
+
+def _after(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    match = pattern.match(data, at)
+    return match.end() if match else at
+
+
+def items_of(data: bytes) -> Iterator[Item]:
+    """All items of these bytes."""
+    reader = ItemReader()
+    yield from reader.feed(data)
+    yield from reader.close()

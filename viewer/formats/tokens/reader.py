@@ -1,0 +1,241 @@
+"""Harmony as token ids: the ids are spelled out, read as Harmony text, and every place is led back to the numbers."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+
+from viewer.cache import remembering
+from viewer.formats.text.harmony import HARMONY
+from viewer.formats.tokens.items import Item, ItemReader, items_of
+from viewer.formats.tokens.vocabulary import CONTROL, Vocabulary, load_vocabulary, text_of_id
+from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
+from viewer.model.messages import Coding, Header, Message, Piece, Span
+from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.recorder import Record
+
+UNREADABLE = "⟨?⟩".encode()
+"""Stands for an item that is no integer."""
+
+_STAND_INS = {"<": "\ufdd0", "{": "\ufdd1"}
+"""What begins a control token or an event cannot come out of text: noncharacters stand in for it while it is read."""
+_STAND_IN_BYTES = [(mark.encode(), stand_in.encode()) for mark, stand_in in _STAND_INS.items()]
+_BACK = str.maketrans({stand_in: mark for mark, stand_in in _STAND_INS.items()})
+
+
+def body_of_ids(data: bytes, vocabulary: Vocabulary | None = None) -> str:
+    """The text of a body that is a list of ids; without a vocabulary of its own it takes the installed one."""
+    known = vocabulary or load_vocabulary()
+    return b"".join(_spelled(item, known) for item in items_of(data) if not item.bracket).decode("utf-8", "replace")
+
+
+def _spelled(item: Item, vocabulary: Vocabulary | None) -> bytes:
+    if item.number is None:
+        return UNREADABLE
+    return CONTROL.get(item.number) or text_of_id(item.number, vocabulary)
+
+
+def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
+    """The same, but in text no `<` and `{`, so that only the ids of control tokens make control tokens."""
+    text = _spelled(item, vocabulary)
+    if item.number in CONTROL:
+        return text
+    for mark, stand_in in _STAND_IN_BYTES:
+        text = text.replace(mark, stand_in)
+    return text
+
+
+class Places:
+    """Where in the input the number stands that a byte of the spelled text came from."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        """The length of the spelled text."""
+        self._texts = array("q")
+        self._starts = array("q")
+        self._ends = array("q")
+
+    def add(self, item: Item, length: int) -> None:
+        """The next number, and how many bytes it was spelled with."""
+        self._texts.append(self.end)
+        self._starts.append(item.start)
+        self._ends.append(item.end)
+        self.end += length
+
+    def start(self, at: int) -> int:
+        """Where the number begins that holds this byte."""
+        return self._starts[self._index(at)] if at < self.end else self.after(at)
+
+    def after(self, at: int) -> int:
+        """Where the number ends that holds the byte before."""
+        if not self._texts:
+            return 0
+        return self._ends[self._index(at - 1)] if at > self._texts[0] else self._starts[0]
+
+    def span(self, start: int, end: int) -> Span:
+        """From the first to after the last number; an empty span stands after the number before it."""
+        return (self.start(start), self.after(end)) if end > start else (self.after(start), self.after(start))
+
+    def drop(self, before: int) -> None:
+        """Forget the numbers that lie before this place in the spelled text."""
+        count = self._index(before)
+        if count > len(self._texts) // 2:
+            for column in (self._texts, self._starts, self._ends):
+                del column[:count]
+
+    def _index(self, at: int) -> int:
+        return max(bisect_right(self._texts, at) - 1, 0)
+
+
+class TokenIdReader:
+    """Reads lists of ids; each list is a transcript of its own."""
+
+    def __init__(self, record: Record, options: Options, vocabulary: Vocabulary | None = None) -> None:
+        self.record = record
+        self._options = options
+        self._vocabulary = vocabulary
+        self._items = ItemReader()
+        self._inner_record = Record(record.dialect)
+        self._inner: Reader | None = None
+        self._places = Places()
+        self._needed_from = 0
+        self._lists = 0
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the input."""
+        self._read(self._items.feed(data))
+
+    def close(self) -> None:
+        """The input has ended."""
+        self._read(self._items.close())
+        self._end_list()
+
+    def _read(self, items: Iterable[Item]) -> None:
+        spelled = bytearray()
+        for item in items:
+            if item.bracket:
+                self._pass_on(spelled)
+                self._end_list()
+                continue
+            if self._inner is None:
+                self._begin_list(item.start)
+            if not item.is_id:
+                self._pass_on(spelled)
+                self.record.start_if_none(item.start)
+                self.record.report("E-PARSE-HEADER", "not-a-message", item.start, item.end)
+            text = _spelled_for_reader(item, self._vocabulary)
+            self._places.add(item, len(text))
+            spelled += text
+        self._pass_on(spelled)
+
+    def _begin_list(self, at: int) -> None:
+        self._lists += 1
+        self._places = Places()
+        self._needed_from = 0
+        if self._lists > 1:
+            self._inner_record.start(at)
+            self._inner_record.take()
+            self.record.start(at)
+        self._inner = HARMONY.reader(self._inner_record, self._options)
+
+    def _end_list(self) -> None:
+        if self._inner is not None:
+            self._inner.close()
+            self._tell()
+            self._inner = None
+
+    def _pass_on(self, spelled: bytearray) -> None:
+        if self._inner is not None and spelled:
+            self._inner.feed(bytes(spelled))
+            spelled.clear()
+            self._tell()
+            self._places.drop(self._needed_from)
+
+    def _tell(self) -> None:
+        """Repeat what the reader of text has recorded, at the places of the numbers."""
+        told: Span | None = None
+        for event in self._inner_record.take():
+            if isinstance(event, Strayed):
+                told = event.stray.span
+            elif isinstance(event, Found) and event.code == "W-TEXT-BETWEEN" and told == (event.start, event.end):
+                continue
+            self._repeat(event)
+
+    def _repeat(self, event: Event) -> None:
+        record, places = self.record, self._places
+        match event:
+            case Started(transcript):
+                if transcript.number > record.transcript:
+                    record.start(places.start(transcript.start), transcript.version, transcript.model)
+            case Opened(message):
+                self._open(message)
+            case Grew(number, pieces):
+                record.grow(number, self._pieces(pieces))
+            case Closed(message):
+                self._close(message)
+            case Strayed(stray):
+                record.stray(*places.span(*stray.span))
+            case Found():
+                record.report(event.code, event.reason, *places.span(event.start, event.end), event.message)
+            case ToolCancelled():
+                record.cancel_tool(event.call_id, *places.span(event.start, event.end))
+            case DeclaredTools():
+                record.declare(event.message, *places.span(event.start, event.end))
+
+    def _open(self, message: Message) -> None:
+        self._needed_from = message.span[0]
+        self.record.open(
+            _restored(message.header),
+            self._places.start(message.span[0]),
+            self._pieces(message.pieces),
+            broke_out=message.broke_out,
+            time_ms=message.time_ms,
+        )
+
+    def _close(self, message: Message) -> None:
+        self.record.close(
+            message.number,
+            message.ending,
+            self._places.after(message.span[1]),
+            self._pieces(message.pieces),
+            stop=self._places.span(*message.stop) if message.stop else None,
+            header=_restored(message.header),
+            cancelled=message.cancelled,
+        )
+
+    def _pieces(self, pieces: Iterable[Piece]) -> list[Piece]:
+        return [Piece(*self._places.span(piece.start, piece.end), Coding.TOKEN_IDS) for piece in pieces]
+
+
+@remembering(1024)
+def _restored(header: Header) -> Header:
+    """The header with what was stood in for."""
+    return replace(
+        header,
+        role=header.role.translate(_BACK),
+        name=_restored_text(header.name),
+        recipient=_restored_text(header.recipient),
+        channel_given=_restored_text(header.channel_given),
+        intent=_restored_text(header.intent),
+        call_id=_restored_text(header.call_id),
+        content_type=_restored_text(header.content_type),
+        extra=tuple((key.translate(_BACK), value.translate(_BACK)) for key, value in header.extra),
+    )
+
+
+def _restored_text(text: str | None) -> str | None:
+    return text.translate(_BACK) if text is not None else None
+
+
+def _read(record: Record, options: Options) -> Reader:
+    return TokenIdReader(record, options, load_vocabulary())
+
+
+HARMONY_TOKENS = Dialect(
+    name="harmony-tokens",
+    reader=_read,
+    infers_calls=True,
+    channel_required=True,
+)

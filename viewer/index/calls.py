@@ -1,0 +1,271 @@
+"""Calls linked to their replies, by id or by tool and order, and what became of each."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from viewer.index.call_columns import CallColumns, CallLink, CallLinks, CallState
+from viewer.index.call_ids import CallTable
+from viewer.index.messages import MessageIndex
+from viewer.model.messages import Message, Span
+
+__all__ = ["CallLedger", "CallLink", "CallState", "bare_tool_name", "full_tool_name", "is_function"]
+
+UNNAMED = "tool"
+"""The tool of a call or reply that names none."""
+BUILT_INS = frozenset({"python", "browser"})
+Report = Callable[[str, str | None, int, int, int | None], None]
+Place = Callable[[], Span]
+"""Where the id of a call stands, or should stand; asked only where something is reported there."""
+
+
+def full_tool_name(name: str) -> str:
+    """Tool names without a namespace that are no built-ins belong to `functions`."""
+    return name if "." in name or name in BUILT_INS else f"functions.{name}"
+
+
+def is_function(recipient: str) -> bool:
+    """Whether a tool is one that a developer defined."""
+    return full_tool_name(recipient).startswith("functions.")
+
+
+def bare_tool_name(name: str) -> str:
+    """The name that linking compares."""
+    return name.removeprefix("functions.")
+
+
+class OpenCalls:
+    """Rows of calls without a reply, in order; those without an id are inferred first."""
+
+    def __init__(self) -> None:
+        self.without_id: deque[int] = deque()
+        self.with_id: deque[int] = deque()
+
+
+class CallLedger(CallColumns):
+    """Links the calls and replies of an input in the order in which they are closed."""
+
+    def __init__(self, report: Report, index: MessageIndex) -> None:
+        super().__init__(index)
+        self._report = report
+        self.answered: list[int] | None = None
+        """Grows by the row of each call that gets a reply, if a list is put here."""
+        self.overdue: set[int] = set()
+        """The rows of calls whose deadline passed without a reply, and which are reported."""
+        self._passed = 0
+        """Calls below this row were followed by something that is neither call nor reply."""
+        self._turn_first = 0
+        """The first row of the current turn."""
+        self._begin_transcript()
+
+    @property
+    def links(self) -> CallLinks:
+        """All calls and replies."""
+        return CallLinks(self)
+
+    def _begin_transcript(self) -> None:
+        self._turn = 0
+        self._known_ids = CallTable(self.call_id)
+        self._open_by_id: dict[str, deque[int]] = {}
+        self._inferred_by_id: dict[str, deque[int]] = {}
+        """Calls with an id whose reply did not state it: a later reply that does takes the link over."""
+        self._reply_places: dict[int, Span] = {}
+        """The place of the missing id of each such reply, by row."""
+        self._cancelled: set[int] = set()
+        self._late: set[int] = set()
+        self._begin_turn(0)
+
+    def _begin_turn(self, turn: int) -> None:
+        self._turn = turn
+        self._turn_first = len(self)
+        self._open_by_tool: dict[str, OpenCalls] = {}
+        self._open_in_order = OpenCalls()
+        self._open_without_tool: deque[int] = deque()
+
+    def start_transcript(self) -> None:
+        """Another transcript begins; nothing links across."""
+        self.end_transcript()
+        self._begin_transcript()
+
+    def enter_turn(self, turn: int) -> None:
+        """The next message belongs to this turn."""
+        if turn != self._turn:
+            self._end_turn()
+            self._begin_turn(turn)
+
+    def pass_by(self) -> None:
+        """A message that is neither a call nor a reply."""
+        self._passed = len(self)
+
+    def add_call(self, message: Message, deadline_ms: int | None, place: Place, needs_id: bool) -> int:
+        """A call; returns its row. One that names no tool is linked to the next reply that no other call claims."""
+        header = message.header
+        tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
+        call_id = header.call_id
+        row = self._add(message.number, 0, tool, CallState.PENDING, call_id)
+        if deadline_ms is not None:
+            self._deadlines[row] = deadline_ms
+        if call_id is not None:
+            if self._known_ids.get(call_id) is not None:
+                self._report("W-CALL-ID-DUPLICATE", "call", *place(), message.number)
+            self._known_ids.put(call_id, row)
+            self._open_by_id.setdefault(call_id, deque()).append(row)
+        elif needs_id:
+            self._report("W-CALL-ID-MISSING", "call", *place(), message.number)
+        if header.recipient is None:
+            self._forget_answered(self._open_without_tool)
+            self._open_without_tool.append(row)
+            return row
+        for calls in (self._open_by_tool.setdefault(bare_tool_name(tool), OpenCalls()), self._open_in_order):
+            queue = calls.without_id if call_id is None else calls.with_id
+            self._forget_answered(queue)
+            queue.append(row)
+        return row
+
+    def add_reply(self, message: Message, place: Place, needs_id: bool, notes_inferred: bool) -> int:
+        """A tool's reply; returns the row it belongs to, its state still that of a plain answer."""
+        call_id = message.header.call_id
+        if call_id is None and needs_id:
+            self._report("W-CALL-ID-MISSING", "reply", *place(), message.number)
+        row = self._call_with(call_id) if call_id is not None else None
+        if row is not None:
+            self._replies[row] = message.number
+            self.set_state(row, self._outcome(row, CallState.OK))
+            self._note_answer(row)
+            return row
+        if call_id is not None and self._known_ids.get(call_id) is not None:
+            return self._add_unlinked(message, place)
+        row = self._infer(message.header.name, message.number, with_ids=call_id is None)
+        if row is None:
+            return self._add_unlinked(message, place)
+        self._link_inferred(row, message.number, CallState.OK, place)
+        if notes_inferred:
+            self._report("I-CALL-INFERRED", None, *place(), message.number)
+        return row
+
+    def _note_answer(self, row: int) -> None:
+        if self.answered is not None:
+            self.answered.append(row)
+
+    def set_late(self, row: int, message: int, delay_ms: int) -> None:
+        """The reply came after the deadline of this call; the diagnostic belongs to `message`."""
+        self._delays[message] = delay_ms
+        self._late.add(row)
+        self.set_state(row, CallState.TIMEOUT)
+
+    def _call_with(self, call_id: str) -> int | None:
+        """The first open call with this id, else the first one with an inferred reply, which it loses."""
+        queue = self._open_by_id.get(call_id)
+        row = self._first_open(queue)
+        if queue is not None and not queue:
+            del self._open_by_id[call_id]
+        return self._take_over(call_id) if row is None else row
+
+    def _take_over(self, call_id: str) -> int | None:
+        inferred = self._inferred_by_id.get(call_id)
+        if not inferred:
+            return None
+        row = inferred.popleft()
+        displaced, place = self._replies[row], self._reply_places.pop(row)
+        state = CallState.OK if row in self._cancelled or row in self._late else self.state(row)
+        self._late.discard(row)
+        self.set_inferred(row, False)
+        self.relinked.append(row)
+        self._infer_again(displaced, state, place)
+        return row
+
+    def _infer_again(self, reply: int, state: CallState, place: Span) -> None:
+        """Link a displaced reply to a call that is still open in its turn."""
+        name = self._index[reply].header.name
+        in_turn = self._index.turn(reply) == self._turn
+        row = self._infer(name, reply, with_ids=True) if in_turn else None
+        if row is None:
+            self._add(0, reply, full_tool_name(name) if name else UNNAMED, CallState.ORPHAN, None)
+            self._report("W-CALL-ID-UNKNOWN", None, *place, reply)
+            return
+        self._link_inferred(row, reply, state, lambda: place)
+        self.relinked.append(row)
+
+    def _link_inferred(self, row: int, reply: int, state: CallState, place: Place) -> None:
+        was = self.call_id(row)
+        self._replies[row] = reply
+        call_id = self._index.call_id(reply) if was is None else was
+        if self.call_id(row) != call_id:
+            self._ids[row] = call_id
+        self.set_inferred(row, True)
+        self.set_state(row, self._outcome(row, state))
+        self._note_answer(row)
+        if was is not None:
+            self._inferred_by_id.setdefault(was, deque()).append(row)
+            self._reply_places[row] = place()
+
+    def _outcome(self, row: int, state: CallState) -> CallState:
+        return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
+
+    def _infer(self, name: str | None, reply: int, *, with_ids: bool) -> int | None:
+        """The first open call to this tool, or to any if the reply names none, that comes before the reply."""
+        calls = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
+        row = self._first_open(calls.without_id, reply) if calls else None
+        if row is None and calls and with_ids:
+            row = self._first_open(calls.with_id, reply)
+        if row is None:
+            row = self._first_open(self._open_without_tool, reply)
+            if row is not None and name:
+                self._set_tool(row, full_tool_name(name))
+        return row
+
+    def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
+        """The first of these calls that has no reply yet; answered ones are forgotten."""
+        if queue:
+            self._forget_answered(queue)
+        if not queue or (reply is not None and self._calls[queue[0]] > reply):
+            return None
+        return queue.popleft()
+
+    def _forget_answered(self, queue: deque[int]) -> None:
+        while queue and self._replies[queue[0]]:
+            queue.popleft()
+
+    def _add_unlinked(self, message: Message, place: Place) -> int:
+        header = message.header
+        known = self._known_ids.get(header.call_id) if header.call_id is not None else None
+        if known is None:
+            tool = full_tool_name(header.name) if header.name else UNNAMED
+            row = self._add(0, message.number, tool, CallState.ORPHAN, header.call_id)
+            self._report("W-CALL-ID-UNKNOWN", None, *place(), message.number)
+        else:
+            tool = self._tool_names[self._tools[known]]
+            row = self._add(self._calls[known], message.number, tool, CallState.DUPLICATE, header.call_id)
+            self._report("W-CALL-ID-DUPLICATE", "reply", *place(), message.number)
+        return row
+
+    def cancel(self, call_id: str, start: int, end: int) -> None:
+        """A `tool.cancel` event."""
+        row = self._known_ids.get(call_id)
+        if row is not None:
+            self._cancelled.add(row)
+            self.set_state(row, CallState.CANCELLED)
+        self._report("E-TOOL-CANCELLED", "event", start, end, self._calls[row] if row is not None else None)
+
+    def latency_ms(self, row: int) -> int | None:
+        """The time from call to reply, where both times are known."""
+        if self.state(row) is CallState.DUPLICATE or not self._calls[row] or not self._replies[row]:
+            return None
+        sent, answered = self._index.time_ms(self._calls[row]), self._index.time_ms(self._replies[row])
+        return None if sent is None or answered is None else answered - sent
+
+    def _end_turn(self) -> None:
+        for row in range(self._turn_first, len(self)):
+            self._leave_unanswered(row)
+
+    def end_transcript(self) -> None:
+        """Nothing more comes: calls that something else followed stay without an answer."""
+        for row in range(self._turn_first, min(self._passed, len(self))):
+            self._leave_unanswered(row)
+
+    def _leave_unanswered(self, row: int) -> None:
+        if self.state(row) is CallState.PENDING and self._calls[row]:
+            self.set_state(row, CallState.UNANSWERED)
+            end = self._index.span(self._calls[row])[1]
+            self._report("W-CALL-UNANSWERED", None, end, end, self._calls[row])

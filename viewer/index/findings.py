@@ -1,0 +1,162 @@
+"""All diagnostics of an input, kept as columns until they are looked at; equal neighbors are one with a count."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+
+from viewer.model.diagnostic import Diagnostic
+from viewer.rules import RULES
+
+MOST_PER_CODE = 1_000
+"""Diagnostics of one code that are kept; the others are only counted."""
+
+_KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
+_KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
+_SEVERITIES = [RULES[code].severity.value for code, _ in _KINDS]
+_BLANK_BLOCK = 4096
+
+
+class Findings:
+    """A growing list of diagnostics, about 30 bytes each; `read` gives bytes of the input.
+
+    At most `most_per_code` of a code are listed. As many of messages that the end user sees are kept, so that hidden
+    messages change nothing in what the end user sees; those over the cap are *spare* and only for safe audiences."""
+
+    def __init__(
+        self,
+        read: Callable[[int, int], bytes],
+        most_per_code: int = MOST_PER_CODE,
+        is_shown: Callable[[int], bool] | None = None,
+    ) -> None:
+        self.most_per_code = most_per_code
+        """How many of one code are listed; 0 for all."""
+        self.more: dict[str, int] = {}
+        """How many of each code are not listed."""
+        self._read = read
+        self._is_shown = is_shown
+        """True if the end user sees the message of this number."""
+        self._kept: dict[str, int] = {}
+        self._kept_shown: dict[str, int] = {}
+        """Of the codes over the cap, how many of shown messages are kept."""
+        self._spare = bytearray()
+        self._kinds = array("H")
+        self._messages = array("I")
+        self._starts = array("Q")
+        self._ends = array("Q")
+        self._counts = array("I")
+        self._newest: dict[int, int] = {}
+        """The newest row of each kind, which the next one may join."""
+        self._totals = {"error": 0, "warning": 0, "info": 0}
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def __getitem__(self, row: int) -> Diagnostic:
+        code, reason = _KINDS[self._kinds[row]]
+        return Diagnostic(
+            RULES[code], reason, self._messages[row] or None, self._starts[row], self._ends[row], self._counts[row]
+        )
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return (self[row] for row in range(len(self)))
+
+    def add(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
+        """Add a diagnostic; it joins an equal one if there is only white space between the two."""
+        kind = _KIND_OF[code, reason]
+        number = message or 0
+        self._totals[_SEVERITIES[kind]] += count
+        row = self._newest.get(kind)
+        if row is not None and self._messages[row] == number and self._joins(row, start, end):
+            self._ends[row] = end
+            self._counts[row] += count
+            if self._spare[row]:
+                self.more[code] += count
+            return
+        kept = self._kept.get(code, 0)
+        is_spare = kept >= self.most_per_code > 0
+        if is_spare:
+            self.more[code] = self.more.get(code, 0) + count
+            if not self._is_wanted_as_spare(code, number):
+                self._newest.pop(kind, None)
+                return
+        else:
+            self._kept[code] = kept + 1
+        self._spare.append(is_spare)
+        self._newest[kind] = len(self)
+        self._kinds.append(kind)
+        self._messages.append(number)
+        self._starts.append(start)
+        self._ends.append(end)
+        self._counts.append(count)
+
+    def add_more(self, code: str, count: int) -> None:
+        """Count diagnostics that were not kept elsewhere."""
+        self._totals[RULES[code].severity.value] += count
+        self.more[code] = self.more.get(code, 0) + count
+
+    def _is_wanted_as_spare(self, code: str, message: int) -> bool:
+        """True if the end user sees this message and may see more diagnostics of this code."""
+        if self._is_shown is None:
+            return False
+        known = self._kept_shown.get(code)
+        if known is None:
+            rows = (row for row in range(len(self)) if self.code(row) == code)
+            known = sum(1 for row in rows if self._messages[row] and self._is_shown(self._messages[row]))
+        is_wanted = known < self.most_per_code and message > 0 and self._is_shown(message)
+        self._kept_shown[code] = known + is_wanted
+        return is_wanted
+
+    def _joins(self, row: int, start: int, end: int) -> bool:
+        first, last = self._starts[row], self._ends[row]
+        if end == start or first == last:
+            return start == last and (end > start or first == last)
+        return start >= last and self._is_blank(last, start)
+
+    def _is_blank(self, start: int, end: int) -> bool:
+        """True if there is nothing but white space between these offsets."""
+        size = 1  # mostly the first byte decides
+        while start < end:
+            if not self._read(start, min(end, start + size)).isspace():
+                return False
+            start, size = start + size, _BLANK_BLOCK
+        return True
+
+    def set_reason(self, row: int, reason: str) -> bool:
+        """Give a diagnostic another reason of its code; True if it had a different one."""
+        code, before = _KINDS[self._kinds[row]]
+        if before == reason:
+            return False
+        if self._newest.get(self._kinds[row]) == row:
+            del self._newest[self._kinds[row]]
+        self._kinds[row] = _KIND_OF[code, reason]
+        return True
+
+    def total(self, severity: str) -> int:
+        """How many diagnostics of a severity there are, with their counts and those that are not kept."""
+        return self._totals[severity]
+
+    def number(self, row: int) -> int:
+        """The message that this one belongs to; 0 for none."""
+        return self._messages[row]
+
+    def severity(self, row: int) -> str:
+        """How much this one matters."""
+        return _SEVERITIES[self._kinds[row]]
+
+    def place(self, row: int) -> tuple[int, int, int]:
+        """The sort key of this one, by position."""
+        return self._starts[row], self._ends[row], self._kinds[row]
+
+    def code(self, row: int) -> str:
+        """What is wrong."""
+        return _KINDS[self._kinds[row]][0]
+
+    def is_spare(self, row: int) -> bool:
+        """True if this one is over the cap and kept for safe audiences only."""
+        return bool(self._spare[row])
+
+    def by_position(self) -> list[Diagnostic]:
+        """Those for developers, sorted by place, then by code."""
+        rows = sorted((row for row in range(len(self)) if not self._spare[row]), key=self.place)
+        return [self[row] for row in rows]

@@ -1,0 +1,1 @@
+"""The values of a transcript, and the one rule for what an end user may see."""

@@ -1,0 +1,152 @@
+"""The one rule for what an end user may see, and the audiences that views are made for."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from viewer.model.messages import Channel, Ending, Kind, Message
+from viewer.values import frozen
+
+NEVER_DISPLAYED = frozenset({"debug", "status"})
+PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
+
+
+def is_user_safe(message: Message) -> bool:
+    """Whether an end user may see this message (OpenChatML 2.2, sections 4 and 5). What is not listed is hidden."""
+    header = message.header
+    if not header.complete or header.malformed or message.broke_out:
+        return False
+    if header.kind is not Kind.SAID:
+        return False
+    if header.intent in NEVER_DISPLAYED:
+        return False
+    if header.role == "user":
+        return header.channel is Channel.FINAL and header.recipient in (None, "assistant")
+    if header.role != "assistant":
+        return False
+    if header.channel_given is None:
+        return header.channel is Channel.FINAL and header.recipient is None
+    if header.channel is Channel.FINAL:
+        return header.recipient in (None, "user")
+    return is_preamble(message) and message.ending in PREAMBLE_ENDINGS
+
+
+def is_preamble(message: Message) -> bool:
+    """Commentary that its author addressed to the user. Dialects without preambles never set this intent."""
+    header = message.header
+    is_flagged = header.channel is Channel.COMMENTARY and header.intent == "preamble"
+    return is_flagged and header.recipient in (None, "user")
+
+
+class Reveal(Enum):
+    """What a person may ask to see beyond the safe view."""
+
+    ANALYSIS = "analysis"
+    COMMENTARY = "commentary"
+    TOOL = "tool"
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    STRAY = "stray"
+    UNCLEAR = "unclear"
+    """Messages whose role, channel or content is not known."""
+    ALL = "all"
+
+
+@frozen
+class Audience:
+    """Who looks. Without anything revealed it is the end user."""
+
+    revealed: frozenset[Reveal] = frozenset()
+    strict: bool = False
+    """The safe view tells not even that something is hidden."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether nothing is revealed."""
+        return not self.revealed
+
+    def reveals(self, what: Reveal) -> bool:
+        """Whether this kind was asked for."""
+        return Reveal.ALL in self.revealed or what in self.revealed
+
+    @property
+    def sees_stray(self) -> bool:
+        """Whether text outside any message was asked for."""
+        return self.reveals(Reveal.STRAY)
+
+    @property
+    def sees_thoughts(self) -> bool:
+        """Whether thought blocks inside shown messages stay in their place."""
+        return self.reveals(Reveal.ANALYSIS)
+
+    @property
+    def sees_unlisted(self) -> bool:
+        """Whether fields and attributes that no rule lists are shown: their content is unknown."""
+        return self.reveals(Reveal.UNCLEAR)
+
+    def sees(self, message: Message) -> bool:
+        """Whether this audience may see the message."""
+        return is_user_safe(message) or self.reveals(kind_of(message))
+
+
+END_USER = Audience()
+EVERYTHING = Audience(frozenset({Reveal.ALL}))
+
+_BY_ROLE = {"system": Reveal.SYSTEM, "developer": Reveal.DEVELOPER, "tool": Reveal.TOOL}
+_BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COMMENTARY}
+
+
+def kind_of(message: Message) -> Reveal:
+    """What must be revealed for this message to be seen where it is hidden."""
+    header = message.header
+    if header.kind is Kind.UNKNOWN:
+        return Reveal.UNCLEAR
+    if header.role.startswith(("system:", "assistant:example_")):
+        return Reveal.SYSTEM
+    if header.role in _BY_ROLE:
+        return _BY_ROLE[header.role]
+    if header.role not in ("user", "assistant") or header.channel is None:
+        return Reveal.UNCLEAR
+    return _BY_CHANNEL.get(header.channel, Reveal.UNCLEAR)
+
+
+def message_kind(message: Message) -> str:
+    """What a message is, for machine output; `said` for every shown one."""
+    if is_user_safe(message):
+        return Kind.SAID.value
+    header = message.header
+    if header.kind is not Kind.SAID or header.malformed or header.channel is None:
+        return Kind.UNKNOWN.value
+    if header.role in ("system", "developer") or header.role.startswith(("system:", "assistant:example_")):
+        return "instruction"
+    if header.role == "tool":
+        return "reply"
+    if header.role not in ("user", "assistant"):
+        return Kind.UNKNOWN.value
+    if message.ending is Ending.CALL or header.recipient not in (None, "user", "assistant"):
+        return "call"
+    return "thought" if header.channel is Channel.ANALYSIS else Kind.SAID.value
+
+
+def reason_of(message: Message) -> str:
+    """Why the end user sees a message or does not: the first of these fixed texts that applies."""
+    if is_user_safe(message):
+        return _why_visible(message)
+    header = message.header
+    reasons = (
+        (not header.complete, "Hidden: the header is incomplete"),
+        (header.malformed, "Hidden: the header is malformed"),
+        (message.broke_out, "Hidden: it starts inside an unclosed hidden message"),
+        (header.kind is Kind.UNKNOWN, "Hidden: unknown content"),
+        (header.intent in NEVER_DISPLAYED, "Hidden: the intent is `debug` or `status`"),
+        (header.role not in ("user", "assistant"), "Hidden: the role is not shown to users"),
+        (header.channel is not Channel.FINAL and not is_preamble(message), "Hidden: the channel is not shown to users"),
+        (is_preamble(message), "Hidden: the preamble is not closed"),
+    )
+    return next((reason for applies, reason in reasons if applies), "Hidden: it is addressed to a tool")
+
+
+def _why_visible(message: Message) -> str:
+    if is_preamble(message):
+        return "Visible: preamble"
+    return "Visible: user message" if message.header.role == "user" else "Visible: assistant answer"

@@ -1,0 +1,1 @@
+"""Read bytes into messages: grammar, headers, bodies, and the parser that defines the language."""

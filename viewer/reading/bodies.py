@@ -1,0 +1,254 @@
+"""What the author of a body meant: pieces of bytes joined, escapes undone, and the way back to the input's bytes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from viewer.model.messages import Coding, Piece, Span
+from viewer.reading.template_marks import ESCAPABLE_MARKS
+from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
+from viewer.syntax.string_map import StringMap
+from viewer.values import frozen, mutable
+
+THOUGHT_KINDS = ("reflect", "introspect", "reason")
+
+_TOKENS = (
+    *("start", "channel", "message", "call", "constrain", "return", "end", "literal", "endliteral"),
+    *(f"start_{kind}" for kind in THOUGHT_KINDS),
+    *(f"end_{kind}" for kind in THOUGHT_KINDS),
+)
+_MARK = re.compile(
+    rb"(<?)(?:<\|(" + "|".join(_TOKENS).encode() + rb")\|>|" + b"|".join(map(re.escape, ESCAPABLE_MARKS)) + rb")"
+)
+_EVENT_BREAK = re.compile(
+    rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
+)
+"""Between two `data:` lines of a server-sent event."""
+_LITERAL = b"<|literal|>"
+_END_LITERAL = b"<|endliteral|>"
+
+_HALF = "�".encode()
+HALF_LENGTH = len(r"\ud83d")
+
+Decoder = Callable[[bytes], str]
+
+
+@frozen
+class Run:
+    """A stretch of the meant bytes that came from one stretch of the input."""
+
+    at: int
+    length: int
+    source: int
+    source_length: int
+    live: bool
+    """Marks in it count: it is neither literal nor escaped."""
+    raw: bytes | None = None
+    """The JSON string that it was, where the two are not the same bytes."""
+    whole: Coding | None = None
+    """The coding of a piece whose text is not its bytes, such as a label; no part of it is a piece."""
+
+
+@mutable
+class Body:
+    """The bytes that were meant, and where each came from."""
+
+    data: bytes = b""
+    runs: list[Run] = field(default_factory=list)
+    pending: int = 0
+    """The length of a U+FFFD at the end, for half of a character whose other half may still come."""
+    _maps: dict[int, StringMap] = field(default_factory=dict)
+    """Where the bytes of JSON strings came from, made when it is asked for."""
+
+    @property
+    def text(self) -> str:
+        """As text; ill-formed UTF-8 is U+FFFD."""
+        return self.data.decode("utf-8", "replace")
+
+    def source_span(self, start: int, end: int) -> Span:
+        """Where these meant bytes stand in the input."""
+        first = self._source_of(start)
+        return first, max(first, self._source_of(end - 1, last=True) if end > start else first)
+
+    def is_live(self, start: int, end: int) -> bool:
+        """Whether a mark at these bytes counts: all of it is live, however many pieces brought it."""
+        index = bisect_right(self.runs, start, key=lambda run: run.at) - 1
+        while 0 <= index < len(self.runs) and self.runs[index].at < end:
+            if not self.runs[index].live:
+                return False
+            index += 1
+        return True
+
+    def _run_at(self, at: int) -> Run | None:
+        index = bisect_right(self.runs, at, key=lambda run: run.at) - 1
+        return self.runs[index] if index >= 0 else None
+
+    def _source_of(self, at: int, *, last: bool = False) -> int:
+        run = self._run_at(at)
+        if run is None:
+            return 0
+        if run.raw is not None:
+            if run.at not in self._maps:
+                self._maps[run.at] = StringMap(run.raw)
+            return run.source + self._maps[run.at].source_of(min(at - run.at, run.length), last)
+        if run.length == run.source_length:
+            return run.source + min(at - run.at, run.length) + last
+        return run.source + run.source_length if last else run.source
+
+
+def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:
+    """Join the pieces; `read` gives the input's bytes, `ids` the text of token ids."""
+    joined = _Joined()
+    for piece in pieces:
+        _ADD[piece.coding](joined, piece, read, ids)
+    pending = joined.flush()
+    return Body(b"".join(joined.parts), joined.runs, pending)
+
+
+@mutable
+class _Joined:
+    parts: list[bytes] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    length: int = 0
+    half: tuple[str, int] | None = None
+    """The first half of a surrogate pair at the end of a string, and where it starts in the input."""
+
+    def add_string(self, raw: bytes, source: int) -> None:
+        """A JSON string. A surrogate pair may begin in one string and end in the next."""
+        text = string_units(raw)
+        if self.half and not text:
+            return
+        if self.half and "\udc00" <= text[:1] <= "\udfff":
+            (high, start), self.half = self.half, None
+            low_end = opening_length(raw) + HALF_LENGTH
+            char = (high + text[0]).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+            self.add(char.encode(), start, source + low_end - start)
+            raw, source, text = b'"' + raw[low_end:], source + low_end - 1, text[1:]
+            if not text:
+                return
+        self.flush()
+        half = None
+        if "\ud800" <= text[-1:] <= "\udbff":
+            end = len(raw) - raw.endswith(b'"') - HALF_LENGTH
+            half = text[-1], source + end
+            raw, text = raw[:end], text[:-1]
+        if text or half is None:
+            self.add(without_halves(text).encode("utf-8", "replace"), source, len(raw), raw=raw)
+        self.half = half
+
+    def flush(self) -> int:
+        """The half of a pair that has no other half; returns the length of what stands for it."""
+        if self.half is None:
+            return 0
+        (_, start), self.half = self.half, None
+        self.add(_HALF, start, HALF_LENGTH)
+        return len(_HALF)
+
+    def add(
+        self,
+        data: bytes,
+        source: int,
+        source_length: int,
+        live: bool = True,
+        raw: bytes | None = None,
+        whole: Coding | None = None,
+    ) -> None:
+        if self.half and data:
+            self.flush()
+        if data or not self.runs:
+            self.runs.append(Run(self.length, len(data), source, source_length, live, raw, whole))
+            self.parts.append(data)
+            self.length += len(data)
+
+
+def _add_plain(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    data = read(piece.start, piece.end)
+    joined.add(data, piece.start, len(data))
+
+
+def _add_json_string(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = read(piece.start, piece.end)
+    if b"\\u" in raw:
+        joined.add_string(raw, piece.start)
+    else:
+        joined.add(string_body(raw).encode("utf-8", "replace"), piece.start, len(raw), raw=raw)
+
+
+def _add_split_string(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    """A JSON string over several `data:` lines, which are joined by line feeds."""
+    raw = read(piece.start, piece.end)
+    at = 0
+    while found := _EVENT_BREAK.search(raw, at):
+        joined.add_string((b'"' if at else b"") + raw[at : found.start()], piece.start + at - bool(at))
+        joined.add(b"\n", piece.start + found.start(), found.end() - found.start(), whole=Coding.LINE)
+        at = found.end()
+    joined.add_string((b'"' if at else b"") + raw[at:], piece.start + at - bool(at))
+
+
+def _add_json_text(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = read(piece.start, piece.end)
+    joined.add_string(b'"' + raw, piece.start - 1)
+
+
+def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    data = read(piece.start, piece.end)
+    text = ids(data) if ids else data.decode("utf-8", "replace")
+    joined.add(text.encode("utf-8", "replace"), piece.start, piece.end - piece.start, whole=piece.coding)
+
+
+def _add_break(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    joined.add(b"\n\n", piece.start, piece.end - piece.start, whole=piece.coding)
+
+
+def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    from viewer.reading.attachments import attachment_label  # few inputs have one
+
+    label = attachment_label(read(piece.start, piece.end))
+    joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
+
+
+def _add_line(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    joined.add(b"\n", piece.start, 0, whole=piece.coding)
+
+
+def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    data = read(piece.start, piece.end)
+    at = 0
+    while match := _MARK.search(data, at):
+        if match[1]:
+            joined.add(data[at : match.start()], piece.start + at, match.start() - at)
+            mark = match.start() + 1
+            joined.add(data[mark : match.end()], piece.start + mark, match.end() - mark, live=False)
+            at = match.end()
+        elif match[2] == b"literal":
+            joined.add(data[at : match.start()], piece.start + at, match.start() - at)
+            at = _add_literal(joined, data, match.end(), piece.start)
+        else:
+            joined.add(data[at : match.end()], piece.start + at, match.end() - at)
+            at = match.end()
+    joined.add(data[at:], piece.start + at, len(data) - at)
+
+
+def _add_literal(joined: _Joined, data: bytes, start: int, base: int) -> int:
+    """The content of a literal block, which an absent end mark lets run to the end; returns where it ends."""
+    found = data.find(_END_LITERAL, start)
+    end = found if found >= 0 else len(data)
+    joined.add(data[start:end], base + start, end - start, live=False)
+    return end + len(_END_LITERAL) if found >= 0 else end
+
+
+_ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Decoder | None], None]] = {
+    Coding.PLAIN: _add_plain,
+    Coding.ESCAPED: _add_escaped,
+    Coding.JSON_STRING: _add_json_string,
+    Coding.JSON_TEXT: _add_json_text,
+    Coding.SPLIT_STRING: _add_split_string,
+    Coding.TOKEN_IDS: _add_ids,
+    Coding.BREAK: _add_break,
+    Coding.JSON_VALUE: _add_plain,
+    Coding.LABEL: _add_label,
+    Coding.LINE: _add_line,
+}

@@ -1,0 +1,195 @@
+"""Control tokens inside a shown body: a turn that a server failed to parse, and the form whose tokens were stripped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from viewer.lazy import rarely
+from viewer.model.messages import Channel, Ending, Header, Message, Span
+from viewer.model.visibility import is_user_safe
+from viewer.reading.grammar import HeaderGrammar
+from viewer.reading.header import is_tool, read_header
+from viewer.reading.template_marks import MARK, any_of
+from viewer.values import frozen
+
+_TOKEN = rarely(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
+_HEADER = rb"[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,4}"
+_TURN = rarely(rb"<\|(?:start|channel)\|>" + _HEADER + rb"(?:<\|message\|>|(?:<(?:\|[a-z]{0,9}\|?)?)?\Z)")
+_PLAUSIBLE_TURN = rarely(
+    rb"(?:<\|start\|>[ \t\r\n]*assistant[ \t]*)?<\|channel\|>[ \t]*(?:analysis|commentary|final)"
+    rb"(?:[ \t<][^\r\n]{0,256}?)?<\|message\|>"
+)
+_STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
+LONGEST_WORDS = 128
+"""More text before the first token is not what is left of a header."""
+LONGEST_WORDS = 128
+"""More text before the first token is not what is left of a header."""
+_GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
+_HEADER_WORDS = rarely(
+    rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
+    rb"(analysis|commentary|final)?\s*(?:to=\S+\s*)?(?:json\s*)?"
+)
+
+_STRIPPED = rarely(
+    rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|\s{0,8}to=[A-Za-z]|[\s\S]*?assistantfinal)"
+)
+"""A body whose control tokens a decoder dropped."""
+MAY_BE_STRIPPED = rarely(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
+STRIPPED_SIGN = rarely(rb"analysis|commentary")
+"""Occurs at the start of every such body; for a look at many bodies at once."""
+_STRIPPED_WORD = rarely(rb"(?:assistant)?(?:analysis|commentary|final)")
+_STRIPPED_HEADER = rarely(rb"assistant(analysis|commentary|final)")
+
+_FRAME_WORDS = (
+    *("start", "channel", "message", "constrain", "end", "return", "call", "function_call", "function_output"),
+    *("im_start", "im_end", "im_user", "im_assistant", "im_system", "im_middle", "system", "user", "assistant"),
+    *("start_header_id", "end_header_id", "eot_id", "eom_id", "endoftext", "begin_of_text", "end_of_text"),
+    *("START_OF_TURN_TOKEN", "END_OF_TURN_TOKEN", "USER_TOKEN", "CHATBOT_TOKEN", "SYSTEM_TOKEN"),
+)
+_FRAME_TOKENS = (
+    *(f"<|{word}|>" for word in _FRAME_WORDS),
+    *("<|turn>", "<turn|>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>", "[gMASK]", "]~b]", "[e~["),
+    *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+    *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
+)
+TEMPLATE_TOKEN = rarely(any_of(token.encode() for token in _FRAME_TOKENS))
+"""Tokens of the frames of chat templates."""
+
+
+@frozen
+class Piece:
+    """One run of an embedded turn; `header` is that of the part it belongs to."""
+
+    start: int
+    end: int
+    body: Span
+    header: Header | None
+    """None for tokens outside any part and for text that no header introduces."""
+    ending: Ending = Ending.END
+
+    @property
+    def is_shown(self) -> bool:
+        """True if an end user sees the body of this part."""
+        if self.header is None:
+            return False
+        message = Message(0, 0, self.header, self.ending, (0, 0), ())
+        return self.header.role == "assistant" and is_user_safe(message)
+
+
+def find_turn(data: bytes, *, in_json: bool) -> int | None:
+    """Where an embedded turn begins: at its first control token.
+
+    Outside JSON a plausible header is needed, which no format that has these tokens leaves inside a body."""
+    if b"<|" not in data:
+        return None
+    turn = (_TURN if in_json else _PLAUSIBLE_TURN).search(data)
+    if turn is None:
+        return None
+    first = _TOKEN.search(data)
+    return min(turn.start(), first.start()) if first else turn.start()
+
+
+def read_turn(data: bytes, first: int) -> list[Piece]:
+    """The parts of an embedded turn from its first token on, in order and without gaps from byte 0 to the end."""
+    parts = list(_parts(data, first))
+    lead = _lead(data, first, parts)
+    return [lead, *parts] if lead else parts
+
+
+def _lead(data: bytes, first: int, parts: list[Piece]) -> Piece | None:
+    """The text before the first token: an answer, unless a final part follows it or it is what is left of a header."""
+    if not first:
+        return None
+    text = data[:first]
+    token = _TOKEN.match(data, first)
+    name = token[1] if token else b""
+    is_header = name in (b"channel", b"message", b"constrain") and text.strip() and _header_words(text) is not None
+    is_said = not is_header and name != b"call" and not any(part.is_shown for part in parts)
+    header = Header("assistant", channel=Channel.FINAL) if is_said else None
+    return Piece(0, first, (0, first), header)
+
+
+def _header_words(text: bytes) -> re.Match[bytes] | None:
+    return _HEADER_WORDS.fullmatch(text) if len(text) <= LONGEST_WORDS else None
+
+
+def _parts(data: bytes, first: int) -> Iterator[Piece]:
+    """The parts after the text before the first token."""
+    tokens = list(_TOKEN.finditer(data, first))
+    at, index = first, 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token[1] in (b"start", b"channel", b"message", b"constrain"):
+            message = index
+            while message < len(tokens) and tokens[message][1] in (b"start", b"channel", b"constrain"):
+                message += 1
+            if message == len(tokens) or tokens[message][1] != b"message":
+                stop = tokens[message].end() if message < len(tokens) else len(data)
+                yield Piece(at, stop, (stop, stop), None)
+                at, index = stop, message + 1
+                continue
+            header = _read(data, token, tokens[message].start(), first)
+            body = tokens[message].end()
+            index = message + 1
+            end = tokens[index].start() if index < len(tokens) else len(data)
+            ending, after = Ending.OPEN, end
+            if index < len(tokens) and tokens[index][1] in _STOPS:
+                ending, after = _STOPS[tokens[index][1]], tokens[index].end()
+                index += 1
+            yield Piece(at, after, (body, end), header, ending)
+            at = after
+        else:
+            after = tokens[index + 1].start() if index + 1 < len(tokens) else len(data)
+            yield Piece(at, after, (after, after), None)
+            at, index = after, index + 1
+    if at < len(data):
+        yield Piece(at, len(data), (at, len(data)), None)
+
+
+def _read(data: bytes, token: re.Match[bytes], message: int, first: int) -> Header:
+    if token[1] == b"start":
+        return read_header(data[token.end() : message], _GRAMMAR).header
+    if token[1] == b"message" and token.start() == first:
+        words = _header_words(data[:first])
+        channel = words[1] if words else None
+        return read_header(b"assistant<|channel|>" + (channel or b"?"), _GRAMMAR).header
+    return read_header(data[token.start() : message], _GRAMMAR, implied=True).header
+
+
+def is_call(piece: Piece) -> bool:
+    """True if the part is addressed to a tool."""
+    return piece.header is not None and (is_tool(piece.header.recipient) or piece.ending is Ending.CALL)
+
+
+def may_be_stripped(data: bytes, start: int = 0) -> bool:
+    """A cheap look that every body without its tokens passes; the body begins at `start`."""
+    return MAY_BE_STRIPPED.match(data, start) is not None
+
+
+def stripped_spans(data: bytes) -> list[Span]:
+    """The hidden runs of a body whose control tokens a decoder dropped; empty if the body is another text."""
+    if not may_be_stripped(data) or not _STRIPPED.match(data):
+        return []
+    spans: list[Span] = []
+    hidden_from: int | None = 0
+    for found in _STRIPPED_HEADER.finditer(data):
+        if found[1] != b"final":
+            hidden_from = found.start() if hidden_from is None else hidden_from
+        elif hidden_from is not None:
+            spans.append((hidden_from, found.end()))
+            hidden_from = None
+    return spans if hidden_from is None else [*spans, (hidden_from, len(data))]
+
+
+def first_token(data: bytes, start: int = 0, end: int | None = None) -> Span:
+    """The first control token or template mark between two places; the place itself if there is none."""
+    limit = len(data) if end is None else end
+    found = [mark.span() for pattern in (TEMPLATE_TOKEN, MARK) if (mark := pattern.search(data, start, limit))]
+    return min(found, default=(start, start))
+
+
+def first_word(data: bytes, start: int) -> Span:
+    """The word with which a stripped part begins."""
+    found = _STRIPPED_WORD.search(data, start)
+    return found.span() if found else (start, start)

@@ -1,0 +1,300 @@
+"""Hide parts of a shown body: thought blocks, calls, and replies of every chat template, and embedded turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from viewer.lazy import rarely
+from viewer.model.messages import Channel, Span
+from viewer.reading.bodies import Body, Run
+from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
+from viewer.reading.template_marks import MARK, MAY_BE_MARK, THINK_PAIRS, Mark, MarkKind, MarkPair, begun, read_mark
+from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
+from viewer.values import frozen
+
+_SPACE = b" \t\r\n"
+_TAG_END = rarely(rb"(?:\s[^<>]{0,200})?(?<!/)>")
+_BEGUN_TOKEN = rarely(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
+LONGEST_INDENT = 256
+"""After more white space a mark does not begin a line."""
+
+
+class BlockKind(Enum):
+    """Why a block is hidden."""
+
+    THOUGHT = "thought"
+    CALL = "call"
+    REPLY = "reply"
+    TOKENS = "tokens"
+    """Control tokens of an embedded turn, and what no rule maps."""
+
+
+class Source(Enum):
+    """What made a block."""
+
+    MARKS = "marks"
+    EMBEDDED = "embedded"
+    STRIPPED = "stripped"
+    TEMPLATE = "template"
+
+
+@frozen
+class Block:
+    """A hidden run of a body, with its marks."""
+
+    start: int
+    end: int
+    kind: BlockKind
+    source: Source = Source.MARKS
+
+
+ALL_KINDS = frozenset(BlockKind)
+_KIND_OF = {MarkKind.THOUGHT: BlockKind.THOUGHT, MarkKind.CALL: BlockKind.CALL, MarkKind.REPLY: BlockKind.REPLY}
+
+
+def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
+    """The blocks of a shown body that the safe view hides, in order and apart, besides those of `thought_spans`.
+
+    `in_json`: the body came as content of JSON, where control tokens have no other meaning."""
+    if not _may_hide(body):
+        return []
+    if role == "assistant":
+        embedded = _embedded(body, in_json=in_json)
+        thoughts = [*thought_spans(body), *((block.start, block.end) for block in embedded)]
+        return _apart([*embedded, *_marked(body, sorted(thoughts), is_assistant=True)])
+    return _marked(body, [], is_assistant=False)
+
+
+def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
+    """The text that is left if blocks of these kinds are hidden."""
+    if not _may_hide(body):
+        return body.text
+    blocks = [block for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
+    left = _without(body, [(block.start, block.end) for block in blocks]) if blocks else body
+    if role != "assistant" or BlockKind.THOUGHT not in kinds:
+        return left.text if left.data.strip() or not blocks else ""
+    text = without_thoughts(left)
+    return text if text.strip() or not blocks else ""
+
+
+def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
+    """What is left of a body that is not JSON if blocks of these kinds are hidden; its runs keep their places."""
+    blocks = [(block.start, block.end) for block in hidden_blocks(body, role) if block.kind in kinds]
+    left = _without(body, blocks) if blocks else body
+    is_cut = role == "assistant" and BlockKind.THOUGHT in kinds
+    return _without(left, thought_spans(left)) if is_cut else left
+
+
+def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
+    """The same for a body that still grows, without anything that the next bytes may turn into a mark."""
+    spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
+    held = begun(body.data)
+    if role == "assistant":
+        held = max(held, _begun_token(body.data), _begun_stripped(body.data))
+    if held:
+        spans.append((len(body.data) - held, len(body.data)))
+    left = _without(body, _merged(spans))
+    if role != "assistant" or BlockKind.THOUGHT not in kinds:
+        return text_so_far(left) if left.data.strip() else ""
+    return without_thoughts_so_far(left)
+
+
+def _may_hide(body: Body) -> bool:
+    return MAY_BE_MARK.search(body.data) is not None or may_be_stripped(body.data)
+
+
+def _embedded(body: Body, *, in_json: bool) -> list[Block]:
+    stripped = stripped_spans(body.data)
+    if stripped:
+        return [Block(start, end, BlockKind.THOUGHT, Source.STRIPPED) for start, end in stripped]
+    first = find_turn(body.data, in_json=in_json)
+    token = next(_live_tokens(body), None) if in_json else None
+    if first is not None and body.is_live(first, first + 1) and (token is None or first <= token):
+        return list(_hidden_parts(body, first))
+    if token is not None:
+        return [Block(token, len(body.data), BlockKind.TOKENS, Source.TEMPLATE)]
+    return []
+
+
+def _live_tokens(body: Body) -> Iterator[int]:
+    for found in TEMPLATE_TOKEN.finditer(body.data):
+        if body.is_live(*found.span()):
+            yield found.start()
+
+
+def _hidden_parts(body: Body, first: int) -> Iterator[Block]:
+    for piece in read_turn(body.data, first):
+        if piece.is_shown:
+            if piece.body[0] > piece.start:
+                yield Block(piece.start, piece.body[0], BlockKind.TOKENS, Source.EMBEDDED)
+            if piece.end > piece.body[1]:
+                yield Block(piece.body[1], piece.end, BlockKind.TOKENS, Source.EMBEDDED)
+            continue
+        kind = BlockKind.TOKENS
+        if is_call(piece):
+            kind = BlockKind.CALL
+        elif piece.header and piece.header.role == "tool":
+            kind = BlockKind.REPLY
+        elif piece.header and piece.header.channel is Channel.ANALYSIS:
+            kind = BlockKind.THOUGHT
+        yield Block(piece.start, piece.end, kind, Source.EMBEDDED)
+
+
+def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Block]:
+    """Blocks between marks; marks inside the skipped spans, which are in order, count for nothing."""
+    scan = _Scan(body, is_assistant)
+    index = 0
+    for found in MARK.finditer(body.data):
+        start, end = found.span()
+        while index < len(skipped) and skipped[index][1] <= start:
+            index += 1
+        if (index < len(skipped) and skipped[index][0] <= start) or not body.is_live(start, end):
+            continue
+        scan.take(read_mark(found))
+    return scan.finish()
+
+
+class _Scan:
+    """Reads marks in order; the outermost pair decides, and marks nest by their pair."""
+
+    def __init__(self, body: Body, is_assistant: bool) -> None:
+        self._body = body
+        self._is_assistant = is_assistant
+        self._blocks: list[Block] = []
+        self._open: tuple[MarkPair, int] | None = None
+        self._depth = 0
+        self._seen: set[BlockKind] = set()
+        self._thought_end = 0
+        self._last_mark_end = -1
+
+    def take(self, mark: Mark) -> None:
+        """The next mark."""
+        if self._open:
+            self._inside(mark, *self._open)
+        elif mark.opens and self._counts(mark, mark.opens):
+            self._open, self._depth = (mark.opens, mark.start), 1
+        elif mark.closes:
+            self._unmatched(mark)
+
+    def _inside(self, mark: Mark, pair: MarkPair, start: int) -> None:
+        if pair in mark.closes:
+            self._depth -= 1
+            if not self._depth:
+                self._add(start, mark.end, pair)
+                self._open = None
+        elif mark.opens is pair:
+            self._depth += 1
+
+    def _counts(self, mark: Mark, pair: MarkPair) -> bool:
+        if pair.kind is MarkKind.THOUGHT and not self._is_assistant:
+            return False
+        if pair not in THINK_PAIRS:
+            return True
+        if pair.name == "think" and not _TAG_END.match(self._body.data, mark.end):
+            return False
+        data = self._body.data
+        if self._last_mark_end >= 0 and not data[self._last_mark_end : mark.start].strip(_SPACE):
+            return True
+        line = data[max(0, mark.start - LONGEST_INDENT) : mark.start].rstrip(b" \t")
+        return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
+
+    def _unmatched(self, mark: Mark) -> None:
+        """A closing mark without its block: an answer is hidden from the last block on."""
+        pair = next((pair for pair in mark.closes if not pair.shared_close and pair not in THINK_PAIRS), None)
+        if pair is None or (pair.kind is MarkKind.THOUGHT and not self._is_assistant):
+            return
+        if pair.kind is MarkKind.THOUGHT:
+            start = self._thought_end
+        elif self._is_assistant or _KIND_OF[pair.kind] in self._seen:
+            start = self._blocks[-1].end if self._blocks else 0
+        else:
+            return
+        while self._blocks and self._blocks[-1].end > start:
+            self._blocks.pop()
+        self._add(start, mark.end, pair)
+
+    def _add(self, start: int, end: int, pair: MarkPair) -> None:
+        kind = _KIND_OF[pair.kind]
+        self._blocks.append(Block(start, end, kind))
+        self._seen.add(kind)
+        self._last_mark_end = end
+        if kind is BlockKind.THOUGHT:
+            self._thought_end = end
+
+    def finish(self) -> list[Block]:
+        """All blocks; one that is still open extends to the end."""
+        if self._open:
+            pair, start = self._open
+            self._add(start, len(self._body.data), pair)
+        return self._blocks
+
+
+def _apart(blocks: list[Block]) -> list[Block]:
+    """In order, and cut where they would overlap."""
+    ordered: list[Block] = []
+    for block in sorted(blocks, key=lambda block: block.start):
+        start = max(block.start, ordered[-1].end) if ordered else block.start
+        if start < block.end:
+            ordered.append(Block(start, block.end, block.kind, block.source))
+    return ordered
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _without(body: Body, spans: list[Span]) -> Body:
+    """The body without these spans; of its runs only what is live is kept."""
+    parts: list[bytes] = []
+    runs: list[Run] = []
+    length = 0
+    gaps = list(_gaps(spans, len(body.data)))
+    place = 0
+    for run in body.runs:
+        at, stop = run.at, run.at + run.length
+        while place < len(gaps) and gaps[place][0] < stop:
+            start, end = gaps[place]
+            low, high = max(start, at), min(end, stop)
+            if low < high:
+                runs.append(_part_of(run, low, high, length))
+                parts.append(body.data[low:high])
+                length += high - low
+            if end > stop:
+                break  # it goes on in the next run
+            place += 1
+    return Body(b"".join(parts), runs)
+
+
+def _part_of(run: Run, low: int, high: int, at: int) -> Run:
+    """A part of a run at its new place; its place in the input where bytes were not changed."""
+    is_same = run.raw is None and run.whole is None and run.length == run.source_length
+    source = (run.source + low - run.at, high - low) if is_same else (0, 0)
+    return Run(at, high - low, *source, run.live)
+
+
+def _gaps(spans: list[Span], length: int) -> Iterator[Span]:
+    at = 0
+    for start, end in spans:
+        yield at, start
+        at = max(at, end)
+    yield at, length
+
+
+def _begun_token(data: bytes) -> int:
+    """How many bytes at the end may begin a control token."""
+    at = data.rfind(b"<", max(0, len(data) - 32))
+    return len(data) - at if at >= 0 and _BEGUN_TOKEN.fullmatch(data, at) else 0
+
+
+def _begun_stripped(data: bytes) -> int:
+    """All of a body that may be the stripped form of a turn whose final part has not come."""
+    head = data[:64].lstrip()
+    words = (b"analysis", b"commentary", b"assistantanalysis", b"assistantcommentary")
+    return len(data) if head and any(word.startswith(head) or head.startswith(word) for word in words) else 0

@@ -1,0 +1,70 @@
+"""From bytes of the input to the text that a body means: where diagnostics stand in what is shown."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from viewer.model.messages import Span
+from viewer.reading.bodies import Body
+
+
+def characters_of(body: Body, span: Span) -> Span | None:
+    """The code points of the body's text that these bytes of the input became; None where they are elsewhere."""
+    return all_characters_of(body, [span])[0]
+
+
+def all_characters_of(body: Body, spans: Sequence[Span]) -> list[Span | None]:
+    """The same for many spans, in one walk through the body."""
+    finder = _Finder(body)
+    found = [(finder.meant(start), finder.meant(end)) for start, end in spans]
+    count = _counts(body.data, (at for pair in found for at in pair if at is not None))
+    return [
+        (count[start], max(count[start], count[end])) if start is not None and end is not None else None
+        for start, end in found
+    ]
+
+
+class _Finder:
+    """Finds the runs of a body that bytes of the input became; by halving where the runs are in order."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._ends = [run.source + run.source_length for run in body.runs]
+        starts = [run.source for run in body.runs]
+        self._in_order = all(low <= high for column in (starts, self._ends) for low, high in pairwise(column))
+
+    def meant(self, source: int) -> int | None:
+        """The meant byte that stands at, or next after, a byte of the input."""
+        first = bisect_left(self._ends, source) if self._in_order else 0
+        for run in self._body.runs[first : first + 1] if self._in_order else self._body.runs:
+            if run.source <= source <= run.source + run.source_length:
+                if run.raw is None:
+                    return run.at + min(source - run.source, run.length)
+                return _in_string(self._body, run.at, run.at + run.length, source)
+        return None
+
+
+def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
+    """How many code points stand before each of these bytes; what a place cuts off counts as one."""
+    decoder = getincrementaldecoder("utf-8")("replace")
+    counts: dict[int, int] = {}
+    whole = at = 0
+    for place in sorted(set(places)):
+        whole += len(decoder.decode(data[at:place]))
+        at = place
+        counts[place] = whole + len(decoder.getstate()[0].decode("utf-8", "replace"))
+    return counts
+
+
+def _in_string(body: Body, low: int, high: int, source: int) -> int:
+    """The same inside a JSON string, by halving: escapes make meant and written bytes differ."""
+    while low < high:
+        middle = (low + high) // 2
+        if body.source_span(middle, middle)[0] < source:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,51 @@
+"""Bytes in, events out: the definition of how a transcript is read, whatever its dialect."""
+
+from __future__ import annotations
+
+from viewer.model.events import Event
+from viewer.reading.format import Dialect, Options
+from viewer.reading.recorder import Record
+from viewer.reading.text_reader import FrameReader
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Parser:
+    """Reads one input in one dialect, in pieces of any size."""
+
+    def __init__(self, dialect: Dialect, options: Options | None = None) -> None:
+        self.dialect = dialect
+        self._record = Record(dialect.name)
+        self._reader = dialect.reader(self._record, options or Options())
+        self._first: bytes | None = b""
+
+    @property
+    def frames(self) -> FrameReader | None:
+        """The reader of a text dialect with `<|start|>`, for the scanner that takes plain messages off its hands."""
+        return self._reader if isinstance(self._reader, FrameReader) and self._first is None else None
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether this dialect has such a reader."""
+        return isinstance(self._reader, FrameReader)
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that the next bytes bring."""
+        if self._first is not None:
+            data = self._first + data
+            if len(data) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(data):
+                self._first = data
+                return []
+            self._first = None
+            if data.startswith(BYTE_ORDER_MARK):
+                data = b"\n\n\n" + data[3:]  # white space of the same length, so that offsets hold
+        self._reader.feed(data)
+        return self._record.take()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the input brings."""
+        if self._first:
+            self._reader.feed(self._first)
+        self._first = None
+        self._reader.close()
+        return self._record.take()

@@ -1,0 +1,149 @@
+"""What every reader writes to: numbers messages and transcripts and keeps the events until they are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
+from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, Transcript
+from viewer.rules import RULES
+
+
+class Record:
+    """The events of one parser; readers call its methods in the order of the input."""
+
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+        self.transcript = 0
+        """The number of the current transcript; 0 before the first."""
+        self.last_number = 0
+        """The number of the last message that was opened or closed."""
+        self._events: list[Event] = []
+        self._open: dict[int, Message] = {}
+
+    def take(self) -> list[Event]:
+        """The events since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def start(
+        self,
+        at: int,
+        version: str | None = None,
+        model: str | None = None,
+        header: dict[str, object] | None = None,
+        dialect: str | None = None,
+    ) -> None:
+        """A transcript begins; every message, stray text and diagnostic after it belongs to it."""
+        self.transcript += 1
+        self._events.append(
+            Started(Transcript(self.transcript, dialect or self.dialect, at, version, model, header or {}))
+        )
+
+    def start_if_none(self, at: int) -> None:
+        """A transcript without a header of its own begins with its first item."""
+        if not self.transcript:
+            self.start(at)
+
+    def open(
+        self,
+        header: Header,
+        start: int,
+        pieces: Iterable[Piece] = (),
+        *,
+        broke_out: bool = False,
+        time_ms: int | None = None,
+    ) -> int:
+        """A message whose header is complete; returns its number."""
+        self.start_if_none(start)
+        self.last_number += 1
+        known = tuple(pieces)
+        end = known[-1].end if known else start
+        message = Message(
+            self.last_number,
+            self.transcript,
+            header,
+            Ending.OPEN,
+            (start, end),
+            known,
+            broke_out=broke_out,
+            time_ms=time_ms,
+        )
+        self._open[message.number] = message
+        self._events.append(Opened(message))
+        return message.number
+
+    def grow(self, number: int, pieces: Iterable[Piece], first: int = 0) -> None:
+        """The pieces of an open message as known by now; they replace the earlier ones from the index `first` on."""
+        self._events.append(Grew(number, tuple(pieces), first))
+
+    def close(
+        self,
+        number: int,
+        ending: Ending,
+        end: int,
+        pieces: Iterable[Piece],
+        *,
+        stop: Span | None = None,
+        header: Header | None = None,
+        cancelled: bool = False,
+    ) -> Message:
+        """An open message is settled; `header` replaces the one it was opened with."""
+        was = self._open.pop(number)
+        message = Message(
+            number,
+            was.transcript,
+            header or was.header,
+            ending,
+            (was.span[0], end),
+            tuple(pieces),
+            stop=stop,
+            broke_out=was.broke_out,
+            time_ms=was.time_ms,
+            cancelled=cancelled,
+        )
+        self._events.append(Closed(message))
+        return message
+
+    def add(
+        self,
+        header: Header,
+        ending: Ending,
+        span: Span,
+        pieces: Iterable[Piece],
+        *,
+        stop: Span | None = None,
+        broke_out: bool = False,
+        time_ms: int | None = None,
+    ) -> int:
+        """A whole message at once; returns its number."""
+        number = self.open(header, span[0], broke_out=broke_out, time_ms=time_ms)
+        self.close(number, ending, span[1], pieces, stop=stop)
+        return number
+
+    def stray(self, start: int, end: int) -> None:
+        """Text outside any message, from its first to its last character that is not white space."""
+        self.start_if_none(start)
+        self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
+        self.report("W-TEXT-BETWEEN", None, start, end)
+
+    def leave_out(self, start: int, end: int) -> None:
+        """A mark that belongs to no message and is no fault: only an audience that sees stray text sees it."""
+        self.start_if_none(start)
+        self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
+
+    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None = None) -> None:
+        """A diagnostic at these bytes; equal ones that touch are merged later."""
+        if reason is None or reason in RULES[code].reasons:
+            self._events.append(Found(code, reason, start, end, message))
+            return
+        raise KeyError(f"{code} has no reason {reason}")
+
+    def cancel_tool(self, call_id: str, start: int, end: int) -> None:
+        """A `tool.cancel` event for a call."""
+        self.start_if_none(start)
+        self._events.append(ToolCancelled(self.transcript, call_id, start, end))
+
+    def declare(self, message: int, start: int, end: int) -> None:
+        """These bytes hold tool declarations in JSON."""
+        self._events.append(DeclaredTools(self.transcript, message, start, end))

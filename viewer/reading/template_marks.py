@@ -1,0 +1,171 @@
+"""Marks of chat templates inside a body: thought blocks, tool calls, and tool replies.
+
+The table follows section 7 of the `chatml` card. Every reader hides what these marks enclose, so that safety does not
+depend on the detected format. Marks are bounded: at most `LONGEST_MARK` bytes are held back while a body grows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+from viewer.lazy import rarely
+from viewer.model.messages import Span
+from viewer.values import frozen
+
+
+class MarkKind(Enum):
+    """What a pair of marks encloses."""
+
+    THOUGHT = "thought"
+    CALL = "call"
+    REPLY = "reply"
+
+
+@frozen
+class MarkPair:
+    """One row: how a block opens and how it closes."""
+
+    name: str
+    kind: MarkKind
+    opens: tuple[str, ...]
+    closes: tuple[str, ...] = ()
+    """Empty: the block extends to the end of the message."""
+    in_line: bool = True
+    """An opening mark counts anywhere; otherwise at the start of a line or directly after another mark."""
+    shared_close: bool = False
+    """The closing mark belongs to the frame as well, so that it means nothing without an open block."""
+
+
+MARK_PAIRS = (
+    MarkPair("think", MarkKind.THOUGHT, ("<think", "<thinking"), ("</think>", "</thinking>"), in_line=False),
+    MarkPair("THINK", MarkKind.THOUGHT, ("[THINK]",), ("[/THINK]",), in_line=False),
+    MarkPair("kimi-think", MarkKind.THOUGHT, ("◁think▷",), ("◁/think▷",)),
+    MarkPair("START_THINKING", MarkKind.THOUGHT, ("<|START_THINKING|>",), ("<|END_THINKING|>",)),
+    MarkPair("gemma-channel", MarkKind.THOUGHT, ("<|channel>",), ("<channel|>",)),
+    MarkPair("tool_call", MarkKind.CALL, ("<tool_call>",), ("</tool_call>",)),
+    MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",)),
+    MarkPair(
+        "lfm-call",
+        MarkKind.CALL,
+        ("<|tool_call_start|>", "<|tool_call_begin|>"),
+        ("<|tool_call_end|>",),
+    ),
+    MarkPair("phi-call", MarkKind.CALL, ("<|tool_call|>",), ("<|/tool_call|>",)),
+    MarkPair("gemma-call", MarkKind.CALL, ("<|tool_call>",), ("<tool_call|>",)),
+    MarkPair("python_tag", MarkKind.CALL, ("<|python_tag|>",), ("<|eom_id|>", "<|eot_id|>"), shared_close=True),
+    MarkPair("START_ACTION", MarkKind.CALL, ("<|START_ACTION|>",), ("<|END_ACTION|>",)),
+    MarkPair("TOOL_CALLS", MarkKind.CALL, ("[TOOL_CALLS]",), ("</s>",), shared_close=True),
+    MarkPair("deepseek-calls", MarkKind.CALL, ("<｜tool▁calls▁begin｜>",), ("<｜tool▁calls▁end｜>",)),
+    MarkPair("deepseek-call", MarkKind.CALL, ("<｜tool▁call▁begin｜>",), ("<｜tool▁call▁end｜>",)),
+    MarkPair("kimi-calls", MarkKind.CALL, ("<|tool_calls_section_begin|>",), ("<|tool_calls_section_end|>",)),
+    MarkPair("minimax-call", MarkKind.CALL, ("<minimax:tool_call>",), ("</minimax:tool_call>",)),
+    MarkPair("tool_response", MarkKind.REPLY, ("<tool_response>",), ("</tool_response>",)),
+    MarkPair("lfm-reply", MarkKind.REPLY, ("<|tool_response_start|>",), ("<|tool_response_end|>",)),
+    MarkPair("phi-reply", MarkKind.REPLY, ("<|tool_response|>",), ("<|/tool_response|>",)),
+    MarkPair("gemma-reply", MarkKind.REPLY, ("<|tool_response>",), ("<tool_response|>",)),
+    MarkPair("START_TOOL_RESULT", MarkKind.REPLY, ("<|START_TOOL_RESULT|>",), ("<|END_TOOL_RESULT|>",)),
+    MarkPair("TOOL_RESULTS", MarkKind.REPLY, ("[TOOL_RESULTS]",), ("[/TOOL_RESULTS]",)),
+    MarkPair("deepseek-replies", MarkKind.REPLY, ("<｜tool▁outputs▁begin｜>",), ("<｜tool▁outputs▁end｜>",)),
+    MarkPair("deepseek-reply", MarkKind.REPLY, ("<｜tool▁output▁begin｜>",), ("<｜tool▁output▁end｜>",)),
+    MarkPair("observation", MarkKind.REPLY, ("<|observation|>",), ("<|assistant|>", "<|user|>"), shared_close=True),
+)
+"""All pairs. A mark is matched as it is written; only think tags match in any case of letters and with attributes."""
+
+THINK_PAIRS = MARK_PAIRS[:2]
+"""`viewer/reading/thoughts.py` reads these in a body; the readers of frames read them like all others."""
+
+_THINK_TAG = rb"(?<=<)(?i:/think(?:ing)?[ \t]?>|think(?:ing)?(?=[\s>]))"
+_SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
+_SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
+ESCAPABLE_MARKS = tuple(dict.fromkeys(spelling for spelling in _SPELLINGS if spelling.startswith(b"<|")))
+"""Where OpenChatML 2.2 doubles the `<` of one of these, it is text."""
+_BEGUN = (b"<think", b"<thinking", b"</think", b"</thinking", b"</think ", b"</thinking ")
+
+
+def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
+    """A pattern for these spellings. It begins with a set of bytes, which the engine finds fast.
+
+    `others` are patterns for what follows the first byte."""
+    rests: dict[bytes, list[bytes]] = {}
+    for spelling in spellings:
+        rests.setdefault(spelling[:1], []).append(re.escape(spelling[1:]))
+    branches = [b"(?<=" + re.escape(first) + b")(?:" + b"|".join(rest) + b")" for first, rest in rests.items()]
+    return b"[" + b"".join(map(re.escape, rests)) + b"](?:" + b"|".join([*others, *branches]) + b")"
+
+
+MARK = rarely(any_of(_SPELLINGS, _THINK_TAG))
+LONGEST_MARK = max(map(len, _SPELLINGS))
+_BEGINNINGS = frozenset(
+    [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
+    + [tag[:length] for tag in _BEGUN for length in range(1, len(tag) + 1)]
+)
+
+MARK_SIGNS = (
+    *(b"<|", b"<think", b"</think", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
+    *("<｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
+)
+"""Every mark contains one of them, in any case of letters."""
+_TOKEN_SIGNS = (
+    b"<turn",
+    b"<s>",
+    b"</s>",
+    b"<start_of",
+    b"<end_of",
+    b"[INST",
+    b"[/INST",
+    b"[SYS",
+    b"[/SYS",
+    b"[gM",
+    b"[e~[",
+    b"]~b]",
+)
+"""Every other token of a chat template contains one of them."""
+MAY_BE_MARK = rarely(any_of((*MARK_SIGNS, *_TOKEN_SIGNS)), re.IGNORECASE)
+"""Matches in every body from which something may be hidden, besides the form without tokens; for prefilters."""
+
+
+@frozen
+class Mark:
+    """One mark in a body."""
+
+    start: int
+    end: int
+    opens: MarkPair | None
+    closes: tuple[MarkPair, ...]
+    """The pairs that it closes; more than one if templates share a closing mark."""
+
+
+def _roles() -> dict[bytes, tuple[MarkPair | None, tuple[MarkPair, ...]]]:
+    opened = {spelling.encode(): pair for pair in _SPELLED for spelling in pair.opens}
+    closed: dict[bytes, list[MarkPair]] = {}
+    for pair in _SPELLED:
+        for spelling in pair.closes:
+            closed.setdefault(spelling.encode(), []).append(pair)
+    return {spelling: (opened.get(spelling), tuple(closed.get(spelling, ()))) for spelling in _SPELLINGS}
+
+
+_ROLES = _roles()
+
+
+def read_mark(found: re.Match[bytes]) -> Mark:
+    """The mark that `MARK` has found."""
+    return mark_of(found[0], found.span())
+
+
+def mark_of(text: bytes, span: Span) -> Mark:
+    """The mark that is spelled so, at this place."""
+    if text in _ROLES:
+        return Mark(*span, *_ROLES[text])
+    think = MARK_PAIRS[0]
+    return Mark(*span, None, (think,)) if text.startswith(b"</") else Mark(*span, think, ())
+
+
+def begun(data: bytes) -> int:
+    """How many bytes at the end may be the beginning of a mark."""
+    tail = data[-LONGEST_MARK:]
+    for at in range(len(tail)):
+        rest = tail[at:]
+        if rest in _BEGINNINGS or rest.lower() in _BEGINNINGS:
+            return len(rest)
+    return 0

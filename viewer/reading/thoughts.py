@@ -1,0 +1,254 @@
+"""Thought blocks inside a shown message: the spans that the safe view hides."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from viewer.lazy import rarely
+from viewer.model.messages import Span
+from viewer.reading.bodies import THOUGHT_KINDS, Body
+
+LONGEST_ATTRIBUTES = 4096
+"""A think tag with more bytes of attributes is text. While a message grows, an unfinished tag is held back."""
+
+_MARK = rarely(
+    rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
+    rb"|<(?P<slash>/?)(?P<tag>(?i:think(?:ing)?))(?:\s[^<>]{0,%(longest)d})?(?<!/)>"
+    rb"|(?P<bracket>\[)(?P<stroke>/?)THINK\]"
+    % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES}
+)
+MAY_BE_MARK = rarely(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
+"""Matches in every body that has a mark; prefilters are made from it."""
+_FIXED_MARKS = (
+    *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
+    *(b"<%s%s>" % (slash, tag) for slash in (b"", b"/") for tag in (b"think", b"thinking")),
+    *(b"[THINK]", b"[/THINK]"),
+)
+_BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
+_UNFINISHED_TAG = rarely(rb"</?think(?:ing)?\s[^<>]{0,%d}" % LONGEST_ATTRIBUTES, re.IGNORECASE)
+_LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len(b"</thinking ")
+_BLANK = rarely(
+    rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
+    rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
+)
+"""White space, control characters, and characters without a shape: no reader sees them before a tag."""
+
+
+def thought_spans(body: Body) -> list[Span]:
+    """The spans of the meant bytes to cut out of an assistant's message, in order and apart."""
+    return _merged(body, _read(body).blocks)
+
+
+def thought_blocks(body: Body) -> list[Span]:
+    """The hidden blocks one by one, for diagnostics."""
+    return _read(body).blocks
+
+
+def quoted_tags(body: Body) -> list[Span]:
+    """The opening tags in the middle of a line that stay text because a closing tag follows."""
+    return _read(body).quoted
+
+
+def without_thoughts(body: Body) -> str:
+    """The text that is left for the end user."""
+    return _cut(body, thought_spans(body), len(body.data)).decode("utf-8", "replace")
+
+
+def without_thoughts_so_far(body: Body) -> str:
+    """The text of a message that still grows, without anything that a later mark may hide.
+
+    An unmatched closing mark is the exception: no program knows before it arrives that the text was a thought."""
+    reading = _read(body)
+    blocks = reading.blocks if reading.held_from is None else [*reading.blocks, (reading.held_from, len(body.data))]
+    certain = _cut(body, _merged(body, blocks), len(body.data) - _unfinished(body.data))
+    return _decoded_so_far(certain) if certain.strip() else ""  # white space before a block goes with it
+
+
+def text_so_far(body: Body) -> str:
+    """All text of a message that still grows, without a character that has only begun."""
+    return _decoded_so_far(body.data)
+
+
+class _Mark(NamedTuple):
+    start: int
+    end: int
+    kind: bytes
+    opens: bool
+    begins: bool
+    """It may begin a block where it is: such marks count anywhere, tags only at the start of a line or after a mark."""
+
+
+class _Reading(NamedTuple):
+    blocks: list[Span]
+    quoted: list[Span]
+    held_from: int | None
+    """What may still be part of a block although every tag that counts is closed."""
+
+
+def _read(body: Body) -> _Reading:
+    if b"<" not in body.data and b"[" not in body.data:
+        return _Reading([], [], None)
+    blocks = _Blocks()
+    held = _Held()
+    for mark in _marks(body):
+        blocks.take(mark)
+        held.take(mark)
+    spans, quoted = blocks.finish(len(body.data))
+    return _Reading(spans, quoted, held.start)
+
+
+def _marks(body: Body) -> Iterator[_Mark]:
+    before = 0
+    for found in _MARK.finditer(body.data):
+        start, end = found.span()
+        if not body.is_live(start, end):
+            continue
+        edge, slash, stroke = found["edge"], found["slash"], found["stroke"]
+        kind = found["kind"] or (b"[" if found["bracket"] else found["tag"].lower())
+        opens = edge == b"start" or slash == b"" or stroke == b""
+        yield _Mark(start, end, kind, opens, edge is not None or _begins_line(body.data[before:start]))
+        before = end
+
+
+def _begins_line(gap: bytes) -> bool:
+    """True if nothing but white space is between this place and the mark or the line break before it."""
+    line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
+    return _BLANK.fullmatch(line) is not None
+
+
+class _Opened:
+    """Marks without their closing marks, outermost first."""
+
+    def __init__(self) -> None:
+        self.marks: list[_Mark] = []
+        self._kinds: Counter[bytes] = Counter()
+
+    def open(self, mark: _Mark) -> None:
+        self.marks.append(mark)
+        self._kinds[mark.kind] += 1
+
+    def close(self, kind: bytes) -> list[_Mark]:
+        """Close the nearest mark of this kind and every one inside it; returns them, the outermost last."""
+        closed: list[_Mark] = []
+        while self._kinds[kind] and not (closed and closed[-1].kind == kind):
+            closed.append(self._pop())
+        return closed
+
+    def forget_from(self, start: int) -> None:
+        while self.marks and self.marks[-1].start >= start:
+            self._pop()
+
+    def _pop(self) -> _Mark:
+        mark = self.marks.pop()
+        self._kinds[mark.kind] -= 1
+        return mark
+
+
+class _Held:
+    """Each kind of mark by itself: until every opened one is closed, a growing message holds its text back."""
+
+    def __init__(self) -> None:
+        self._starts: dict[bytes, list[int]] = {}
+        self._count = 0
+
+    @property
+    def start(self) -> int | None:
+        return min((starts[0] for starts in self._starts.values() if starts), default=None)
+
+    def take(self, mark: _Mark) -> None:
+        starts = self._starts.setdefault(mark.kind, [])
+        if mark.opens and (mark.begins or self._count):
+            starts.append(mark.start)
+            self._count += 1
+        elif not mark.opens and starts:
+            starts.pop()
+            self._count -= 1
+
+
+class _Blocks:
+    """Nested blocks, read mark by mark."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Span] = []
+        self._opened = _Opened()
+        self._in_line = _Opened()
+        """Tags in the middle of a line: text if they are closed."""
+        self._quoted: list[Span] = []
+
+    def take(self, mark: _Mark) -> None:
+        if not mark.opens:
+            self._close(mark)
+        elif mark.begins:
+            self._opened.open(mark)
+        elif not self._opened.marks:
+            self._in_line.open(mark)
+
+    def _close(self, mark: _Mark) -> None:
+        if self._opened.marks:
+            closed = self._opened.close(mark.kind)
+            if closed and not self._opened.marks:
+                self._blocks.append((closed[-1].start, mark.end))
+            return
+        closed = self._in_line.close(mark.kind)
+        self._quoted += [(tag.start, tag.end) for tag in closed]
+        if not closed:
+            after_last = self._blocks[-1][1] if self._blocks else 0
+            self._in_line.forget_from(after_last)
+            self._blocks.append((after_last, mark.end))
+
+    def finish(self, length: int) -> tuple[list[Span], list[Span]]:
+        """The blocks and the quoted tags; what is still open extends to the end."""
+        unclosed = [*self._opened.marks[:1], *self._in_line.marks[:1]]
+        if unclosed:
+            start = min(mark.start for mark in unclosed)
+            while self._blocks and self._blocks[-1][0] >= start:
+                self._blocks.pop()
+            self._blocks.append((start, length))
+        return self._blocks, [tag for tag in sorted(self._quoted) if not self._hides(tag)]
+
+    def _hides(self, tag: Span) -> bool:
+        index = bisect_right(self._blocks, tag[0], key=lambda block: block[0]) - 1
+        return index >= 0 and tag[0] < self._blocks[index][1]
+
+
+def _merged(body: Body, blocks: list[Span]) -> list[Span]:
+    """The blocks without overlaps; white space before a block goes with it if nothing is shown before."""
+    merged: list[Span] = []
+    for start, end in sorted(blocks):
+        last = merged[-1][1] if merged else 0
+        is_head = not merged or (len(merged) == 1 and merged[0][0] == 0)
+        if start <= last or (is_head and not body.data[last:start].strip()):
+            start = merged.pop()[0] if merged else 0
+            end = max(end, last)
+        merged.append((start, end))
+    return merged
+
+
+def _cut(body: Body, spans: list[Span], length: int) -> bytes:
+    kept = []
+    at = 0
+    for start, end in spans:
+        kept.append(body.data[at : min(start, length)])
+        at = end
+    kept.append(body.data[at:length])
+    return b"".join(kept)
+
+
+def _decoded_so_far(data: bytes) -> str:
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(data)
+
+
+def _unfinished(data: bytes) -> int:
+    """The number of bytes at the end that may be the beginning of a mark."""
+    tail = data[-_LONGEST_BEGINNING:]
+    for at in (tail.rfind(b"<"), tail.rfind(b"[")):
+        beginning = tail[at:]
+        is_begun = beginning in _BEGINNINGS or beginning.lower() in _BEGINNINGS or _UNFINISHED_TAG.fullmatch(beginning)
+        if at >= 0 and is_begun:
+            return len(beginning)
+    return 0

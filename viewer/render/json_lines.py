@@ -1,0 +1,160 @@
+"""The machine output: one JSON object a line, all keys always there and always in the same order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from viewer.document.document import Finding
+from viewer.document.projection import Projection
+from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+from viewer.model.visibility import Audience
+from viewer.render.sanitize import safe
+from viewer.render.style import Printable
+from viewer.sources.changes import Reason
+
+
+def projection_lines(
+    projection: Projection, file: str | None = None, *, hidden_runs: bool = False
+) -> Iterator[Printable]:
+    """`show --json`: each transcript with its messages and stray text, then the diagnostics, then the calls.
+
+    With `hidden_runs` also how many messages are hidden where."""
+    waiting = projection.transcripts()
+    for item in projection.items():
+        while waiting and waiting[0].number <= item.transcript:
+            yield transcript_line(waiting.pop(0), projection.audience, file)
+        if not isinstance(item, HiddenRun):
+            yield item_line(item, file)
+        elif hidden_runs:
+            yield encode({"kind": "hidden", **asdict(item)}, file)
+    for transcript in waiting:
+        yield transcript_line(transcript, projection.audience, file)
+    for diagnostic in projection.diagnostics():
+        yield diagnostic_line(diagnostic, file)
+    for call in projection.calls():
+        yield call_line(call, file)
+
+
+def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
+    """What is known of a transcript."""
+    told = "safe" if audience.is_safe else "debug"
+    return encode({"kind": "transcript", **asdict(transcript), "audience": told}, file)
+
+
+def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:
+    """A message, or text outside any."""
+    return encode(_message(item) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
+
+
+def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Printable:
+    """What is wrong, as far as the audience may know."""
+    return encode(_diagnostic(diagnostic), file)
+
+
+def call_line(call: ShownCall, file: str | None = None) -> Printable:
+    """A call and its reply."""
+    fields = asdict(call)
+    del fields["observed_ms"]
+    if not call.relinked:
+        del fields["relinked"]
+    return encode({"kind": "call", **fields}, file)
+
+
+def reset_line(reason: Reason) -> Printable:
+    """While following: what was printed until now counts no more, and numbers begin at 1."""
+    return encode({"kind": "reset", "reason": reason.value})
+
+
+def stalled_line(message: int, seconds: float) -> Printable:
+    """While following: an open message has not gone on for so long."""
+    return encode({"kind": "stalled", "message": message, "seconds": round(seconds, 1)})
+
+
+def finding_line(finding: Finding, file: str | None = None) -> Printable:
+    """A line of `check --json`."""
+    diagnostic = finding.diagnostic
+    return encode(
+        {
+            "kind": "diagnostic",
+            "code": diagnostic.code,
+            "reason": diagnostic.reason,
+            "severity": diagnostic.rule.severity.value,
+            "message": diagnostic.message,
+            "span": [diagnostic.start, diagnostic.end],
+            "line": finding.line,
+            "column": finding.column,
+            "count": diagnostic.count,
+        },
+        file,
+    )
+
+
+def more_line(code: str, count: int, file: str | None = None) -> Printable:
+    """A line of `check --json` about diagnostics that are counted but not listed."""
+    return encode({"kind": "more", "code": code, "count": count}, file)
+
+
+def summary_line(errors: int, warnings: int, messages: int, transcripts: int) -> Printable:
+    """The last line of `check --json`."""
+    counts = {"errors": errors, "warnings": warnings, "messages": messages, "transcripts": transcripts}
+    return encode({"kind": "summary", **counts})
+
+
+def encode(value: dict[str, object], file: str | None = None, *, indent: int | None = None) -> Printable:
+    """JSON that no terminal obeys and any encoder can write: such characters are escaped."""
+    if file is not None:
+        value = {**value, "file": file}
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ": " if indent else ":"))
+    if text.isascii():
+        return Printable(text.replace("\x7f", "\\u007f"))
+    return Printable(_escaped(text))
+
+
+def _escaped(text: str) -> str:
+    """What is not safe to print stands only inside strings, and there it has an escape."""
+    shown = safe(text)
+    if shown == text:
+        return text
+    return "".join(a if a == b else json.dumps(a)[1:-1] for a, b in zip(text, shown, strict=True))
+
+
+def _message(message: ShownMessage) -> dict[str, object]:
+    return {
+        "kind": "message",
+        "transcript": message.transcript,
+        "number": message.number,
+        "message_kind": message.message_kind,
+        "role": message.role,
+        "name": message.name,
+        "recipient": message.recipient,
+        "channel": message.channel,
+        "channel_given": message.channel_given,
+        "intent": message.intent,
+        "call_id": message.call_id,
+        "content_type": message.content_type,
+        "constrained": message.constrained,
+        "ending": message.ending,
+        "body": message.body,
+        "span": message.span,
+        "body_span": message.body_span,
+        "line": message.line,
+        "time": message.time,
+        "visible": message.visible,
+        "extra": message.extra,
+    }
+
+
+def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
+    return {
+        "kind": "diagnostic",
+        "code": diagnostic.code,
+        "reason": diagnostic.reason,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "span": diagnostic.span,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "count": diagnostic.count,
+    }

@@ -1,0 +1,170 @@
+"""Lines for a screen of fixed cells: widths, tab stops, excess combining marks, and where a long line breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from unicodedata import category, east_asian_width
+
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
+
+TAB = 8
+MOST_MARKS = 4
+_JOINER = "\u200d"
+_EMOJI_STYLE = "\ufe0f"
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_CELLS, _MARK, _JOINS, _WIDE = 3, 4, 8, 16
+"""What is known of a character, as bits of one number."""
+_ONE_CELL_EACH = re.compile(
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
+    "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
+)
+"""The characters of most texts of the West: one cell each, and none is drawn together with its neighbour."""
+
+
+def lines_of(text: str) -> list[SafeText]:
+    """Text of a transcript as lines that are safe to print, each as long as it is."""
+    return [plain_line(SafeText(line)) for line in safe(normalize_newlines(text)).split("\n")]
+
+
+def plain_line(line: SafeText) -> SafeText:
+    """One line with its tabs expanded and no more than four marks on a base."""
+    return line if has_one_cell_each(line) else SafeText("".join(_clusters(line)))
+
+
+def has_one_cell_each(text: str) -> bool:
+    """Whether each character is known to be one thing of one cell: no tab, no mark, nothing wide."""
+    return _ONE_CELL_EACH.fullmatch(text) is not None
+
+
+def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
+    """The rows of a line (as `plain_line` leaves it): broken after a space, or anywhere where a word is too long."""
+    if has_one_cell_each(line):
+        yield from _wrap_characters(line, width)
+    else:
+        yield from _wrap_cells(line, width)
+
+
+def cells(text: str) -> int:
+    """How many cells a terminal gives this text."""
+    return len(text) if text.isascii() or has_one_cell_each(text) else sum(map(cluster_cells, _clusters(text)))
+
+
+def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
+    """The beginning of a line that fits, with an ellipsis where something is missing."""
+    if cells(text) <= width:
+        return text
+    kept: list[str] = []
+    room = width - cells(ellipsis)
+    for cluster in _clusters(text):
+        room -= cluster_cells(cluster)
+        if room < 0:
+            break
+        kept.append(cluster)
+    return SafeText("".join(kept) + ellipsis)
+
+
+def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:
+    if len(line) <= width:
+        yield line
+        return
+    for match in rows_of_width(width).finditer(line):
+        yield SafeText(match[1] if match[1] is not None else match[2])
+
+
+@lru_cache(maxsize=16)
+def rows_of_width(width: int) -> re.Pattern[str]:
+    """Finds rows of at most so many characters; the first group ends before spaces, the second within a word."""
+    return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
+
+
+def _wrap_cells(line: SafeText, width: int) -> Iterator[SafeText]:
+    row: list[str] = []
+    used = 0
+    broken = False
+    after_space = 0
+    """How many clusters of the row end with its last white space."""
+    for cluster in _clusters(line):
+        size = cluster_cells(cluster)
+        while used + size > width and row:
+            if cluster == " ":
+                after_space = len(row)
+            keep = after_space or len(row)
+            yield SafeText("".join(row[:keep]).rstrip(" ") or " ")
+            row = row[keep:]
+            used = sum(map(cluster_cells, row))
+            after_space = 0
+            broken = True
+        if cluster == " " and broken and not row:
+            continue
+        row.append(cluster)
+        used += size
+        if cluster == " ":
+            after_space = len(row)
+    if row or not line:
+        yield SafeText("".join(row))
+
+
+def _clusters(text: str) -> Iterator[str]:
+    return (cluster for _, cluster in clusters_at(text))
+
+
+def clusters_at(text: str) -> Iterator[tuple[int, str]]:
+    """What a terminal draws as one thing (a base with its marks, an emoji sequence, a space of a tab), and where
+    in the text it stands."""
+    current = ""
+    start = 0
+    marks = 0
+    column = 0
+    has_tabs = "\t" in text
+    for at, character in enumerate(text):
+        if character == "\t":
+            if current:
+                column += cluster_cells(current)
+                yield start, current
+            for _ in range(TAB - column % TAB):
+                yield at, " "
+            column += TAB - column % TAB
+            current = ""
+        elif current and (
+            (traits := _traits_of_block(ord(character) >> 8)[ord(character) & 0xFF]) & _JOINS
+            or (traits & _WIDE and current[-1] == _JOINER)
+        ):
+            marks += 1
+            if marks <= MOST_MARKS or not traits & _MARK:
+                current += character
+        else:
+            if current:
+                if has_tabs:
+                    column += cluster_cells(current)
+                yield start, current
+            current = character
+            start = at
+            marks = 0
+    if current:
+        yield start, current
+
+
+def cluster_cells(cluster: str) -> int:
+    """How many cells a terminal gives one cluster."""
+    if len(cluster) > 1 and (_EMOJI_STYLE in cluster or _JOINER in cluster):
+        return 2
+    code = ord(cluster[0])
+    return _traits_of_block(code >> 8)[code & 0xFF] & _CELLS
+
+
+@cache
+def _traits_of_block(block: int) -> bytes:
+    """What is known of 256 characters; all of them together are little more than a megabyte."""
+    return bytes(map(_traits, range(block * 0x100, block * 0x100 + 0x100)))
+
+
+def _traits(code: int) -> int:
+    character = chr(code)
+    is_wide = east_asian_width(character) in ("W", "F")
+    if category(character) in ("Mn", "Me"):
+        return _MARK | _JOINS | (_WIDE if is_wide else 0)
+    joins = _JOINS if character == _JOINER or code in _SKIN_TONES else 0
+    cells_of_it = 0 if 0x1160 <= code <= 0x11FF else 2 if is_wide else 1
+    return cells_of_it | joins | (_WIDE if is_wide else 0)

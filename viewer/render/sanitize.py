@@ -1,0 +1,124 @@
+"""The border between model and terminal: the one way that text of a transcript becomes text that may be shown.
+
+One code point in, one out, so that offsets hold. What is not seen, or moves what is seen, becomes a visible mark:
+
+    ␀ … ␟ ␡   control characters          ⇢ ⇠ ⇄   direction: left to right, right to left, its ends
+    ␍ ␤       a lone carriage return,     ·       zero-width, fillers, tags, selectors, format characters
+              line and paragraph ends     U+FFFD  C1, lone surrogates, code points that are no characters
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
+from typing import NewType
+
+from viewer.lazy import rarely
+from viewer.syntax.characters import (
+    DIRECTION_ENDS,
+    EMOJI,
+    FORMAT,
+    LEFT_TO_RIGHT,
+    RIGHT_TO_LEFT,
+    TAGS,
+    ZERO_WIDTH,
+)
+
+SafeText = NewType("SafeText", str)
+"""Text that a terminal shows and does not obey; the view layer takes no other."""
+
+LONGEST_LINE = 200
+"""Code points of a name, a title, an id or a file name."""
+MOST_MARKS = 4
+"""Combining marks on one base, in a line."""
+
+_PLAIN = re.compile(r"[\t\n -~]*+")
+_NO_CHARACTERS = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
+_BROKEN = "\x80-\x9f\ud800-\udfff\ufdd0-\ufdef" + _NO_CHARACTERS
+_JOINING = re.compile("[\u200d\ufe0e\ufe0f]|\U000e007f")
+_EMOJI = rarely(EMOJI)
+
+
+def _characters(inside: str) -> Iterable[int]:
+    """The code points of a character class."""
+    ends = re.findall(r"(\\U[0-9a-f]{8}|[^\\])(?:-(\\U[0-9a-f]{8}|[^\\]))?", inside, re.DOTALL)
+    return chain.from_iterable(range(_code(first), _code(last or first) + 1) for first, last in ends)
+
+
+def _code(written: str) -> int:
+    return ord(written) if len(written) == 1 else int(written[2:], 16)
+
+
+def _marks() -> dict[int, str]:
+    """What is seen in place of each character that is not shown as it is."""
+    marks = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
+    marks |= {0x7F: "␡", 0x2028: "␤", 0x2029: "␤"}
+    marks |= dict.fromkeys(_characters(LEFT_TO_RIGHT), "⇢") | dict.fromkeys(_characters(RIGHT_TO_LEFT), "⇠")
+    marks |= dict.fromkeys(_characters(DIRECTION_ENDS), "⇄")
+    marks |= dict.fromkeys(_characters(ZERO_WIDTH + TAGS + FORMAT), "·")
+    return marks | dict.fromkeys(_characters(_BROKEN), "\ufffd")
+
+
+@lru_cache(maxsize=1)
+def _copies() -> dict[int, str]:
+    """What is copied in place of each character that is not copied as it is."""
+    kept = set(_characters(FORMAT))
+    copies = {code: "" for code in _MARKS if code not in kept}
+    return copies | {0x2028: "\n", 0x2029: "\n"} | dict.fromkeys(_characters(_BROKEN), "\ufffd")
+
+
+_MARKS = _marks()
+_LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
+
+
+def normalize_newlines(text: str) -> str:
+    """CRLF as LF; a carriage return on its own stays, to be seen."""
+    return text.replace("\r\n", "\n")
+
+
+def safe(text: str) -> SafeText:
+    """The text of a body, with newlines and tabs as they are; `normalize_newlines` comes first."""
+    if _PLAIN.fullmatch(text):
+        return SafeText(text)
+    return SafeText(_outside_emoji(text, _MARKS))
+
+
+def safe_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
+    """A name, a title, an id or a file name, in one line of at most so many code points."""
+    shown = text[:limit]
+    line = _without_excess(safe(shown).translate(_LINE_MARKS))
+    return SafeText(line if shown == text else line[: max(limit - 1, 0)] + "…")
+
+
+def copied(text: str) -> str:
+    """What a copy of shown text gives: the text without what is hidden in it."""
+    text = normalize_newlines(text)
+    return text if _PLAIN.fullmatch(text) else _outside_emoji(text, _copies())
+
+
+def _outside_emoji(text: str, table: dict[int, str]) -> str:
+    """The text translated, but for whole emoji."""
+    if not _JOINING.search(text):
+        return text.translate(table)
+    parts = []
+    position = 0
+    for emoji in _EMOJI.finditer(text):
+        parts += [text[position : emoji.start()].translate(table), emoji[0]]
+        position = emoji.end()
+    return "".join([*parts, text[position:].translate(table)])
+
+
+def _without_excess(text: str) -> str:
+    """No more combining marks on a base than can be drawn in one line."""
+    if text.isascii():
+        return text
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)

@@ -1,0 +1,16 @@
+"""What the net below the sanitiser lets through: nothing that a terminal obeys, and nothing that it cannot show."""
+
+from __future__ import annotations
+
+import re
+
+from viewer.render.line import cells
+
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\u2028\u2029\ud800-\udfff]")
+NOT_ASCII = re.compile("[^ -~]+")
+
+
+def netted(text: str, ascii_only: bool) -> str:
+    """The text, harmless, and as wide as it was."""
+    text = OBEYED.sub("\ufffd", text)
+    return NOT_ASCII.sub(lambda found: "?" * cells(found[0]), text) if ascii_only else text

@@ -1,0 +1,11 @@
+"""`RULES`, the table of all diagnostic codes."""
+
+from __future__ import annotations
+
+from viewer.model.diagnostic import Rule
+from viewer.rules.calls import CALLS
+from viewer.rules.errors import ERRORS
+from viewer.rules.notes import NOTES
+from viewer.rules.structure import FRAMES, TEXT
+
+RULES: dict[str, Rule] = {rule.code: rule for rule in (*ERRORS, *FRAMES, *CALLS, *TEXT, *NOTES)}

@@ -1,0 +1,1 @@
+"""Find regular messages in whole blocks with NumPy; everything else goes to the parser."""

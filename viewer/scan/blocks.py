@@ -1,0 +1,145 @@
+"""The plain frames of a block, found with NumPy: `<|start|>`, words, `<|message|>`, a body without marks, a stop."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.model.messages import Ending
+from viewer.reading.text_state import SPACE
+from viewer.values import frozen
+
+Positions: TypeAlias = NDArray[np.int64]
+Bytes: TypeAlias = NDArray[np.uint8]
+Words: TypeAlias = NDArray[np.uint64]
+
+START_LENGTH = len(b"<|start|>")
+MESSAGE_LENGTH = len(b"<|message|>")
+
+_LONGEST = len(b"<|constrain|>")
+_LESS, _BAR, _GREATER = b"<|>"
+_OTHER, _START, _MESSAGE, _INNER, _END, _RETURN, _CALL = range(7)
+_KINDS = {
+    b"start|>": _START,
+    b"message|": _MESSAGE,
+    b"channel|": _INNER,
+    b"constrai": _INNER,
+    b"end|>": _END,
+    b"return|>": _RETURN,
+    b"call|>": _CALL,
+}
+"""What follows `<|`, as far as eight bytes tell; in a header the words are read exactly, so that more is not needed."""
+_ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
+_STOP_LENGTHS = np.array([0, 0, 0, 0, len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
+_TAIL = re.compile(rb"<\|(?:(start\|>|message\||channel\||constrai|end\|>|return\|>|call\|>))?")
+_IS_SPACE = np.zeros(256, bool)
+_IS_SPACE[list(SPACE)] = True
+_LONGEST_GAP = 64
+ENDINGS = tuple(_ENDINGS.values())
+"""The ending of each code in `Frames.endings`."""
+
+
+def _slot(spelling: bytes, spreader: int) -> int:
+    return (int.from_bytes(spelling[:4], "little") * spreader & 0xFFFF_FFFF) >> 29
+
+
+def _find_spreader() -> int:
+    """A factor that gives each spelling a slot of its own, of eight, by its first four bytes."""
+    return next(factor for factor in range(1, 1 << 20, 2) if len({_slot(one, factor) for one in _KINDS}) == len(_KINDS))
+
+
+_SPREADER = np.uint32(_find_spreader())
+_MASK_OF, _WORD_OF, _KIND_OF = np.zeros(8, np.uint64), np.ones(8, np.uint64), np.zeros(8, np.uint8)
+for _spelling, _kind in _KINDS.items():
+    _place = _slot(_spelling, int(_SPREADER))
+    _MASK_OF[_place] = (1 << 8 * len(_spelling)) - 1
+    _WORD_OF[_place] = int.from_bytes(_spelling, "little")
+    _KIND_OF[_place] = _kind
+
+
+@frozen
+class Frames:
+    """Plain frames in the order of a block; positions are indexes in it."""
+
+    starts: Positions
+    messages: Positions
+    """Where `<|message|>` stands."""
+    stops: Positions
+    ends: Positions
+    endings: NDArray[np.int64]
+    follows: NDArray[np.bool_]
+    """Between this frame and the next one there is nothing but white space."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def words_view(data: bytes) -> Words:
+    """The eight bytes from each index on; at the end of a block there are fewer indexes."""
+    return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
+
+
+def find_frames(data: bytes) -> Frames:
+    """All plain frames of a block. A mark after `<` is escaped, or not: whatever has one is not plain."""
+    block = np.frombuffer(data, np.uint8)
+    at, kinds = _marks(data, block)
+    outer = np.flatnonzero(kinds != _INNER)
+    kind = kinds[outer]
+    stops = kind[2:]
+    whole = (kind[:-2] == _START) & (kind[1:-1] == _MESSAGE) & (stops >= _END) & (outer[2:] - outer[1:-1] == 1)
+    first = np.flatnonzero(whole)
+    endings = kind[first + 2].astype(np.int64)
+    starts, stop = at[outer[first]], at[outer[first + 2]]
+    ends = stop + _STOP_LENGTHS[endings]
+    follows = np.zeros(len(first), bool)
+    if len(first) > 1:
+        follows[:-1] = _only_space(data, block, ends[:-1], starts[1:])
+    return Frames(starts, at[outer[first + 1]], stop, ends, endings - _END, follows)
+
+
+def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes]:
+    """Where `<|` stands, and what it begins."""
+    edge = max(0, len(data) - _LONGEST)
+    at = np.flatnonzero(block[:edge] == _LESS)
+    is_mark = block[at + 1] == _BAR
+    if not is_mark.all():
+        at = at[is_mark]
+    following = words_view(data)[at + 2]
+    slots = ((following.astype(np.uint32) * _SPREADER) >> np.uint32(29)).astype(np.intp)
+    kinds = np.where(following & _MASK_OF[slots] == _WORD_OF[slots], _KIND_OF[slots], _OTHER).astype(np.uint8)
+    messages = np.flatnonzero(kinds == _MESSAGE)
+    kinds[messages[block[at[messages] + MESSAGE_LENGTH - 1] != _GREATER]] = _OTHER
+    before = block[at - 1]
+    if len(at) and at[0] == 0:
+        before[0] = 0
+    kinds[before == _LESS] = _OTHER
+    last, their_kinds = _last_marks(data, edge)
+    return np.concatenate((at, last)), np.concatenate((kinds, their_kinds))
+
+
+def _last_marks(data: bytes, edge: int) -> tuple[Positions, Bytes]:
+    """The same for the last bytes, in which eight cannot be read at once."""
+    places: list[int] = []
+    kinds: list[int] = []
+    for found in _TAIL.finditer(data, edge):
+        at = found.start()
+        kind = _KINDS.get(found[1] or b"", _OTHER)
+        is_cut = kind == _MESSAGE and data[at : at + MESSAGE_LENGTH] != b"<|message|>"
+        escaped = data[max(0, at - 1) : at] == b"<"
+        places.append(at)
+        kinds.append(_OTHER if is_cut or escaped else kind)
+    return np.array(places, np.int64), np.array(kinds, np.uint8)
+
+
+def _only_space(data: bytes, block: Bytes, ends: Positions, starts: Positions) -> NDArray[np.bool_]:
+    gaps = starts - ends
+    last = len(block) - 1
+    one = _IS_SPACE[block[ends]]
+    two = _IS_SPACE[block[np.minimum(ends + 1, last)]]
+    only: NDArray[np.bool_] = (gaps == 0) | ((gaps == 1) & one) | ((gaps == 2) & one & two)
+    for row in np.flatnonzero((gaps > 2) & (gaps <= _LONGEST_GAP) & one).tolist():
+        only[row] = not data[ends[row] : starts[row]].strip(SPACE)
+    return only

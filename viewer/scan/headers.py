@@ -1,0 +1,186 @@
+"""What the headers of plain frames mean: each distinct one is read once, whatever its call id."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.model.messages import Header
+from viewer.reading.header import read_header
+from viewer.reading.stops import is_stop_expected
+from viewer.reading.text_state import TextGrammar
+from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, Positions, Words, words_view
+from viewer.values import frozen, mutable
+
+IRREGULAR = -1
+LONGEST_WORDS = 192
+LONGEST_ID = 64
+MOST_KINDS = 4096
+MOST_ID_PLACES = 32
+
+_KEY = b"call_id="
+_KEY_WORD = np.uint64(int.from_bytes(_KEY, "little"))
+_ID = re.compile(rb"(?<=[ \t\r\n])call_id=([!-;=-~]{1,64})(?=[ \t\r\n<]|\Z)")
+_ANY_KEY = re.compile(rb"call_id=")
+_ENDS_ID = np.ones(256, bool)
+_ENDS_ID[0x21:0x7F] = False
+_ENDS_ID[ord("<")] = True
+_MAY_FOLLOW_ID = np.zeros(256, bool)
+_MAY_FOLLOW_ID[list(b" \t\r\n<")] = True
+_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+_PRIME = 0x9E3779B97F4A7C15
+_SLOT_BITS = 12
+_ROUNDS = 6
+
+
+@frozen
+class HeaderKind:
+    """What the words of a header mean, but for the call id."""
+
+    header: Header
+    endings: int
+    """A bit for each ending that is as it should be."""
+    is_noted: bool
+    """There is something to report of the words."""
+
+
+@mutable
+class ReadHeaders:
+    """The headers of the frames of one block."""
+
+    kinds: NDArray[np.int64]
+    """The position in `HeaderMemo.kinds`, or IRREGULAR."""
+    id_starts: Positions
+    id_ends: Positions
+    """Both 0 where there is no call id."""
+
+
+class _NewPlaceError(Exception):
+    """A call id stands where none was looked for."""
+
+
+class HeaderMemo:
+    """Remembers the kinds of headers of one grammar. What is not read here in full is IRREGULAR."""
+
+    def __init__(self, grammar: TextGrammar) -> None:
+        self.kinds: list[HeaderKind] = []
+        self._grammar = grammar
+        self._known: dict[tuple[bytes, bytes | None], int] = {}
+        self._id_places: list[int] = []
+        """How long the words are up to a call id."""
+
+    def read(self, data: bytes, frames: Frames) -> ReadHeaders:
+        """The kinds of all headers of a block."""
+        while True:
+            try:
+                return self._read(data, frames)
+            except _NewPlaceError:
+                continue
+
+    def _read(self, data: bytes, frames: Frames) -> ReadHeaders:
+        words = words_view(data)
+        first, last = frames.starts + START_LENGTH, frames.messages
+        id_starts, id_ends = self._find_ids(data, words, first, last)
+        parts = _Parts(words, first, np.where(id_starts > 0, id_starts, last), id_ends, last)
+        kinds = np.full(len(frames), IRREGULAR, np.int64)
+        rows = np.flatnonzero(last - first <= LONGEST_WORDS)
+        for _ in range(_ROUNDS):
+            if not len(rows):
+                break
+            examples, alike = parts.group(rows)
+            found = np.full(len(frames), IRREGULAR, np.int64)
+            for row in np.unique(examples[alike]).tolist():
+                found[row] = self._kind(data, int(first[row]), int(id_starts[row]), int(id_ends[row]), int(last[row]))
+            kinds[rows[alike]] = found[examples[alike]]
+            rows = rows[~alike]
+        return ReadHeaders(kinds, id_starts, id_ends)
+
+    def _find_ids(self, data: bytes, words: Words, first: Positions, last: Positions) -> tuple[Positions, Positions]:
+        starts, ends = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
+        block = np.frombuffer(data, np.uint8)
+        for place in self._id_places:
+            rows = np.flatnonzero((last - first > place) & (starts == 0))
+            rows = rows[words[first[rows] + place - len(_KEY)] == _KEY_WORD]
+            for width in (24, LONGEST_ID + 1):
+                at = first[rows] + place
+                ending = _ENDS_ID[block[np.minimum(at[:, None] + np.arange(width), len(block) - 1)]]
+                size = ending.argmax(axis=1)
+                good = (size > 0) & _MAY_FOLLOW_ID[block[np.minimum(at + size, len(block) - 1)]]
+                starts[rows[good]], ends[rows[good]] = at[good], (at + size)[good]
+                rows = rows[~ending.any(axis=1)]
+        return starts, ends
+
+    def _kind(self, data: bytes, first: int, id_start: int, id_end: int, last: int) -> int:
+        key = (data[first:id_start], data[id_end:last]) if id_start else (data[first:last], None)
+        known = self._known.get(key)
+        if known is None:
+            known = IRREGULAR
+            if len(self._known) < MOST_KINDS:
+                known = self._known[key] = self._learn(data[first:last], data[id_start:id_end])
+        return known
+
+    def _learn(self, words: bytes, call_id: bytes) -> int:
+        """What the parser makes of these words; a call id may be any other one if nothing depends on it."""
+        if not call_id and _ID.search(words):
+            self._learn_place(words)
+        reading = read_header(words, self._grammar.header)
+        header = reading.header
+        alone = len(_ANY_KEY.findall(words)) == 1 and _ID.search(words) is not None
+        if header.call_id != (call_id.decode("ascii") or None) or (call_id and not alone):
+            return IRREGULAR
+        endings = sum(
+            1 << code for code, ending in enumerate(ENDINGS) if is_stop_expected(header, ending, self._grammar)
+        )
+        shared = replace(header, call_id=None) if call_id else header
+        self.kinds.append(HeaderKind(shared, endings, bool(reading.problems)))
+        return len(self.kinds) - 1
+
+    def _learn_place(self, words: bytes) -> None:
+        found = _ID.search(words)
+        assert found is not None
+        if found.start(1) not in self._id_places and len(self._id_places) < MOST_ID_PLACES:
+            self._id_places.append(found.start(1))
+            raise _NewPlaceError
+
+
+class _Parts:
+    """The words of headers before and after the call ids, eight bytes at once."""
+
+    def __init__(self, words: Words, first: Positions, before: Positions, after: Positions, last: Positions) -> None:
+        after = np.where(after > 0, after, last)
+        self._columns = [*_columns(words, first, before), *_columns(words, after, last)]
+        self._lengths = (before - first) << 32 | (last - after)
+        self._hashes = self._lengths.astype(np.uint64)
+        for number, column in enumerate(self._columns):
+            self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)
+
+    def group(self, rows: Positions) -> tuple[Positions, NDArray[np.bool_]]:
+        """For each row one that may have the same words, and whether it has: that is compared, not believed."""
+        slots = (self._hashes[rows] * np.uint64(_PRIME)) >> np.uint64(64 - _SLOT_BITS)
+        table = np.zeros(1 << _SLOT_BITS, np.int64)
+        table[slots] = rows
+        examples = table[slots]
+        columns = (self._lengths, *self._columns)
+        if len(rows) == len(self._lengths):  # as a rule
+            pairs = ((column, column[examples]) for column in columns)
+        else:
+            pairs = ((column[rows], column[examples]) for column in columns)
+        alike = np.ones(len(rows), bool)
+        for ours, theirs in pairs:
+            alike &= ours == theirs
+        return examples, alike
+
+
+def _columns(words: Words, starts: Positions, ends: Positions) -> list[Words]:
+    """The bytes between two places of each row, as columns of eight bytes; 0 behind the end."""
+    sizes = np.minimum(ends - starts, LONGEST_WORDS)
+    columns = []
+    for at in range(0, int(sizes.max(initial=0)), 8):
+        rows = np.flatnonzero(sizes > at)
+        column = np.zeros(len(starts), np.uint64)
+        column[rows] = words[starts[rows] + at] & _MASKS[np.minimum(sizes[rows] - at, 8)]
+        columns.append(column)
+    return columns

@@ -1,0 +1,101 @@
+"""One generation of a file that is followed: its text from the first byte on, readable again by offset."""
+
+from __future__ import annotations
+
+import codecs
+
+from viewer.sources.files import READ_AS_UTF_8
+from viewer.sources.followed_file import HeldFile
+from viewer.sources.followed_pipe import HeldStream
+from viewer.sources.limits import SpoolError
+from viewer.sources.spool import Spool
+
+RECENT = 1024 * 1024
+"""So much of what came last is kept, or the last turn if that was more, since it is read again at once."""
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
+
+
+class Generation:
+    """As much of one file as has been read. Offsets count the text that was given, UTF-8 where the file is UTF-16."""
+
+    def __init__(self, name: str, held: HeldFile | HeldStream | None) -> None:
+        self.name = name
+        self.size = 0
+        self.converted = False
+        self._held = held
+        self._spool = Spool(name) if isinstance(held, HeldStream) else None
+        self._is_full = ""
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._first: bytes | None = b""
+        """The first byte, while it alone is there; None when the encoding is known."""
+        self._recent = bytearray()
+
+    @property
+    def note(self) -> str:
+        """What the status line says of it."""
+        origin = self._held.note if isinstance(self._held, HeldStream) else ""
+        return ", ".join(filter(None, (origin, READ_AS_UTF_8 if self.converted else "")))
+
+    @property
+    def fault(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self._held.fault if isinstance(self._held, HeldStream) else ""
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing more can be read or kept, in one sentence; empty while it can."""
+        return self._is_full or (self._held.stopped if isinstance(self._held, HeldStream) else "")
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets; FileRewrittenError if the file no longer holds what was read."""
+        return self._read(start, end, trusts_stamp=True)
+
+    def read_again(self, start: int, end: int) -> bytes:
+        """The same, whatever the stamp of the file says."""
+        return self._read(start, end, trusts_stamp=False)
+
+    def _read(self, start: int, end: int, *, trusts_stamp: bool) -> bytes:
+        recent = self.size - len(self._recent)
+        if start >= recent:
+            return bytes(self._recent[start - recent : max(start, end) - recent])
+        if self._spool:
+            return self._spool.read(start, end)
+        if not isinstance(self._held, HeldFile):
+            return b""
+        return self._held.read(start, min(end, self.size), trusts_stamp=trusts_stamp)
+
+    def add(self, data: bytes, *, ends: bool = False) -> bytes:
+        """Take the next bytes of the file; returns the text that they bring."""
+        data = self._known(data, ends)
+        if self._decoder:
+            data = self._decoder.decode(data, ends).encode("utf-8", "replace")
+        if self._spool:
+            data = self._spooled(self._spool, data)
+        self.size += len(data)
+        self._recent += data
+        del self._recent[: max(0, len(self._recent) - max(RECENT, len(data)))]
+        return data
+
+    def _spooled(self, spool: Spool, data: bytes) -> bytes:
+        """As much of the text as the spool has room for."""
+        before = spool.size
+        try:
+            spool.append(data)
+        except SpoolError as error:
+            self._is_full = str(error)
+        return data[: spool.size - before]
+
+    def _known(self, data: bytes, ends: bool) -> bytes:
+        """The bytes as soon as it is known how they are encoded."""
+        if self._first is None:
+            return data
+        data, self._first = self._first + data, None
+        if not data or (data in _MAY_BE_UTF_16 and not ends):
+            self._first = data
+            return b""
+        if data[:2] in UTF_16:
+            self.converted = True
+            self._spool = self._spool or Spool(self.name)
+            self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        return data

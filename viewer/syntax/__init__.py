@@ -1,0 +1,1 @@
+"""Parsers of JSON, YAML, TypeScript types, times, and characters: bytes in, values out."""

@@ -1,0 +1,160 @@
+"""JSON text as bytes: is it valid, where is it wrong, what does it hold, and where. No value is ever re-serialised."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+from viewer.lazy import rarely
+from viewer.syntax.json_reader import MAX_DEPTH, SPACE, Scanner
+from viewer.syntax.json_string import string_body
+from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
+from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.syntax.json_survey import RepeatedKeys, Survey
+
+__all__ = [
+    "JsonFault",
+    "JsonGlance",
+    "JsonKind",
+    "JsonMember",
+    "JsonNode",
+    "JsonReading",
+    "check_json",
+    "duplicate_keys",
+    "glance",
+    "read_json",
+    "string_body",
+]
+
+LONGEST_GLANCED = 1024 * 1024
+"""Longer text is surveyed: the decoder of the standard library takes about 15 bytes of memory for each byte."""
+
+_STRINGS_AND_BRACKETS = rarely(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:
+    """The first fault of what should be exactly one JSON value (RFC 8259); None where it is one."""
+    content = SPACE.match(data).end()  # type: ignore[union-attr]
+    if content == len(data):
+        return JsonFault("empty", base, base)
+    if len(data) > LONGEST_GLANCED:
+        survey = survey or _survey(data, content)
+        if survey.is_complete:
+            return None
+        if survey.stack:
+            return Scanner(data, base, survey.at, strict=True).resume(survey.stack, survey.state).fault
+    elif glance(data).valid:
+        return None
+    reading = Scanner(data, base, content, strict=True).read()
+    return reading.fault or _trailing(data, base, reading.end - base)
+
+
+def duplicate_keys(data: bytes, base: int = 0, survey: Survey | None = None) -> list[RepeatedKeys]:
+    """The duplicate keys of each object that has any; of text that is valid JSON."""
+    found = (survey or _survey(data)).repeated
+    return [replace(one, start=base + one.start, end=base + one.end) for one in sorted(found, key=_by_start)]
+
+
+def _survey(data: bytes, start: int = 0) -> Survey:
+    from viewer.syntax.json_survey import Survey  # only long text needs it
+
+    return Survey(data, start)
+
+
+def _by_start(repeated: RepeatedKeys) -> int:
+    return repeated.start
+
+
+def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
+    """One value from the index `start` on, with as much patience as keeps the meaning plain."""
+    return Scanner(data, base, start, strict=False).read()
+
+
+@frozen
+class JsonGlance:
+    """What one quick pass over a text shows; numbers in the value are only as many as their digits."""
+
+    valid: bool
+    """It is exactly one JSON value (RFC 8259)."""
+    repeats: bool = False
+    """An object in it has a key twice."""
+    value: object = None
+    survey: Survey | None = None
+    """Of long text: what was found in it."""
+
+
+_INVALID = JsonGlance(False)
+
+
+class _RefusedError(ValueError):
+    """JSON as Python knows it, but no standard does."""
+
+
+def _refuse(_constant: str) -> NoReturn:
+    raise _RefusedError
+
+
+class _Quick:
+    """The fast decoder of the standard library. Numbers are not converted: their length is as good, and cheaper."""
+
+    def __init__(self) -> None:
+        self.repeats = False
+        decoder = json.JSONDecoder(
+            parse_int=len, parse_float=len, parse_constant=_refuse, object_pairs_hook=self._object
+        )
+        self.scan = decoder.raw_decode
+
+    def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        value = dict(pairs)
+        self.repeats = self.repeats or len(value) < len(pairs)
+        return value
+
+
+_QUICK = _Quick()
+
+
+def glance(data: bytes) -> JsonGlance:
+    """One quick pass; of text that nests too deep it says that it is not valid."""
+    if len(data) > LONGEST_GLANCED:
+        survey = _survey(data)
+        return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
+    if _too_deep(data) is not None:
+        return _INVALID
+    text = data.decode("utf-8", "replace")
+    content = SPACE.match(data).end()  # type: ignore[union-attr]
+    _QUICK.repeats = False
+    try:
+        value, end = _QUICK.scan(text, content)
+    except (ValueError, RecursionError):
+        return _INVALID
+    if end != len(text) and text[end:].strip(" \t\n\r"):
+        return _INVALID
+    return JsonGlance(True, _QUICK.repeats, value)
+
+
+def _too_deep(data: bytes) -> int | None:
+    """Where the nesting goes too deep, told without parsing."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return None
+    depth = 0
+    for found in _STRINGS_AND_BRACKETS.finditer(data):
+        byte = found.group()
+        if byte in (b"[", b"{"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                return found.start()
+        elif byte in (b"]", b"}"):
+            depth -= 1
+    return None
+
+
+def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
+    """Anything but white space after the value."""
+    start = SPACE.match(data, end).end()  # type: ignore[union-attr]
+    if start == len(data):
+        return None
+    return JsonFault("json-trailing", base + start, base + len(data.rstrip(b" \t\n\r")))

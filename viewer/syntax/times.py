@@ -1,0 +1,73 @@
+"""Times that a transcript gives (seconds, milliseconds, RFC 3339) as milliseconds since 1970, and back as text."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+from viewer.lazy import rarely
+from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
+
+LATEST_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999."""
+_SECONDS_BELOW = 100_000_000_000
+"""A smaller number counts seconds (until the year 5138); from here on it counts milliseconds (since 1973)."""
+_RFC_3339 = rarely(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
+)
+_NUMBER = rarely(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
+
+
+def parse_time(value: object) -> int | None:
+    """Milliseconds since 1970 in UTC of a number, a string, or a JSON node that is one; None for all else.
+
+    A time without a zone is taken as UTC."""
+    if isinstance(value, JsonNode):
+        value = _node_value(value)
+    if isinstance(value, str):
+        text = value.strip()
+        return _from_number(number_value(text)) if _NUMBER.fullmatch(text) else _from_text(text)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _from_number(value)
+    return None
+
+
+def format_time(ms: int) -> str:
+    """RFC 3339 in UTC; the fraction only where there is one."""
+    seconds, fraction = divmod(min(max(ms, 0), LATEST_MS), 1000)
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{fraction:03}Z" if fraction else f"{text}Z"
+
+
+def _node_value(node: JsonNode) -> object:
+    if node.kind is JsonKind.STRING:
+        return node.text
+    return number_value(node.text) if node.kind is JsonKind.NUMBER else None
+
+
+def _from_number(number: int | float) -> int | None:
+    if not 0 <= number <= LATEST_MS:  # also where it is no number at all
+        return None
+    return round(number * 1000) if number < _SECONDS_BELOW else int(number)
+
+
+def _from_text(text: str) -> int | None:
+    found = _RFC_3339.fullmatch(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (int(found.group(index)) for index in range(1, 7))
+    leap = second == 60
+    try:
+        moment = datetime(year, month, day, hour, minute, 59 if leap else second, tzinfo=_zone(found))
+        seconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1) + leap
+    except (ValueError, OverflowError):
+        return None
+    ms = seconds * 1000 + int((found.group(7) or "0").ljust(3, "0")[:3])
+    return ms if 0 <= ms <= LATEST_MS else None
+
+
+def _zone(found: re.Match[str]) -> timezone:
+    if found.group(9) is None:
+        return UTC
+    offset = timedelta(hours=int(found.group(10)), minutes=int(found.group(11)))
+    return timezone(-offset if found.group(9) == "-" else offset)

@@ -1,0 +1,61 @@
+"""TypeScript-like tool declarations, `namespace functions { type f = (_: {...}) => any; }`, read into JSON Schemas.
+
+The types themselves are read in `typescript_types`. A tool whose type cannot be understood is declared with the open
+schema `{}`, and reading goes on at the next `type`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from viewer.lazy import rarely
+from viewer.syntax.typescript_schemas import Schema
+from viewer.syntax.typescript_types import NAME, Reader, UnreadableError
+
+_NEXT = rarely(
+    rf"""
+      (?P<skip> //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+(?:\*/)? | "(?:[^"\\\n]|\\.)*+"? )
+    | \btype\s{{1,64}}+(?P<tool>{NAME})\s{{0,64}}+=(?![=>])
+    | \bnamespace\s{{1,64}}+(?P<namespace>{NAME})\s{{0,64}}+(?P<open>\{{)
+    | (?P<brace>[{{}}])
+    """,
+    re.VERBOSE,
+)
+_NAMESPACE = re.compile(r"\bnamespace\s")
+
+
+def read_namespaces(text: str) -> dict[str, Schema]:
+    """The tools that a text declares: name with its namespace, and the schema of its arguments."""
+    tools: dict[str, Schema] = {}
+    found = _NAMESPACE.search(text)
+    position = found.start() if found else len(text)
+    namespace: str | None = None
+    depth = 0
+    while match := _NEXT.search(text, position):
+        position = match.end()
+        if match["namespace"] is not None:
+            namespace, depth = match["namespace"], 0
+        elif namespace is None:
+            position = _next_namespace(text, position)
+        elif match["brace"] is not None:
+            depth += 1 if match["brace"] == "{" else -1
+            namespace = None if depth < 0 else namespace
+        elif match["tool"] is not None:
+            tools[f"{namespace}.{match['tool']}"], position, depth = _declaration(text, position)
+    return tools
+
+
+def _next_namespace(text: str, position: int) -> int:
+    """Outside a namespace nothing counts, so that quotes and braces of prose cannot hide the next one."""
+    found = _NAMESPACE.search(text, position)
+    return found.start() if found else len(text)
+
+
+def _declaration(text: str, position: int) -> tuple[Schema, int, int]:
+    """The schema of a tool, where reading goes on, and how many braces are open there."""
+    reader = Reader(text, position)
+    try:
+        schema = reader.function()
+    except UnreadableError:
+        return {}, reader.position, reader.braces
+    return schema, reader.position, 0

@@ -1,0 +1,279 @@
+"""TypeScript-like types, as renderers of tool declarations write them, read into JSON Schemas.
+
+Objects are closed and `field?` is not required. Renderers let the lines of a description run on below its comment, hide
+a `|` in a comment and write `"a" | "b"[]` for a list of either: all of that is read as it was meant.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from viewer.lazy import rarely
+from viewer.syntax.json_string import strict_body
+from viewer.syntax.typescript_schemas import Parameter, Schema, Type, arguments, together, union
+
+NAME = r"[A-Za-z_$][\w$.-]{0,255}"
+DEEPEST = 64
+
+_TRIVIA = rarely(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
+_HIDDEN_BAR = rarely(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
+_WORD = rarely(NAME)
+_READONLY = rarely(r"(?:readonly\s++)*+")
+_QUOTED = r"""(?:"((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)')"""
+_STRING = rarely(_QUOTED)
+_TEMPLATE = rarely(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
+_NUMBER = rarely(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
+_PROPERTY = rarely(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<>]{{1,256}}))\s*+(\?)?\s*+:""")
+_INDEX = rarely(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")
+_PROSE = rarely(r"[^\n}]*+(?:\n|$)")
+_TOOL = rarely(rf"type\s{{1,64}}{NAME}\s{{0,64}}=(?![=>])")
+_PARAMETER = rarely(r"(?:\.\.\.)?([\w$]{1,256}|[{\[][^{}()\[\]]{0,1024}[}\]])\s*+(\?)?\s*+:")
+
+_NAMED: dict[str, Schema] = {
+    "string": {"type": "string"},
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "bigint": {"type": "integer"},
+    "boolean": {"type": "boolean"},
+    "null": {"type": "null"},
+    "object": {"type": "object"},
+    "array": {"type": "array"},
+    "true": {"enum": [True]},
+    "false": {"enum": [False]},
+}
+_ABSENT = frozenset({"undefined", "void"})
+_FREE = frozenset({"any", "unknown"})
+_LISTS = frozenset({"Array", "ReadonlyArray"})
+_CLOSING = frozenset("})],;")
+_KEYWORDS = frozenset({"keyof", "typeof", "infer", "new", "extends", "is"})
+
+
+class UnreadableError(Exception):
+    """The text is not a type that can be understood."""
+
+
+class Reader:
+    """Reads types from one place of a text on; `position` is where it stands, also after a failure."""
+
+    def __init__(self, text: str, position: int) -> None:
+        self.text = text
+        self.position = position
+        self.braces = 0
+        self._depth = 0
+
+    def function(self) -> Schema:
+        """`(_: {...}) => any`: the schema of its arguments."""
+        self._expect("(")
+        parameters: list[Parameter] = []
+        while not self._take(")"):
+            parameters.append(self._parameter())
+            self._take(",")
+        self._expect("=>")
+        return arguments(parameters)
+
+    def _parameter(self) -> Parameter:
+        found = self._match(_PARAMETER)
+        return Parameter(found[1], found[2] is not None, self._type())
+
+    def _type(self) -> Type:
+        """Alternatives between `|`, the first of which may have one before it."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise UnreadableError
+        self._take("|")
+        alternatives = [self._intersection()]
+        while self._bar():
+            alternatives.append(self._intersection())
+        self._depth -= 1
+        return union(alternatives)
+
+    def _bar(self) -> bool:
+        """A `|`, also one that stands at the end of a comment with the next alternative below it."""
+        if hidden := _HIDDEN_BAR.match(self.text, self.position):
+            self.position = hidden.end()
+            return True
+        return self._take("|")
+
+    def _intersection(self) -> Type:
+        self._take("&")
+        parts = [self._postfix()]
+        while self._take("&"):
+            parts.append(self._postfix())
+        return parts[0] if len(parts) == 1 else together(parts)
+
+    def _postfix(self) -> Type:
+        """A type and the `[]` after it."""
+        self._skip()
+        self._match(_READONLY)
+        bare = not self._at("(")
+        inner = self._primary()
+        lists = 0
+        while self._list_mark():
+            lists += 1
+            if lists > DEEPEST:
+                raise UnreadableError
+            inner = Type({"type": "array", "items": inner.schema}, listed=inner.schema if bare else None)
+        return inner
+
+    def _list_mark(self) -> bool:
+        start = self.position
+        if self._take("[") and self._take("]"):
+            return True
+        self.position = start
+        return False
+
+    def _primary(self) -> Type:
+        if self._at("{"):
+            return self._object()
+        if self._at("["):
+            return self._tuple()
+        if self._at("("):
+            return self._parentheses()
+        return self._literal() or self._reference()
+
+    def _literal(self) -> Type | None:
+        if found := _STRING.match(self.text, self.position):
+            self.position = found.end()
+            return Type({"enum": _readings(found)})
+        if found := _TEMPLATE.match(self.text, self.position):
+            self.position = found.end()
+            return Type({"type": "string"})
+        if found := _NUMBER.match(self.text, self.position):
+            self.position = found.end()
+            return Type({"enum": [_number(found[0])]})
+        return None
+
+    def _reference(self) -> Type:
+        name = self._match(_WORD)[0]
+        if name in _KEYWORDS:
+            raise UnreadableError
+        if name in _ABSENT:
+            return Type({"type": "null"}, absent=True)
+        if self._take("<"):
+            return self._generic(name)
+        if name in _FREE:
+            return Type({})
+        return Type(dict(_NAMED[name])) if name in _NAMED else Type({}, known=False)
+
+    def _generic(self, name: str) -> Type:
+        """`Array<T>`, `Record<K, T>` and the like."""
+        last = self._type().schema
+        while self._take(","):
+            last = self._type().schema
+        self._expect(">")
+        if name in _LISTS:
+            return Type({"type": "array", "items": last})
+        if name == "Record":
+            return Type({"type": "object", "additionalProperties": last})
+        if name == "Readonly":
+            return Type(last)
+        if name == "Partial":
+            return Type({key: value for key, value in last.items() if key != "required"})
+        return Type({}, known=False)
+
+    def _tuple(self) -> Type:
+        self._expect("[")
+        items: list[Schema] = []
+        while not self._take("]"):
+            items.append(self._type().schema)
+            self._take(",")
+        return Type({"type": "array", "prefixItems": items, "maxItems": len(items), "minItems": len(items)})
+
+    def _parentheses(self) -> Type:
+        self._expect("(")
+        inner = self._type()
+        self._expect(")")
+        return Type(inner.schema, inner.known, inner.absent)
+
+    def _object(self) -> Type:
+        """`{ name: type, … }`; separators may be missing, and lines that are no property are prose."""
+        self._expect("{")
+        self.braces += 1
+        properties: dict[str, Schema] = {}
+        required: list[str] = []
+        others: Schema | bool = False
+        while not self._take("}"):
+            if self._take(",") or self._take(";"):
+                continue
+            if found := _PROPERTY.match(self.text, self.position):
+                self._property(found, properties, required)
+            elif found := _INDEX.match(self.text, self.position):
+                self.position = found.end()
+                others = self._type().schema
+            else:
+                self._prose()
+        self.braces -= 1
+        return Type(self._closed(properties, required, others))
+
+    def _property(self, found: re.Match[str], properties: dict[str, Schema], required: list[str]) -> None:
+        self.position = found.end()
+        value = self._type()
+        names = [found[3]] if found[3] is not None else _readings(found)
+        for name in names:
+            properties[name] = value.schema
+        if found[4] is None and value.known and not value.absent and len(names) == 1:
+            required.append(names[0])
+
+    def _closed(self, properties: dict[str, Schema], required: list[str], others: Schema | bool) -> Schema:
+        """An object of these properties; `{}` within another object is how renderers write any object."""
+        if not properties and others is False and self.braces:
+            return {"type": "object"}
+        schema: Schema = {"type": "object", "properties": properties, "additionalProperties": others}
+        if required:
+            schema["required"] = list(dict.fromkeys(required))
+        return schema
+
+    def _prose(self) -> None:
+        """A line that runs on from a description above it."""
+        found = _PROSE.match(self.text, self.position)
+        if found is None or found.end() == self.position or _TOOL.match(self.text, self.position):
+            raise UnreadableError
+        self.position = found.end()
+
+    def _skip(self) -> None:
+        if found := _TRIVIA.match(self.text, self.position):
+            self.position = found.end()
+
+    def _at(self, mark: str) -> bool:
+        return self.text.startswith(mark, self.position)
+
+    def _take(self, mark: str) -> bool:
+        """Whether the mark is next, which is passed then; of what is no end or separator nothing else is passed."""
+        start = self.position
+        self._skip()
+        if self._at(mark):
+            self.position += len(mark)
+            return True
+        if mark not in _CLOSING:
+            self.position = start
+        return False
+
+    def _expect(self, mark: str) -> None:
+        if not self._take(mark):
+            raise UnreadableError
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        found = pattern.match(self.text, self.position)
+        if found is None:
+            raise UnreadableError
+        self.position = found.end()
+        return found
+
+
+def _readings(found: re.Match[str]) -> list[str]:
+    """A quoted text as it stands and, where that differs, with its escapes undone: renderers do not escape."""
+    raw = found[1] if found[1] is not None else found[2]
+    if "\\" not in raw:
+        return [raw]
+    decoded = strict_body(raw if found[1] is not None else raw.replace("\\'", "'").replace('"', '\\"'))
+    return [raw] if decoded is None else [raw, decoded]
+
+
+def _number(text: str) -> int | float:
+    if text.lstrip("-").isdigit():
+        return int(text)
+    value = float(text)
+    if math.isinf(value):
+        raise UnreadableError
+    return value

@@ -1,0 +1,45 @@
+"""Ill-formed UTF-8: where the bytes are that read as U+FFFD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.lazy import rarely
+from viewer.model.messages import Span
+
+_WELL_FORMED = (
+    rb"[\xC2-\xDF][\x80-\xBF]"
+    rb"|\xE0[\xA0-\xBF][\x80-\xBF]|[\xE1-\xEC\xEE\xEF][\x80-\xBF]{2}|\xED[\x80-\x9F][\x80-\xBF]"
+    rb"|\xF0[\x90-\xBF][\x80-\xBF]{2}|[\xF1-\xF3][\x80-\xBF]{3}|\xF4[\x80-\x8F][\x80-\xBF]{2}"
+)
+_BEGUN = (
+    rb"\xE0[\xA0-\xBF]|[\xE1-\xEC\xEE\xEF][\x80-\xBF]|\xED[\x80-\x9F]"
+    rb"|\xF0[\x90-\xBF][\x80-\xBF]?|[\xF1-\xF3][\x80-\xBF]{1,2}|\xF4[\x80-\x8F][\x80-\xBF]?"
+)
+_NOT_ASCII = rarely(rb"(?:" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-\xFF])")
+
+
+def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
+    """One span for each maximal ill-formed part: each of them decodes to one U+FFFD."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        first = error.start
+    else:
+        return
+    for match in _NOT_ASCII.finditer(data, first):
+        if match.group(1) is not None:
+            yield base + match.start(), base + match.end()
+
+
+def whole_characters(data: bytes, goes_on: bool) -> bytes:
+    """The data without the beginning of a character at its end, if more bytes follow."""
+    if not goes_on:
+        return data
+    for length in range(1, min(4, len(data))):
+        byte = data[-length]
+        if byte >= 0xC0:
+            return data[:-length]
+        if byte < 0x80:
+            break
+    return data

@@ -1,0 +1,43 @@
+"""YAML read under caps: mappings, lists and strings, never aliases, anchors, tags, merges or repeated keys."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from viewer.model.messages import Span
+from viewer.syntax.yaml_plain import read_plain
+
+LARGEST = 64 * 1024
+"""Bytes that are read."""
+DEEPEST = 32
+"""Mappings and lists within one another."""
+
+MALFORMED = "yaml-malformed"
+TOO_LARGE = "yaml-too-large"
+
+
+class YamlFault(NamedTuple):
+    """What is wrong, as a reason of E-PARSE-HEADER, and the bytes it is about."""
+
+    reason: str
+    start: int
+    end: int
+
+
+class YamlReading(NamedTuple):
+    """A YAML text as mappings, lists and strings: all of it, or what stood before the first fault."""
+
+    value: object
+    faults: tuple[YamlFault, ...]
+    span: Span
+    """The bytes of the value, without fences and comments around it."""
+
+
+def read_yaml(data: bytes, base: int = 0) -> YamlReading:
+    """The value of one YAML document, read up to the first fault; nothing in the bytes raises."""
+    plain = read_plain(data) if len(data) <= LARGEST else None
+    if plain is not None:
+        return YamlReading(plain.value, (), (base + plain.start, base + plain.end))
+    from viewer.syntax.yaml_events import read_events  # few headers need it
+
+    return read_events(data, base)

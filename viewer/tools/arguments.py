@@ -1,0 +1,280 @@
+"""The arguments of a call against the schema of its tool: what is wrong with them, and where.
+
+A validator gives the verdict on values; the walk here only finds the places, so that a large value with many faults
+costs no more than reading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
+from viewer.tools.plain_schemas import Judge, judge_of
+from viewer.tools.schema import Written, write_out
+from viewer.tools.validate import Schema, is_kind, is_usable
+from viewer.values import frozen
+
+ALWAYS_ALLOWED = "deadline_ms"
+MOST_FAULTS = 1_000
+MOST_STEPS = 200_000
+MOST_WORK = 20_000_000
+"""Parts of the schema times values: beyond, arguments are not checked."""
+
+_CHOICE = ("enum",)
+_WALKED = frozenset(
+    {
+        "type",
+        "enum",
+        "required",
+        "dependentRequired",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "propertyNames",
+        "items",
+        "prefixItems",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "then",
+        "else",
+    }
+)
+"""Keywords whose faults are looked for part by part; all others are judged at the value that has them."""
+
+
+@frozen
+class ArgumentFault:
+    """One thing wrong with the arguments of a call; of something missing the span is empty."""
+
+    reason: str
+    start: int
+    end: int
+
+
+class Schematic:
+    """The schema of one tool, ready to check arguments."""
+
+    def __init__(self, raw: object, roots: tuple[object, ...] = (), *, texts: bool = False) -> None:
+        self._written = write_out(raw, roots, texts=texts)
+        self._whole = judge_of(self._written.schema)
+        if self._whole is None:
+            self._written = write_out(raw, roots, texts=texts, usable=is_usable)
+            self._whole = judge_of(self._written.schema)
+        if self._whole is None:
+            self._written = Written({}, 1)
+        self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
+        self._patterns: dict[str, Schema] = {}
+        """Each as a schema of its own, kept so that it is compiled once."""
+        self._missing: set[tuple[int, str]] = set()
+        """What has been reported; two missing arguments stand in one place."""
+        self._steps = 0
+
+    def faults(self, node: JsonNode) -> list[ArgumentFault]:
+        """What is wrong, by position."""
+        schema = self._written.schema
+        value, size = python_value(node)
+        if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
+            return []
+        if not isinstance(value, dict):
+            return self._no_object(node, value)
+        if isinstance(schema, dict) and not _mentions(schema, ALWAYS_ALLOWED):
+            value.pop(ALWAYS_ALLOWED, None)
+        if self._whole(value):
+            return []
+        self._steps = MOST_STEPS
+        self._missing.clear()
+        found: list[ArgumentFault] = []
+        seen: set[ArgumentFault] = set()
+        for fault in self._walk(schema, node, value):
+            if fault.start == fault.end or fault not in seen:
+                found.append(fault)
+                seen.add(fault)
+            if len(found) >= MOST_FAULTS:
+                break
+        found = found or [ArgumentFault("wrong-type", node.start, node.end)]
+        return sorted(found, key=lambda fault: (fault.start, fault.end))
+
+    def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
+        """Arguments are an object, unless the schema says otherwise in so many words."""
+        schema = self._written.schema
+        kinds = schema.get("type") if isinstance(schema, dict) else None
+        if isinstance(kinds, list) and "object" not in kinds:
+            refused = self._whole is not None and not self._whole(value)
+            return [ArgumentFault("wrong-type", node.start, node.end)] if refused else []
+        expected = isinstance(schema, dict) and ("properties" in schema or "required" in schema)
+        if expected or (self._whole is not None and not self._whole(value)):
+            return [ArgumentFault("not-an-object", node.start, node.end)]
+        return []
+
+    def _walk(self, schema: Schema | bool, node: JsonNode, value: object) -> Iterator[ArgumentFault]:
+        """The faults of a value under a schema."""
+        self._steps -= 1
+        if self._steps < 0 or schema is True:
+            return
+        here = ArgumentFault("wrong-type", node.start, node.end)
+        if schema is False or not is_kind(schema, value):
+            yield here
+            return
+        if not self._fits(schema, _CHOICE, value):
+            yield ArgumentFault("not-in-enum", node.start, node.end)
+            return
+        if not self._fits(schema, tuple(name for name in schema if name not in _WALKED), value):
+            yield here
+        if isinstance(value, dict):
+            yield from self._members(schema, node, value)
+        elif isinstance(value, list):
+            yield from self._items(schema, node, value)
+        yield from self._alternatives(schema, node, value)
+
+    def _members(self, schema: Schema, node: JsonNode, value: dict[str, object]) -> Iterator[ArgumentFault]:
+        """What an object lacks, what it should not have, and the faults of what it has."""
+        for name in _wanted(schema, value):
+            if name not in value and (node.end, name) not in self._missing:
+                self._missing.add((node.end, name))
+                end = node.end - 1 if node.closed else node.end
+                yield ArgumentFault("missing-argument", end, end)
+        listed = {member.key: member for member in node.members}
+        names = _known_names(schema) if schema.get("unevaluatedProperties") is False else None
+        for key, child in value.items():
+            member = listed[key]
+            unknown = ArgumentFault("unknown-argument", member.key_start, member.key_end)
+            if names is not None and key not in names:
+                yield unknown
+            if "propertyNames" in schema and not self._fits(schema["propertyNames"], None, key):
+                yield unknown
+            for part in self._parts(schema, key):
+                if part is False and key not in schema.get("properties", {}):
+                    yield unknown
+                else:
+                    yield from self._walk(part, member.value, child)
+
+    def _parts(self, schema: Schema, key: str) -> list[Schema | bool]:
+        """The subschemas that a member of that name must fit."""
+        properties = schema.get("properties", {})
+        parts = [properties[key]] if key in properties else []
+        for pattern, part in schema.get("patternProperties", {}).items():
+            if self._fits(self._patterns.setdefault(pattern, {"pattern": pattern}), None, key):
+                parts.append(part)
+        return parts or [schema.get("additionalProperties", True)]
+
+    def _items(self, schema: Schema, node: JsonNode, value: list[object]) -> Iterator[ArgumentFault]:
+        first = schema.get("prefixItems", [])
+        rest = schema.get("items", True)
+        for index, (item, child) in enumerate(zip(node.items, value, strict=True)):
+            yield from self._walk(first[index] if index < len(first) else rest, item, child)
+
+    def _alternatives(self, schema: Schema, node: JsonNode, value: object) -> Iterator[ArgumentFault]:
+        for part in schema.get("allOf", ()):
+            yield from self._walk(part, node, value)
+        for name in ("anyOf", "oneOf"):
+            if name in schema:
+                yield from self._choose(schema[name], name == "oneOf", node, value)
+        if "if" in schema:
+            branch = "then" if self._fits(schema["if"], None, value) else "else"
+            yield from self._walk(schema.get(branch, True), node, value)
+
+    def _choose(
+        self, parts: list[Schema | bool], only_one: bool, node: JsonNode, value: object
+    ) -> Iterator[ArgumentFault]:
+        """Nothing where an alternative fits; else the faults under the one that was meant, if that is plain."""
+        fitting = sum(self._fits(part, None, value) for part in parts)
+        if fitting == 1 or (fitting and not only_one):
+            return
+        container = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
+        meant = [part for part in parts if container and _is_for(part, container)]
+        if not fitting and len(meant) == 1:
+            yield from self._walk(meant[0], node, value)
+            return
+        closed = not fitting and all(_is_choice(part) for part in parts)
+        yield ArgumentFault("not-in-enum" if closed else "wrong-type", node.start, node.end)
+
+    def _fits(self, schema: Schema | bool, keywords: tuple[str, ...] | None, value: object) -> bool:
+        """Whether a value fits these keywords of a schema (all of them where none are given)."""
+        if isinstance(schema, bool):
+            return schema
+        names = tuple(schema) if keywords is None else tuple(name for name in keywords if name in schema)
+        if not names:
+            return True
+        key = (id(schema), names)
+        if key not in self._judges:
+            self._judges[key] = judge_of({name: schema[name] for name in names})
+        judge = self._judges[key]
+        return judge is None or judge(value)
+
+
+def python_value(node: JsonNode) -> tuple[object, int]:
+    """The value as validators know it (no number is infinite), and how many values it consists of."""
+    size = 1
+    if node.kind is JsonKind.OBJECT:
+        mapping: dict[str, object] = {}
+        for member in node.members:
+            mapping[member.key], more = python_value(member.value)
+            size += more
+        return mapping, size
+    if node.kind is JsonKind.ARRAY:
+        values: list[object] = []
+        for item in node.items:
+            value, more = python_value(item)
+            values.append(value)
+            size += more
+        return values, size
+    if node.kind is JsonKind.NUMBER:
+        return _number(node.text), 1
+    return node.to_python(), 1
+
+
+def _number(text: str) -> int | float:
+    value = number_value(text)
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return -(10**300) if text.startswith("-") else 10**300
+    return value
+
+
+def _wanted(schema: Schema, value: dict[str, object]) -> list[str]:
+    wanted = list(schema.get("required", ()))
+    for name, others in schema.get("dependentRequired", {}).items():
+        if name in value:
+            wanted += others
+    return list(dict.fromkeys(wanted))
+
+
+def _in_place(schema: Schema | bool) -> Iterator[Schema]:
+    """A schema and those that look at the same value."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            for name in ("allOf", "anyOf", "oneOf"):
+                waiting += part.get(name, ())
+            waiting += [part[name] for name in ("if", "then", "else") if name in part]
+
+
+def _known_names(schema: Schema) -> set[str] | None:
+    """The names of all members that some part speaks of; None where that is not plain."""
+    parts = list(_in_place(schema))
+    if any("patternProperties" in part or part.get("additionalProperties", False) is not False for part in parts):
+        return None
+    return {name for part in parts for name in part.get("properties", {})}
+
+
+def _mentions(schema: Schema, name: str) -> bool:
+    return any(name in part.get("properties", {}) or name in part.get("required", ()) for part in _in_place(schema))
+
+
+def _is_for(schema: Schema | bool, kind: str) -> bool:
+    """Whether a schema speaks of objects (or arrays)."""
+    speaks = {"object": ("properties", "required"), "array": ("items", "prefixItems")}[kind]
+    for part in _in_place(schema):
+        kinds = part.get("type")
+        if kind in kinds if isinstance(kinds, list) else any(name in part for name in speaks):
+            return True
+    return False
+
+
+def _is_choice(schema: Schema | bool) -> bool:
+    """Whether a schema lists its values; null is a list of one."""
+    return isinstance(schema, dict) and ("enum" in schema or schema.get("type") == ["null"])

@@ -1,0 +1,111 @@
+"""JSON and YAML in a text that is written for a model: the whole of it, fenced blocks, or values between prose."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Generator, Iterator
+
+from viewer.lazy import rarely
+from viewer.reading.yaml_header import read_yaml
+from viewer.syntax.json_text import read_json
+
+MOST_YAML_BLOCKS = 64
+LARGEST_YAML = 64 * 1024
+
+_KEYS = re.compile(r'"(?:name|paths)"')
+_BRACKETS = rarely(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
+_NEXT_VALUE = rarely(rb"[\s,;]*+[\[{]")
+_CLOSES = {"]": "[", "}": "{"}
+_YAML_FENCE = rarely(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)
+_YAML_START = rarely(r"^(?:(?:openapi|swagger|paths|tools|functions|name)[ \t]*:|-[ \t]+(?:name|type)[ \t]*:)", re.M)
+_YAML_LINE = rarely(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \t][^\n]*)?|#[^\n]*|---)?\r?(?:\n|\Z)")
+
+
+def json_values(text: str) -> Iterator[object]:
+    """The outermost JSON objects and arrays of a text that may hold declarations; time is linear in its length."""
+    keys = [found.start() for found in _KEYS.finditer(text)]
+    if not keys:
+        return
+    budget = 4 * len(text) + 4096
+    done = 0
+    if text.lstrip().startswith(("{", "[")):
+        done = yield from _first(text)
+    for start, end in sorted(_pairs(text)):
+        at = bisect_left(keys, start)
+        if start < done or at == len(keys) or keys[at] >= end:
+            continue
+        budget -= end - start
+        if budget < 0:
+            return
+        reading = read_json(text[start:end].encode("utf-8", "replace"))
+        if reading.node is not None and not reading.faults:
+            done = end
+            yield reading.node.to_python()
+
+
+def _pairs(text: str) -> Iterator[tuple[int, int]]:
+    """Brackets that belong together; a string ends with its line, so that a lone quote of prose does little harm."""
+    opened: list[tuple[str, int]] = []
+    for found in _BRACKETS.finditer(text):
+        mark = found[0]
+        if mark in "{[":
+            opened.append((mark, found.start()))
+        elif mark in _CLOSES:
+            if opened and opened[-1][0] == _CLOSES[mark]:
+                yield opened.pop()[1], found.end()
+            else:
+                opened.clear()
+
+
+def first_json(text: str) -> list[object]:
+    """The JSON values with which a text begins, one after another; what follows them is not looked at."""
+    return list(_first(text))
+
+
+def _first(text: str) -> Generator[object, None, int]:
+    """Returns where the values end, in characters."""
+    data = text.encode("utf-8", "replace")
+    position = 0
+    while found := _NEXT_VALUE.match(data, position):
+        reading = read_json(data, 0, found.end() - 1)
+        if reading.node is None or reading.faults or reading.end <= position:
+            break
+        yield reading.node.to_python()
+        position = reading.end
+    return len(data[:position].decode("utf-8", "replace"))
+
+
+def yaml_values(text: str) -> Iterator[object]:
+    """The YAML blocks of a text that may hold declarations: fenced ones, or a run of lines that begins like one."""
+    blocks = 0
+    fenced = False
+    for found in _YAML_FENCE.finditer(text):
+        blocks += 1
+        if blocks > MOST_YAML_BLOCKS:
+            return
+        fenced = True
+        yield from _yaml(found[1])
+    position = 0
+    while not fenced and blocks < MOST_YAML_BLOCKS and (start := _YAML_START.search(text, position)):
+        blocks += 1
+        position = _yaml_end(text, start.start())
+        yield from _yaml(text[start.start() : position])
+
+
+def _yaml_end(text: str, position: int) -> int:
+    """Where the lines end that look like YAML."""
+    while position < len(text) and (found := _YAML_LINE.match(text, position)):
+        if found.end() == position:
+            break
+        position = found.end()
+    return position
+
+
+def _yaml(block: str) -> Iterator[object]:
+    data = block.encode("utf-8", "replace")
+    if len(data) > LARGEST_YAML or not _YAML_START.search(block):
+        return
+    reading = read_yaml(data, 0)
+    if not reading.faults:
+        yield reading.value

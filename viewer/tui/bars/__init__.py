@@ -1,0 +1,1 @@
+"""Bars: title, channels, status, footer, and prompt."""

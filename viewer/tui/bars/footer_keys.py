@@ -1,0 +1,96 @@
+"""Which keys the footer offers in each view, and which of them go first when there is no room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from viewer.tui.keys import ACTIONS, Action
+from viewer.values import frozen
+
+
+@frozen
+class FooterKey:
+    """One offer: the keys of one or more actions, and a word."""
+
+    ids: tuple[str, ...]
+    label: str
+    importance: int
+    """The lowest goes first."""
+    between: str = " "
+
+
+@frozen
+class FooterItem:
+    """An offer with the keys that are in force."""
+
+    keys: tuple[tuple[str, str], ...]
+    """Each key as it is shown, and the id of its action."""
+    label: str
+    importance: int
+    between: str
+
+
+_QUIT = FooterKey(("leave",), "Quit", 9)
+
+_SAFE = (
+    _QUIT,
+    FooterKey(("search",), "Search", 7),
+    FooterKey(("next_match", "previous_match"), "Match", 2),
+    FooterKey(("next_error", "previous_error"), "Error", 5),
+    FooterKey(("next_message", "previous_message"), "Message", 4),
+    FooterKey(("follow",), "Follow", 3),
+    FooterKey(("debug",), "Debug view", 8),
+)
+_SAFE_SHORT = (
+    _QUIT,
+    FooterKey(("search",), "Find", 7),
+    FooterKey(("next_error",), "Err", 5),
+    FooterKey(("next_message", "previous_message"), "Msg", 4, "/"),
+    FooterKey(("follow",), "Follow", 3),
+    FooterKey(("debug",), "Debug", 8),
+)
+_DEBUG = (
+    _QUIT,
+    FooterKey(("debug",), "Safe", 8),
+    FooterKey(("analysis",), "Analysis", 6),
+    FooterKey(("commentary",), "Comm", 6),
+    FooterKey(("tools",), "Tools", 6),
+    FooterKey(("system",), "Sys", 6),
+    FooterKey(("next_in_call", "previous_in_call"), "Call", 4),
+    FooterKey(("next_error", "previous_error"), "Error", 5),
+    FooterKey(("raw",), "Raw", 3),
+    FooterKey(("yank",), "Yank", 2),
+    FooterKey(("follow",), "Follow", 1),
+)
+_DEBUG_SHORT = (
+    _QUIT,
+    FooterKey(("debug",), "Safe", 8),
+    FooterKey(("analysis", "commentary", "tools", "system"), "Chan", 6),
+    FooterKey(("next_in_call",), "Call", 4),
+    FooterKey(("next_error",), "Err", 5),
+    FooterKey(("raw",), "Raw", 3),
+    FooterKey(("yank",), "Yank", 2),
+)
+_ALWAYS = (FooterKey(("palette",), "Commands", 1), FooterKey(("help",), "Help", 9))
+_ALWAYS_SHORT = (FooterKey(("palette",), "Cmds", 1), FooterKey(("help",), "Help", 9))
+
+FOOTERS = {(False, True): _SAFE, (False, False): _SAFE_SHORT, (True, True): _DEBUG, (True, False): _DEBUG_SHORT}
+"""By debug, and by room."""
+
+
+def footer_actions(debug: bool, roomy: bool = True, actions: Sequence[Action] = ACTIONS) -> tuple[FooterItem, ...]:
+    """What the footer offers, in its order."""
+    return tuple(_items(FOOTERS[debug, roomy], actions))
+
+
+def footer_always(roomy: bool = True, actions: Sequence[Action] = ACTIONS) -> tuple[FooterItem, ...]:
+    """What stands at the footer's right end in every view."""
+    return tuple(_items(_ALWAYS if roomy else _ALWAYS_SHORT, actions))
+
+
+def _items(offers: Iterable[FooterKey], actions: Sequence[Action]) -> Iterable[FooterItem]:
+    shown = {action.id: action.shown_key.replace("ctrl+", "^") for action in actions}
+    for offer in offers:
+        keys = tuple((shown[id], id) for id in offer.ids if shown[id])
+        if keys:
+            yield FooterItem(keys, offer.label, offer.importance, offer.between)

@@ -1,0 +1,97 @@
+"""The line of the debug view that says which channels are shown; a click switches one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from viewer.model.visibility import Reveal
+from viewer.render.line import cells, cut
+from viewer.render.style import Line, Look, Style, own
+from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
+from viewer.tui.terminal.paint import Painter
+
+_FINAL = ("F", "final", None, "", Look.ASSISTANT)
+_CHANNELS = (
+    _FINAL,
+    ("C", "commentary", Reveal.COMMENTARY, "commentary", Look.COMMENTARY),
+    ("A", "analysis", Reveal.ANALYSIS, "analysis", Look.ANALYSIS),
+    ("S", "system/dev", Reveal.SYSTEM, "system", Look.SYSTEM),
+    ("T", "tools", Reveal.TOOL, "tools", Look.TOOL),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToggleFacts:
+    """What the line says."""
+
+    channels: frozenset[Reveal] = field(default_factory=frozenset)
+    filter: str = ""
+    """The text of the filter, as typed."""
+    shown: int = 0
+    calls: int = 0
+    open: int = 0
+    """Calls without a reply."""
+    beside: Line = ()
+    """What stands at the right end of the short form: the strip of letters."""
+
+
+class Toggles(Bar):
+    """`show: [x]final [x]commentary …`, or `F✓ C✓ A✓ S· T✓`."""
+
+    def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "toggles") -> None:
+        super().__init__(painter, printing, id=id)
+        self.facts = ToggleFacts()
+
+    def show(self, facts: ToggleFacts) -> None:
+        """Say something else."""
+        if facts != self.facts:
+            self.facts = facts
+            self.refresh()
+
+    def spots(self, width: int) -> list[Spot]:
+        """The channels at the left end, counts or the strip of letters at the right end."""
+        return self._roomy(width) if width >= ROOMY else self._short(width)
+
+    def _roomy(self, width: int) -> list[Spot]:
+        facts = self.facts
+        left = [spot(" show:", Look.QUIET)]
+        for _, word, channel, action, look in _CHANNELS:
+            is_on = channel is None or channel in facts.channels
+            left.append(spot(" "))
+            left.append(spot(f"[{'x' if is_on else ' '}]{word}", look if is_on else Look.QUIET, action))
+        right = self._counts(width - width_of(left) - 2)
+        left += self._filter(width - width_of(left) - width_of(right) - 2)
+        return apart(left, right, width)
+
+    def _counts(self, room: int) -> list[Spot]:
+        """`17 shown · 3 calls · 0 open`, or as much of it as there is room for."""
+        facts, dot = self.facts, self.printing.signs.dot
+        calls = f"{facts.calls} call{'' if facts.calls == 1 else 's'}"
+        counts = [f"{facts.shown} shown", calls, f"{facts.open} open"]
+        while counts and len(f" {dot} ".join(counts)) + 2 > room:
+            counts.pop()
+        return [spot(f" {dot} ".join(counts), Look.QUIET), spot("  ")] if counts else []
+
+    def _filter(self, room: int) -> list[Spot]:
+        words = self.printing.name(self.facts.filter) if self.facts.filter else own("none")
+        look = Look.MATCH if self.facts.filter else Look.QUIET
+        head = "   filter: "
+        if room <= len(head) + 3:
+            return []
+        return [
+            spot(head, Look.QUIET, "filter"),
+            spot(cut(words, room - len(head), own(self.printing.signs.ellipsis)), look, "filter"),
+        ]
+
+    def _short(self, width: int) -> list[Spot]:
+        left = []
+        for letter, _, channel, action, look in _CHANNELS:
+            is_on = channel is None or channel in self.facts.channels
+            mark = ("+" if is_on else "-") if self.printing.ascii else ("✓" if is_on else "·")
+            left += [spot(" "), spot(f"{letter}{mark}", look if is_on else Look.QUIET, action)]
+        if self.facts.filter:
+            left.append(spot(" &", Look.WARNING, "filter"))
+        beside = [Spot(part) for part in self.facts.beside]
+        if sum(cells(part.text) for part in self.facts.beside) + width_of(left) + 2 > width:
+            beside = []
+        return apart(left, [*beside, spot(" ")], width)

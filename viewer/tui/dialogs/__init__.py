@@ -1,0 +1,1 @@
+"""Dialogs: files, help, and themes."""

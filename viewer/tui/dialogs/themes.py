@@ -1,0 +1,94 @@
+"""Choosing a theme: a list at the right edge; whatever the cursor is on is shown at once behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.tui.dialogs.dismiss_once import DismissedOnce
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.terminal.paint import Painter
+
+
+class ThemeScreen(ModalScreen[str | None], DismissedOnce[str | None]):
+    """Ends with the name of the theme that was chosen, or with nothing."""
+
+    DEFAULT_CSS = """
+    ThemeScreen { align: right middle; }
+    ThemeScreen > Vertical {
+        width: 26; height: auto; max-height: 100%; margin: 0 1;
+        border: round $primary; border-title-color: $primary; border-subtitle-color: $secondary; background: $surface;
+    }
+    ThemeScreen LineList { height: auto; max-height: 100%; background: $surface; scrollbar-size-vertical: 1; }
+    ThemeScreen.-ascii > Vertical { border: ascii $primary; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down,ctrl+n,tab", "move(1)", show=False),
+        Binding("k,up,ctrl+p,shift+tab", "move(-1)", show=False),
+        Binding("home", "move(-1000)", show=False),
+        Binding("end", "move(1000)", show=False),
+        Binding("enter,space", "choose", show=False),
+        Binding("escape,q", "back", show=False),
+    ]
+
+    class Looked(Message):
+        """The cursor is on this theme."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    def __init__(self, painter: Painter, names: Sequence[str], current: str, printing: Style | None = None) -> None:
+        super().__init__()
+        self._painter = painter
+        self._names = list(names)
+        self._current = current
+        self.set_class((printing or Style()).ascii, "-ascii")
+
+    def compose(self) -> ComposeResult:
+        """A frame with a list in it."""
+        with Vertical() as frame:
+            yield LineList(self._painter, id="theme-names")
+        frame.border_title = own("Theme")
+        frame.border_subtitle = own("enter keeps, esc not")
+
+    def on_mount(self) -> None:
+        """Begin on the theme that is in force."""
+        place = self._names.index(self._current) if self._current in self._names else 0
+        self._list.styles.height = len(self._names)
+        self._list.show(len(self._names), self._line, place)
+
+    def _line(self, row: int, width: int) -> Line:
+        name = self._names[row]
+        return Part(own(f" {name}"), Look.STRONG if name == self._current else Look.PLAIN), Part(own(" "))
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """A click shows it; another one on the same keeps it."""
+        if event.row == self._list.cursor:
+            self.action_choose()
+        else:
+            self.action_move(event.row - self._list.cursor)
+
+    def action_move(self, rows: int) -> None:
+        """Up or down, and show what is there."""
+        self._list.move_to(max(0, self._list.cursor + rows))
+        self.post_message(self.Looked(self._names[self._list.cursor]))
+
+    def action_choose(self) -> None:
+        """Keep what is shown."""
+        self.dismiss(self._names[self._list.cursor])
+
+    def action_back(self) -> None:
+        """Back to the colours that were there before."""
+        self.dismiss(None)
+
+    @property
+    def _list(self) -> LineList:
+        return self.query_one(LineList)

@@ -1,0 +1,1 @@
+"""The main screen, its controllers, and its background tasks."""

@@ -1,0 +1,1 @@
+"""Panes beside the transcript: outline, inspector, calls, and problems."""

@@ -1,0 +1,51 @@
+"""The strokes that tie a call to its reply in a list of messages: `┌` `└`, `├` where several are open, `│` between."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from viewer.document.call_lists import ShownCalls
+from viewer.render.style import Style
+
+
+class _Spans:
+    """Intervals of numbers: how many of them lie over a place is told without walking over them."""
+
+    def __init__(self, firsts: Sequence[int], lasts: Sequence[int]) -> None:
+        self._firsts, self._lasts = firsts, lasts
+
+    def before(self, number: int) -> int:
+        """How many began earlier and reach this number."""
+        return bisect_left(self._firsts, number) - bisect_left(self._lasts, number)
+
+    def after(self, number: int) -> int:
+        """How many go on after this number."""
+        return bisect_right(self._firsts, number) - bisect_right(self._lasts, number)
+
+    def end_at(self, number: int) -> bool:
+        """Whether one begins or ends there."""
+        return any(
+            bisect_left(numbers, number) < bisect_right(numbers, number) for numbers in (self._firsts, self._lasts)
+        )
+
+
+class Brackets:
+    """The stroke of each message."""
+
+    def __init__(self, calls: ShownCalls) -> None:
+        spans = calls.spans
+        self._all = _Spans(spans.firsts, spans.lasts)
+        self._firm = _Spans(spans.firm_firsts, spans.firm_lasts)
+
+    def stroke(self, number: int, style: Style) -> str:
+        """One cell; dotted where all that passes by is inferred."""
+        before, after = self._all.before(number) > 0, self._all.after(number) > 0
+        if self._all.end_at(number):
+            if style.ascii:
+                return "+"
+            return "├" if before and after else "└" if before else "┌" if after else " "
+        if not before:
+            return " "
+        firm = self._firm.before(number) > 0
+        return ("|" if firm else ":") if style.ascii else ("│" if firm else "┆")

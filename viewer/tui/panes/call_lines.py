@@ -1,0 +1,93 @@
+"""What the calls table says: the id, the tool, both ends, and how the call went."""
+
+from __future__ import annotations
+
+from viewer.document.call_lists import ShownCalls
+from viewer.render.number_format import counted
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.tui.panes.columns import fitted, length
+from viewer.tui.panes.link_lines import arrow, deadline_words, is_late, latency_words, state_part
+
+_WIDEST_ID = 12
+_LOOKED_AT = 1000
+"""Of more calls it is not looked how long their ids are."""
+_STATE = 12
+_LATENCY = 9
+_DEADLINE = 10
+_BAD = frozenset({"failed", "timeout", "orphan", "duplicate", "unanswered"})
+
+
+class CallLines:
+    """One row a call, in the order of the input."""
+
+    def __init__(self, calls: ShownCalls, style: Style) -> None:
+        self.calls = calls
+        self._style = style
+        ids = [len(call.call_id or "") for call in calls] if len(calls) <= _LOOKED_AT else [_WIDEST_ID]
+        self._ids = max(2, min(_WIDEST_ID, max(ids, default=0)))
+        self._digits = len(str(calls.largest)) + 1
+        self._ends = self._digits + 5 + max(self._digits, len("reply")) + 2
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def number(self, row: int) -> int | None:
+        """The message that a row leads to: the call, or a reply without one."""
+        call = self.calls[row]
+        return call.call if call.call is not None else call.reply
+
+    def row_of(self, number: int) -> int:
+        """The row that a message is an end of; -1 where there is none."""
+        return self.calls.row_of(number)
+
+    def head(self, width: int) -> list[Line]:
+        """The counts, and the names of the columns."""
+        waiting, bad = self.calls.open, sum(self.calls.states[state] for state in _BAD)
+        said = [counted(len(self.calls), "call"), f"{waiting:,} open"] + ([f"{bad:,} went wrong"] if bad else [])
+        title = (
+            Part(own(" CALLS  "), Look.TITLE),
+            Part(self._style.words(" · ".join(said)), Look.QUIET),
+        )
+        tool = self._tool_width(width)
+        names = f" {'id':<{self._ids}}  {'tool':<{tool}}  {'call':<{self._digits + 4}} reply"
+        heads = f"{names:<{self._before_state(tool)}}{'state':<{_STATE}}{'latency':>{_LATENCY}}"
+        line = _with((Part(own(heads), Look.STRONG),), Part(own("  deadline"), Look.STRONG), width)
+        return [title, line]
+
+    def line(self, row: int, width: int) -> Line:
+        """One call; its arrow is dotted where it was inferred."""
+        call, style = self.calls[row], self._style
+        tool = self._tool_width(width)
+        name = style.name(call.call_id) if call.call_id else style.words("—")
+        state = state_part(call, style)
+        latency = latency_words(call)
+        ends = fitted(own(arrow(call, self._digits, style)), self._ends, style)
+        line: Line = (
+            Part(SafeText(f" {fitted(name, self._ids, style)}  "), Look.STRONG),
+            Part(SafeText(fitted(style.name(_tool_name(call.tool, tool)), tool, style) + "  ")),
+            Part(own(ends), Look.QUIET if call.inferred else Look.PLAIN),
+            Part(fitted(state.text, _STATE, style), state.look),
+            Part(own(f"{latency:>{_LATENCY}}"), Look.PLAIN),
+        )
+        if call.deadline_ms is not None:
+            deadline = own(f"  {deadline_words(call)}")
+            line = _with(line, Part(deadline, Look.ERROR if is_late(call) else Look.QUIET), width)
+        return _with(line, Part(own("  inferred"), Look.QUIET), width) if call.inferred else line
+
+    def _tool_width(self, width: int) -> int:
+        """What the other columns leave for the name of the tool."""
+        return max(8, min(36, width - self._ids - self._ends - _STATE - _LATENCY - _DEADLINE - 6))
+
+    def _before_state(self, tool: int) -> int:
+        return self._ids + tool + 5 + self._ends
+
+
+def _with(line: Line, part: Part, width: int) -> Line:
+    """One more part where all of it fits."""
+    return (*line, part) if length((*line, part)) <= width else line
+
+
+def _tool_name(tool: str, room: int) -> str:
+    """The name, without the namespace of most tools where room is short."""
+    return tool if len(tool) <= room else tool.removeprefix("functions.")

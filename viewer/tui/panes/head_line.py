@@ -1,0 +1,57 @@
+"""The first line of a pane: drawn once a change, and told where it was clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+
+from viewer.render.style import Line
+from viewer.tui.bars.not_selectable import Unselected
+from viewer.tui.terminal.paint import Painter
+
+
+class HeadLine(Unselected):
+    """A few fixed lines above a list."""
+
+    DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"
+
+    class Clicked(Message):
+        """Where the person clicked."""
+
+        def __init__(self, sender: HeadLine, x: int, y: int) -> None:
+            super().__init__()
+            self.head = sender
+            self.x = x
+            self.y = y
+
+        @property
+        def control(self) -> HeadLine:
+            """The line, for handlers that name it."""
+            return self.head
+
+    def __init__(self, painter: Painter, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.painter = painter
+        self._lines: Callable[[int], list[Line]] = lambda width: []
+
+    def show(self, lines: Callable[[int], list[Line]]) -> None:
+        """Show what this gives for the width."""
+        self._lines = lines
+        self.refresh()
+
+    def clear(self) -> None:
+        """Forget the text."""
+        self.show(lambda width: [])
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the screen."""
+        width = self.size.width
+        lines = self._lines(width)
+        return self.painter.strip(lines[y] if y < len(lines) else (), width, self.rich_style)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click tells its place."""
+        self.post_message(self.Clicked(self, event.x, event.y))

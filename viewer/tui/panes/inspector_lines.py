@@ -1,0 +1,263 @@
+"""What the inspector says of one message, tab by tab, in a pane beside the transcript or in a sheet below it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from enum import Enum
+
+from viewer.document.call_lists import ShownCalls
+from viewer.document.projection import Projection
+from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
+from viewer.render.diagnostic import described, full_code
+from viewer.render.line import wrap
+from viewer.render.number_format import counted, duration
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.rules import RULES
+from viewer.tui.panes.columns import length
+from viewer.tui.panes.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
+from viewer.tui.panes.raw_lines import raw_lines, token_lines
+from viewer.values import frozen
+
+_IN_HEADER = 9
+"""How many calls the header tab shows."""
+_IN_SHEET = 3
+_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+_LARGEST_COUNTED = 1_000_000
+"""Bytes of a message whose lines are counted."""
+Field = tuple[str, SafeText, Look, int | None]
+
+
+class Tab(Enum):
+    """The tabs, in their order."""
+
+    HEADER = "Header"
+    RAW = "Raw"
+    TOKENS = "Tokens"
+    LINKS = "Links"
+    PROBLEMS = "Problems"
+
+    def next(self, step: int = 1) -> Tab:
+        """The tab after this one, round and round."""
+        tabs = list(Tab)
+        return tabs[(tabs.index(self) + step) % len(tabs)]
+
+
+@frozen
+class Inspected:
+    """One message, and what is known around it."""
+
+    projection: Projection
+    number: int
+    message: ShownMessage | None
+    """None where the toggles hide it."""
+    calls: ShownCalls
+    problems: Sequence[ShownDiagnostic]
+    """Those of this message alone."""
+    faulty: Container[int] = frozenset()
+    """The numbers of all messages that have an error."""
+
+
+def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: bool) -> list[Entry]:
+    """The lines under the tabs."""
+    if tab is Tab.PROBLEMS:
+        return list(_problem_entries(inspected.problems, width, style))
+    message = inspected.message
+    if message is None:
+        return list(_unseen(inspected, width, style))
+    if tab is Tab.HEADER:
+        return list(_header_entries(inspected, message, width, style, sheet))
+    if tab is Tab.LINKS:
+        around = inspected.calls, inspected.faulty
+        return list(link_entries(inspected.projection, inspected.number, *around, width, style))
+    data = inspected.projection.raw(inspected.number)
+    dialect = _dialect(inspected.projection, message)
+    if tab is Tab.TOKENS:
+        return [Entry(line) for line in token_lines(data, (message.span or (0, 0))[0], dialect, style)]
+    return [Entry((Part(own(" ")), *line)) for line in raw_lines(data, dialect, max(width - 2, 8), style)]
+
+
+HINT = "tab: next  esc: close"
+
+
+def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool, hint: str = HINT) -> list[Line]:
+    """The number and the tabs: three lines in a pane, one line in a sheet."""
+    rule = style.signs.rule
+    if sheet:
+        right: Line = (Part(own(f"{hint} "), Look.QUIET), Part(own(f"{rule * 2} "), Look.RULE))
+        left: Line = (Part(own(f"{rule * 2} #{number}  "), Look.TITLE), *_tab_parts(tab, brackets=True))
+        filling = width - length(left) - length(right) - 2
+        return [(*left, Part(own(f" {rule * filling} "), Look.RULE), *right) if filling > 0 else left]
+    place = f"[{list(Tab).index(tab) + 1}/{len(Tab)} {'>' if style.ascii else '▸'}]  "
+    title = f" INSPECT  #{number}"
+    gap = " " * max(1, width - len(title) - len(place))
+    return [
+        (Part(own(title), Look.TITLE), Part(own(gap + place), Look.QUIET)),
+        (Part(own(" ")), *_tab_parts(tab, brackets=False)),
+        (Part(own(f" {rule * max(0, width - 3)}"), Look.RULE),),
+    ]
+
+
+def tab_at(number: int, tab: Tab, x: int, y: int, *, sheet: bool) -> Tab | None:
+    """The tab that a click hits."""
+    if y != (0 if sheet else 1):
+        return None
+    at = len(f"-- #{number}  ") if sheet else 1
+    for each, part in zip(Tab, _tab_parts(tab, brackets=sheet)[::2], strict=True):
+        if at <= x < at + len(part.text):
+            return each
+        at += len(part.text) + 1
+    return None
+
+
+def _tab_parts(active: Tab, *, brackets: bool) -> list[Part]:
+    """The names of the tabs with a space after each but the last."""
+    parts: list[Part] = []
+    for tab in Tab:
+        text = f"[{tab.value}]" if brackets and tab is active else tab.value
+        parts += [Part(own(text), Look.STRONG if tab is active else Look.QUIET), Part(own(" "))]
+    return parts[:-1]
+
+
+def _unseen(inspected: Inspected, width: int, style: Style) -> Iterator[Entry]:
+    headline = inspected.projection.headline(inspected.number)
+    yield from field("role", style.name(headline.role or "(none)"), width)
+    yield from field("safe view", style.words(inspected.projection.why(inspected.number)), width)
+    yield Entry(())
+    for row in wrap(own("The toggles hide this message."), max(width - 2, 8)):
+        yield Entry((Part(SafeText(f" {row}"), Look.QUIET),))
+
+
+def _header_entries(
+    inspected: Inspected, message: ShownMessage, width: int, style: Style, sheet: bool
+) -> Iterator[Entry]:
+    fields = list(_fields(inspected, message, style))
+    around = inspected.number, inspected.calls, inspected.faulty
+    if sheet:
+        yield from _flowing(fields, width)
+        yield from graph_sentence(*around, width, style, _IN_SHEET)
+        return
+    for label, value, look, follows in fields:
+        yield from field(label, value, width, look, follows)
+    if inspected.calls:
+        yield Entry(())
+    yield from graph_entries(*around, style, _IN_HEADER)
+
+
+def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
+    """Fields one after the other; each that does not fit begins a line."""
+    line: list[Part] = []
+    leads: int | None = None
+    for label, value, look, follows in fields:
+        parts = (Part(own(f" {label} "), Look.QUIET), Part(value, look), Part(own("  ")))
+        if line and length((*line, *parts)) > width + 2:
+            yield Entry(tuple(line), leads)
+            line, leads = [], None
+        line += parts
+        leads = leads or follows
+    yield Entry(tuple(line), leads)
+
+
+def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
+    """What the header says and what follows from it; only what there is."""
+    link = next(iter(inspected.calls.of(message.number)), None)
+    yield "role", style.name(message.role or "(none)"), Look.PLAIN, None
+    yield from _given("name", message.name, style)
+    yield from _id_field(message, link, style)
+    yield from _given("to", message.recipient, style)
+    yield "channel", _channel(message, style), Look.PLAIN, None
+    yield from _given("intent", message.intent, style)
+    if message.content_type:
+        how = "constrain " if message.constrained else ""
+        yield "type", style.name(how + message.content_type), Look.PLAIN, None
+    why = style.words(inspected.projection.why(message.number))
+    yield "safe view", why, Look.OK if message.visible else Look.WARNING, None
+    yield from _places(inspected.projection, message, style)
+    milliseconds = None
+    if link is not None:
+        milliseconds = link.latency_ms if link.latency_ms is not None else link.observed_ms
+    if link is not None and milliseconds is not None:
+        words = f"{duration(milliseconds)} {'after call' if message.number == link.reply else 'to reply'}"
+        words += "" if link.latency_ms is not None else " (observed)"
+        yield "latency", own(words), Look.PLAIN, None
+    ending = "cancelled" if message.cancelled else message.ending
+    yield "ending", own(ending), Look.PLAIN, None
+    yield from _given("time", message.time, style)
+    for key, value in message.extra.items():
+        yield style.name(key), style.name(value), Look.PLAIN, None
+
+
+def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
+    if value is not None:
+        yield label, style.name(value), Look.PLAIN, None
+
+
+def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> Iterator[Field]:
+    """The call id, and where the other end of the call is."""
+    if link is None and message.call_id is None:
+        return
+    other, sign = None, ""
+    if link is not None:
+        is_caller = message.number == link.call
+        other = link.reply if is_caller else link.call
+        sign = style.signs.down if is_caller else style.signs.up
+    name = style.name(message.call_id) if message.call_id else style.words("—")
+    dotted = style.signs.inferred if link is not None and link.inferred else ""
+    yield "call_id", SafeText(f"{name}   {dotted}{sign}{other}" if other else name), Look.PLAIN, other
+
+
+def _channel(message: ShownMessage, style: Style) -> SafeText:
+    effective = message.channel or "unknown"
+    if message.channel_given is None:
+        return own(f"{effective} (none given)")
+    if message.channel_given == message.channel:
+        return style.name(effective)
+    return SafeText(f"{effective}, given as {style.name(message.channel_given)}")
+
+
+def _places(projection: Projection, message: ShownMessage, style: Style) -> Iterator[Field]:
+    if message.span is None:
+        return
+    start, end = message.span
+    yield "bytes", style.words(f"{start}–{max(start, end - 1)}"), Look.PLAIN, None
+    if message.line is not None:
+        last = "…"
+        if end - start <= _LARGEST_COUNTED:
+            last = str(message.line + projection.raw(message.number).rstrip(b"\n").count(b"\n"))
+        yield "lines", style.words(f"{message.line}–{last}"), Look.PLAIN, None
+
+
+def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:
+    """Each problem with its sentence, where the rule stands, and what to do."""
+    if not problems:
+        yield Entry((Part(own(" no problems"), Look.QUIET),))
+        return
+    yield Entry((Part(own(f" {counted(len(problems), 'problem')}"), Look.HEADING),))
+    for problem in problems:
+        yield Entry(())
+        yield from _problem(problem, width, style)
+
+
+def _problem(problem: ShownDiagnostic, width: int, style: Style) -> Iterator[Entry]:
+    rule = RULES[problem.code]
+    look = _LOOKS[problem.severity]
+    place = f"{problem.line}:{problem.column} " if problem.line is not None else ""
+    count = f" {style.signs.times}{problem.count}" if problem.count and problem.count > 1 else ""
+    sign = style.signs.severity(problem.severity)
+    code = full_code(problem.code, problem.reason)
+    if len(code) > width - 4:
+        code = code.replace("/", " /")
+    yield from _paragraph(style.words(f"{sign} {place}{code}{count}"), width, look)
+    yield from _paragraph(style.spell(style.words(described(problem))), width, Look.PLAIN)
+    yield from _paragraph(style.words(rule.section), width, Look.QUIET)
+    yield from _paragraph(style.words(rule.advice), width, Look.EMPHASIS)
+
+
+def _paragraph(text: SafeText, width: int, look: Look) -> Iterator[Entry]:
+    for place, row in enumerate(wrap(text, max(width - 4, 8))):
+        yield Entry((Part(SafeText(f" {'' if look in _LOOKS.values() and not place else '  '}{row}"), look),))
+
+
+def _dialect(projection: Projection, message: ShownMessage) -> str:
+    """The format that the message's transcript is written in."""
+    return projection.dialect_of(message.number)

@@ -1,0 +1,251 @@
+"""Calls and their replies as lines of the inspector: how a call went, what its reply says of itself, the call graph."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
+
+from viewer.document.call_lists import ShownCalls
+from viewer.document.projection import Projection
+from viewer.document.values import ShownCall
+from viewer.render.line import wrap
+from viewer.render.number_format import duration
+from viewer.render.sanitize import SafeText
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.syntax.json_text import JsonKind, JsonNode, read_json
+from viewer.tui.panes.columns import fitted, length
+
+MOST_LINKS = 200
+_LABEL = 11
+_WIDEST_ID = 8
+_LARGEST_REPLY = 1_000_000
+_MOST_ENTRIES = 20
+_STATES = {"ok": Look.OK, "pending": Look.PENDING, "failed": Look.ERROR, "timeout": Look.ERROR}
+
+
+class Entry(NamedTuple):
+    """A line of the inspector, and the message that a click on it leads to."""
+
+    line: Line
+    follows: int | None = None
+
+
+def field(
+    label: str, value: SafeText, width: int, look: Look = Look.PLAIN, follows: int | None = None
+) -> Iterator[Entry]:
+    """A label, and its value wrapped beside it."""
+    rows = list(wrap(value, max(width - _LABEL - 2, 8))) or [own("")]
+    for place, row in enumerate(rows):
+        name = own(f" {label if not place else '':<{_LABEL}}")
+        yield Entry((Part(name, Look.QUIET), Part(row, look)), follows)
+
+
+def state_part(call: ShownCall, style: Style) -> Part:
+    """What became of a call; told by a mark and a word as well as by its colour."""
+    look = _STATES.get(call.state, Look.WARNING)
+    marks = {Look.ERROR: style.signs.error, Look.WARNING: style.signs.warning, Look.PENDING: style.signs.ellipsis}
+    mark = f"{marks[look]} " if look in marks else ""
+    return Part(own(f"{mark}{call.state}"), look)
+
+
+def link_entries(
+    projection: Projection, number: int, calls: ShownCalls, faulty: Container[int], width: int, style: Style
+) -> Iterator[Entry]:
+    """The calls that a message is an end of, then all calls around it."""
+    mine = calls.of(number)
+    for call in mine:
+        yield from _call_entries(call, number, width, style)
+        yield from _provenance(projection, call, width, style)
+    if not mine:
+        yield Entry((Part(own(" neither a call nor a reply"), Look.QUIET),))
+    yield Entry(())
+    yield from graph_entries(number, calls, faulty, style, MOST_LINKS)
+
+
+def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Iterator[Entry]:
+    title = style.name(f" CALL {call.call_id}") if call.call_id else own(" CALL without an id")
+    yield Entry((Part(title, Look.HEADING),))
+    yield from field("tool", style.name(call.tool), width)
+    for label, end in (("call", call.call), ("reply", call.reply)):
+        here = " (this one)" if end == number else ""
+        yield from field(label, own(f"#{end}{here}" if end else "none"), width, follows=end if not here else None)
+    state = state_part(call, style)
+    yield from field("state", state.text, width, state.look)
+    if call.latency_ms is not None:
+        yield from field("latency", own(duration(call.latency_ms)), width)
+    elif call.observed_ms is not None:
+        yield from field("latency", own(f"{duration(call.observed_ms)} (observed)"), width)
+    if call.deadline_ms is not None:
+        yield from field("deadline", own(deadline_words(call)), width, Look.ERROR if is_late(call) else Look.PLAIN)
+    yield from field("linked by", own("tool and order (inferred)" if call.inferred else "call_id"), width)
+
+
+def latency_words(call: ShownCall) -> str:
+    """The time from call to reply; `~` marks one that was observed while following."""
+    if call.latency_ms is not None:
+        return duration(call.latency_ms)
+    return f"~{duration(call.observed_ms)}" if call.observed_ms is not None else ""
+
+
+def is_late(call: ShownCall) -> bool:
+    """True if the reply came after the deadline, by the times given or observed."""
+    return _lateness(call) is not None
+
+
+def _lateness(call: ShownCall) -> int | None:
+    """By how many milliseconds the deadline was missed; None if it was not."""
+    latency = call.latency_ms if call.latency_ms is not None else call.observed_ms
+    if call.deadline_ms is None or latency is None or latency <= call.deadline_ms:
+        return None
+    return latency - call.deadline_ms
+
+
+def deadline_words(call: ShownCall) -> str:
+    """The deadline, and by how much it was missed."""
+    if call.deadline_ms is None:
+        return ""
+    lateness = _lateness(call)
+    return duration(call.deadline_ms) + (f", {duration(lateness)} late" if lateness is not None else "")
+
+
+def _provenance(projection: Projection, call: ShownCall, width: int, style: Style) -> Iterator[Entry]:
+    """Where the reply says that its content is from; its word alone stands for it."""
+    reply = projection.message(call.reply) if call.reply is not None else None
+    if reply is None or not reply.body.lstrip().startswith("{") or len(reply.body) > _LARGEST_REPLY:
+        return
+    data = reply.body.encode("utf-8", "replace")
+    node = read_json(data).node
+    found = node.get("provenance") if node is not None else None
+    if found is None:
+        return
+    yield Entry(())
+    yield Entry((Part(own(" PROVENANCE"), Look.HEADING), Part(own("  as the reply gives it"), Look.QUIET)))
+    for key, value in _claims(found, data):
+        yield from _claim(key, value, width, style)
+
+
+def _claims(node: JsonNode, data: bytes) -> Iterator[tuple[str, str]]:
+    if node.kind is not JsonKind.OBJECT:
+        yield "given as", _written(node, data)
+    for member in node.members[:_MOST_ENTRIES]:
+        yield member.key, _written(member.value, data)
+
+
+def _written(node: JsonNode, data: bytes) -> str:
+    if node.kind is JsonKind.STRING:
+        return node.text
+    return data[node.start : node.end].decode("utf-8", "replace")
+
+
+def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
+    label = fitted(style.name(key), _LABEL - 1, style)
+    rows = list(wrap(style.name(value), max(width - _LABEL - 2, 8))) or [own("")]
+    for place, row in enumerate(rows):
+        name = SafeText(f" {label if not place else ' ' * (_LABEL - 1)} ")
+        yield Entry((Part(name, Look.QUIET), Part(row)))
+
+
+def graph_entries(
+    number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
+) -> Iterator[Entry]:
+    """Calls with an arrow to their replies: at most so many, those nearest to the message.
+
+    A call that went well bears a mark all the same where an end of it has an error (`faulty`)."""
+    if not calls:
+        return
+    first, near = _nearest(number, calls, most)
+    count = f"  {first + 1}–{first + len(near)} of {len(calls):,}" if len(near) < len(calls) else ""
+    yield Entry((Part(own(" CALL GRAPH"), Look.HEADING), Part(style.words(count), Look.QUIET)))
+    ids = min(_WIDEST_ID, max(len(call.call_id or "-") for call in near))
+    digits = max(len(str(max(call.call or 0, call.reply or 0))) for call in near) + 1
+    for call in near:
+        fault = (_fault(style),) if _is_faulty(call, faulty) else ()
+        yield Entry((*_graph_line(call, number, ids, digits, style), *fault), _other_end(call, number))
+
+
+def graph_sentence(
+    number: int, calls: Sequence[ShownCall], faulty: Container[int], width: int, style: Style, most: int
+) -> Iterator[Entry]:
+    """The same one after the other, where there are few lines: `graph  wx1 #6─►#7 0.9 s ok   wx2 …`."""
+    line: list[Part] = [Part(own(" graph"), Look.QUIET)]
+    _, near = _nearest(number, calls, most)
+    for call in near:
+        parts = _short_graph(call, number, style)
+        fault = [_fault(style)] if _is_faulty(call, faulty) else []
+        if length((*line, *parts, *fault)) > width and len(line) > 1:
+            yield Entry(tuple(line))
+            line = [Part(own("      "))]
+        line += [*parts, *fault]
+    if len(line) > 1:
+        yield Entry(tuple(line))
+
+
+def _short_graph(call: ShownCall, number: int, style: Style) -> list[Part]:
+    here = number in (call.call, call.reply)
+    name = fitted(style.name(call.call_id), _WIDEST_ID, style).rstrip(" ") if call.call_id else style.words("—")
+    latency = latency_words(call) and f" {latency_words(call)}"
+    ends = arrow(call, 0, style).replace(" ", "")
+    return [
+        Part(SafeText(f"  {name} "), Look.STRONG if here else Look.QUIET),
+        Part(own(f"{ends}{latency} "), Look.STRONG if here else Look.PLAIN),
+        state_part(call, style),
+    ]
+
+
+def _is_faulty(call: ShownCall, faulty: Container[int]) -> bool:
+    return call.state == "ok" and (call.call in faulty or call.reply in faulty)
+
+
+def _fault(style: Style) -> Part:
+    return Part(own(f" {style.signs.error}"), Look.ERROR)
+
+
+def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
+    """Calls stand in the order of the input; the place of the message among them is found by halving."""
+    low, high = 0, len(calls)
+    while low < high:
+        middle = (low + high) // 2
+        if (calls[middle].call or calls[middle].reply or 0) < number:
+            low = middle + 1
+        else:
+            high = middle
+    mine = (row for row in range(min(low, len(calls) - 1), max(-1, low - most), -1) if number in _ends(calls[row]))
+    first = max(0, min(next(mine, low) - most // 2, len(calls) - most))
+    return first, calls[first : first + most]
+
+
+def _ends(call: ShownCall) -> tuple[int | None, int | None]:
+    return call.call, call.reply
+
+
+def _graph_line(call: ShownCall, number: int, ids: int, digits: int, style: Style) -> Line:
+    here = number in (call.call, call.reply)
+    name = style.name(call.call_id) if call.call_id else style.words("—")
+    ends = Part(own(arrow(call, digits, style)), Look.STRONG if here else Look.PLAIN)
+    latency = latency_words(call) and f"{latency_words(call):>7}"
+    order = Part(own(" (order)"), Look.QUIET) if call.inferred else Part(own(""))
+    mark = own(("> " if style.ascii else "▸ ") if here else "  ")
+    cell = fitted(name, ids, style)
+    return (
+        Part(SafeText(f"{mark[:1]}{cell}  "), Look.STRONG if here else Look.QUIET),
+        ends,
+        Part(own(f" {latency}  " if latency else "  "), Look.QUIET),
+        state_part(call, style),
+        order,
+    )
+
+
+def arrow(call: ShownCall, digits: int, style: Style) -> str:
+    """`#6 ──► #7`, dotted where it is inferred."""
+    strokes = ("-", "~", ">") if style.ascii else ("─", "┄", "►")
+    line = strokes[1] if call.inferred else strokes[0]
+    call_end, reply_end = (f"#{end}" if end else "-" for end in (call.call, call.reply))
+    filling = line * max(1, 2 + digits - len(call_end))
+    return f"{call_end} {filling}{strokes[2]} {reply_end:<{digits}}"
+
+
+def _other_end(call: ShownCall, number: int) -> int | None:
+    """Where a click leads: to the partner of the message, else to the call."""
+    if number == call.call:
+        return call.reply
+    return call.call if call.call is not None else call.reply

@@ -1,0 +1,143 @@
+"""The outline pane: turns that fold, one line a message, drawn only where it is seen."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from viewer.document.call_lists import ShownCalls
+from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.projection import Projection
+from viewer.document.rows import Rows
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.tui.panes.head_line import HeadLine
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.outline_lines import OutlineLines
+from viewer.tui.panes.outline_table import OutlineKind
+from viewer.tui.terminal.paint import Painter
+
+
+class Outline(Vertical):
+    """A title and a list; the list asks for its lines when it draws them."""
+
+    class Chosen(Message):
+        """The person wants to see this message."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, painter: Painter, style: Style | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawn_style = style or Style(color=True, wrapped=True)
+        self.head = HeadLine(painter)
+        self.list = LineList(painter)
+        self._lines: OutlineLines | None = None
+
+    def compose(self) -> ComposeResult:
+        """The title above the list."""
+        self.head.show(lambda width: [(Part(own(" OUTLINE"), Look.TITLE),)])
+        yield self.head
+        yield self.list
+
+    def show(
+        self,
+        projection: Projection,
+        rows: Rows,
+        focus: int,
+        *,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
+        live: bool = False,
+    ) -> None:
+        """Show a projection anew. Calls and problems are asked for where they are not given."""
+        if self._lines is not None and self._lines.look_again(projection, rows):
+            self._lines.grew(0, calls=calls, problems=problems, live=live)
+        else:
+            self._lines = OutlineLines(projection, rows, self.drawn_style, calls=calls, problems=problems, live=live)
+        self._lines.focus = focus
+        self._draw(focus)
+
+    def grew(
+        self,
+        changed: int,
+        focus: int,
+        *,
+        calls: ShownCalls | None = None,
+        problems: ShownDiagnostics | None = None,
+        live: bool = False,
+    ) -> None:
+        """The rows that were given to `show` have been extended; `changed` is what `Rows.extend` returned."""
+        if self._lines is None:
+            return
+        self._lines.grew(changed, calls=calls, problems=problems, live=live)
+        same_focus = self._lines.focus == focus
+        self._lines.focus = focus
+        offset = self.list.scroll_offset.y
+        self._draw(focus)
+        if same_focus:
+            self.list.scroll_to(y=offset, animate=False)
+
+    def focus_on(self, number: int) -> None:
+        """Put the cursor on a message."""
+        if self._lines is not None:
+            self._lines.focus = number
+            self.list.move_to(self._lines.table.row_of(number))
+
+    def clear(self) -> None:
+        """Forget the projection."""
+        self._lines = None
+        self.list.clear()
+
+    def move(self, step: int) -> None:
+        """The cursor up or down, without choosing."""
+        if self._lines is not None and len(self._lines.table):
+            self.list.move_to(max(0, min(self.list.cursor + step, len(self._lines.table) - 1)))
+
+    def choose(self) -> None:
+        """What a click on the cursor's row would do."""
+        self._act_on(self.list.cursor)
+
+    def toggle_fold(self) -> None:
+        """Fold or unfold the turn that the cursor is in."""
+        if self._lines is not None and 0 <= self.list.cursor < len(self._lines.table):
+            self._fold(self._lines, self._lines.table.at(self.list.cursor).group)
+
+    def fold_all(self, folded: bool) -> None:
+        """Fold or unfold every turn."""
+        if self._lines is not None:
+            self._lines.table.fold_all(folded)
+            self._draw(self._lines.focus)
+
+    def on_line_list_chosen(self, event: LineList.Chosen) -> None:
+        """A click on a turn folds it; on a message it chooses it."""
+        event.stop()
+        self._act_on(event.row)
+
+    def _act_on(self, row: int) -> None:
+        lines = self._lines
+        if lines is None or not 0 <= row < len(lines.table):
+            return
+        found = lines.table.at(row)
+        if found.kind is OutlineKind.TURN:
+            self._fold(lines, found.group)
+        elif found.kind is OutlineKind.MESSAGE:
+            self.list.move_to(row)
+            self.post_message(self.Chosen(found.number))
+
+    def _fold(self, lines: OutlineLines, group: int) -> None:
+        lines.table.toggle(group)
+        offset = self.list.scroll_offset.y
+        self.list.show(len(lines.table), self._line, lines.table.row_of_turn(group))
+        self.list.scroll_to(y=offset, animate=False)
+        self.list.follow_cursor()
+
+    def _draw(self, focus: int) -> None:
+        if self._lines is not None:
+            table = self._lines.table
+            self.list.show(len(table), self._line, table.row_of(focus))
+
+    def _line(self, row: int, width: int) -> Line:
+        lines = self._lines
+        return lines.line(row, width) if lines is not None and row < len(lines.table) else ()

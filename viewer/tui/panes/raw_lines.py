@@ -1,0 +1,189 @@
+"""The exact bytes of a message as lines: control tokens marked, what is not seen or is no text made visible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from viewer.formats import DIALECTS
+from viewer.reading.bodies import THOUGHT_KINDS
+from viewer.render.line import cells, plain_line
+from viewer.render.number_format import byte_size
+from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.style import Line, Look, Part, Style, own
+from viewer.syntax.characters import EMOJI, TAGS
+
+LONGEST_RAW = 64 * 1024
+"""Bytes of a message that are shown; a larger one is opened in the editor."""
+MOST_TOKENS = 500
+_FIRST_TAG = 0xE0000
+_FRAMES = ("start", "channel", "message", "call", "return", "end", "constrain", "literal", "endliteral")
+_NAMES = (
+    *_FRAMES,
+    *("im_start", "im_end", "file_separator", "function_call", "function_output", "function_list"),
+    *(f"{edge}_{kind}" for edge in ("start", "end") for kind in THOUGHT_KINDS),
+)
+_TOKEN = r"<\|(?:" + "|".join(_NAMES) + r")\|>"
+_WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
+
+
+def raw_lines(data: bytes, dialect: str, width: int, style: Style) -> Iterator[Line]:
+    """The bytes as rows of at most so many cells, a long message cut with the count of what is left."""
+    shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
+    for line in _lines(_parts(shown, dialect, style)):
+        yield from _rows(line, width)
+    if len(shown) < len(data):
+        yield ()
+        left = f"{style.signs.ellipsis} {len(data) - len(shown):,} more bytes"
+        yield (Part(own(left), Look.QUIET),)
+
+
+def token_lines(data: bytes, start: int, dialect: str, style: Style) -> Iterator[Line]:
+    """The control tokens of a message and the text between them, each with its offset in the input."""
+    if dialect in _WITHOUT_TOKENS:
+        yield (Part(own("This format writes no control tokens."), Look.QUIET),)
+        return
+    count = position = 0
+    for match in _pattern(dialect).finditer(data[:LONGEST_RAW].decode("latin-1")):
+        for first, last, is_token in _pieces(match):
+            if not is_token:
+                continue
+            yield from _between(start, position, first)
+            yield _token_line(start + first, match.string[first:last], style)
+            position = last
+            count += 1
+        if count >= MOST_TOKENS:
+            yield (Part(own(f"{style.signs.ellipsis} and more"), Look.QUIET),)
+            return
+    yield from _between(start, position, len(data))
+
+
+def _between(start: int, first: int, last: int) -> Iterator[Line]:
+    if last > first:
+        yield Part(own(f"{start + first:>9,}  "), Look.QUIET), Part(own(f"text {byte_size(last - first)}"))
+
+
+def _token_line(offset: int, token: str, style: Style) -> Line:
+    return Part(own(f"{offset:>9,}  "), Look.QUIET), Part(style.name(token), Look.MARKER)
+
+
+def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
+    """The tokens of a match: itself, or the two marks of a literal block."""
+    if match.lastgroup == "token":
+        yield *match.span(), True
+    elif match.lastgroup == "literal":
+        yield match.start(), match.start() + len("<|literal|>"), True
+        if match[0].endswith("<|endliteral|>"):
+            yield match.end() - len("<|endliteral|>"), match.end(), True
+
+
+@cache
+def _pattern(dialect: str) -> re.Pattern[str]:
+    """Tokens, and what is looked at beside them; where the dialect has escapes, a doubled `<` makes no token."""
+    known = DIALECTS.get(dialect)
+    if dialect in _WITHOUT_TOKENS:
+        token = "(?P<token>(?!))"
+    elif known is not None and known.escapes:
+        token = rf"<(?P<escaped>{_TOKEN})|(?P<literal><\|literal\|>.*?(?:<\|endliteral\|>|\Z))|(?P<token>{_TOKEN})"
+    else:
+        token = f"(?P<token>{_TOKEN})"
+    return re.compile(rf"{token}|(?P<broken>[\udc80-\udcff]+)|(?P<emoji>{EMOJI})|(?P<tags>[{TAGS}]+)", re.DOTALL)
+
+
+def _parts(data: bytes, dialect: str, style: Style) -> Iterator[Part]:
+    """The text in its looks; line ends are still in it."""
+    text = data.decode("utf-8", "surrogateescape")
+    position = 0
+    for match in _pattern(dialect).finditer(text):
+        yield from _text(text[position : match.start()], style)
+        position = match.end()
+        yield from _special(match, style)
+    yield from _text(text[position:], style)
+
+
+def _special(match: re.Match[str], style: Style) -> Iterator[Part]:
+    found = match[0]
+    match match.lastgroup:
+        case "token":
+            yield Part(own(found), Look.MARKER)
+        case "literal":
+            yield from _literal(match, style)
+        case "broken":
+            yield Part(own("".join(f"\\x{ord(byte) - 0xDC00:02x}" for byte in found)), Look.BAD_SPAN)
+        case "tags":
+            hidden = "".join(chr(ord(tag) - _FIRST_TAG) for tag in found)
+            yield Part(style.spell(safe(f"[tags: {hidden}]")), Look.NOTED_SPAN)
+        case _:
+            yield from _text(found, style)
+
+
+def _literal(match: re.Match[str], style: Style) -> Iterator[Part]:
+    """A literal block: its marks are tokens, what stands in it is not."""
+    first, *last = _pieces(match)
+    inside = match.string[first[1] : last[0][0] if last else match.end()]
+    yield Part(own("<|literal|>"), Look.MARKER)
+    yield from _text(inside, style)
+    if last:
+        yield Part(own("<|endliteral|>"), Look.MARKER)
+
+
+def _text(text: str, style: Style) -> Iterator[Part]:
+    if text:
+        shown = safe(normalize_newlines(text).replace("\t", "␉"))
+        yield Part(style.spell(shown))
+
+
+def _lines(parts: Iterator[Part]) -> Iterator[Line]:
+    """The parts cut at line ends."""
+    line: list[Part] = []
+    for part in parts:
+        first, *more = part.text.split("\n")
+        if first:
+            line.append(Part(plain_line(SafeText(first)), part.look))
+        for text in more:
+            yield tuple(line)
+            line = [Part(plain_line(SafeText(text)), part.look)] if text else []
+    if line:
+        yield tuple(line)
+
+
+def _rows(line: Line, width: int) -> Iterator[Line]:
+    """A line broken wherever the width ends, so that every space is seen where it is."""
+    row: list[Part] = []
+    room = width
+    for part in line:
+        rest = part.text
+        while rest:
+            taken = _fitting(rest, room)
+            if not taken and row:
+                yield tuple(row)
+                row, room = [], width
+                continue
+            taken = taken or 1
+            row.append(Part(SafeText(rest[:taken]), part.look))
+            room -= cells(rest[:taken])
+            rest = SafeText(rest[taken:])
+    yield tuple(row)
+
+
+def _fitting(text: str, room: int) -> int:
+    """How many characters fit; marks stay with their base."""
+    if text.isascii():
+        return min(len(text), room)
+    used = 0
+    for position, character in enumerate(text):
+        used += cells(character)
+        if used > room:
+            return position
+    return len(text)
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """The bytes without a character that was cut at the end."""
+    for back in range(1, 4):
+        if data[-back] >= 0xC0:
+            return data[:-back]
+        if data[-back] < 0x80:
+            break
+    return data

@@ -1,1 +1,0 @@
-"""Screens: lists of parts, and the wiring between them."""

@@ -1,0 +1,1 @@
+"""Search: engine, order, and matches."""

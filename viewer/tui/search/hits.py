@@ -1,0 +1,166 @@
+"""What a search has found: hits in the order of the rows, about 20 bytes each; beyond a limit they are only counted."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import accumulate, islice
+from typing import NamedTuple, overload
+
+from viewer.document.rows import Rows
+from viewer.tui.search.matches import Found
+
+MANY = 4096
+"""From so many hits on NumPy is worth its loading."""
+
+
+class Hit(NamedTuple):
+    """One match; offsets count code points of the text that the projection gives."""
+
+    number: int
+    """The message in the input; of text outside any message, the message before it."""
+    start: int
+    end: int
+    row: int
+
+
+class _Column:
+    """Hits of rows that were looked at one after the other."""
+
+    def __init__(self) -> None:
+        self.rows = array("I")
+        self.starts = array("Q")
+        self.ends = array("Q")
+        self.counted_rows = array("I")
+        """Rows with hits that are not kept, each once."""
+        self.counts = array("Q")
+        """How many hits were counted up to each of these rows."""
+
+    @property
+    def counted(self) -> int:
+        """How many are not kept."""
+        return self.counts[-1] if self.counts else 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def before(self, row: int, start: int = 0) -> int:
+        """How many hits begin before this place."""
+        low, high = bisect_left(self.rows, row), bisect_right(self.rows, row)
+        return bisect_left(self.starts, start, low, high)
+
+    def add(self, row: int, start: int, end: int) -> None:
+        self.rows.append(row)
+        self.starts.append(start)
+        self.ends.append(end)
+
+    def add_all(self, rows: array[int], starts: array[int], length: int) -> None:
+        self.rows.extend(rows)
+        self.starts.extend(starts)
+        self.ends.extend(array("Q", [start + length for start in starts]))
+
+    def count(self, counts: dict[int, int]) -> None:
+        """Hits that are not kept: how many in each row, in order."""
+        if self.counted_rows and self.counted_rows[-1] in counts:
+            self.counts[-1] += counts.pop(self.counted_rows[-1])
+        self.counted_rows.extend(counts)
+        self.counts.extend(islice(accumulate(counts.values(), initial=self.counted), 1, None))
+
+    def has_counted(self, row: int) -> bool:
+        at = bisect_left(self.counted_rows, row)
+        return at < len(self.counted_rows) and self.counted_rows[at] == row
+
+    def drop_from(self, row: int) -> None:
+        kept = self.before(row)
+        for column in (self.rows, self.starts, self.ends):
+            del column[kept:]
+        kept = bisect_left(self.counted_rows, row)
+        del self.counted_rows[kept:], self.counts[kept:]
+
+
+class Hits(Sequence[Hit]):
+    """All hits, in order, although the rows from the person's place on are searched first."""
+
+    def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
+        self._rows = rows
+        self._most = most
+        self._find_again = find_again
+        """Gives the matches of a row of which they are not kept."""
+        self._head = _Column()
+        self._tail = _Column()
+
+    def __len__(self) -> int:
+        return len(self._head) + len(self._tail)
+
+    @property
+    def total(self) -> int:
+        """How many there are, also those that are not kept."""
+        return len(self) + self._head.counted + self._tail.counted
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Hit]: ...
+    def __getitem__(self, index: int | slice) -> Hit | list[Hit]:
+        """One hit, or several."""
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        column = self._head if at < len(self._head) else self._tail
+        at -= 0 if column is self._head else len(self._head)
+        row = column.rows[at]
+        return Hit(self._rows.last_number(row), column.starts[at], column.ends[at], row)
+
+    def before(self, row: int, start: int = 0) -> int:
+        """How many hits begin before this place."""
+        return self._head.before(row, start) + self._tail.before(row, start)
+
+    def in_row(self, row: int) -> list[Hit]:
+        """The hits to be marked in one row."""
+        if self._head.has_counted(row) or self._tail.has_counted(row):
+            number = self._rows.last_number(row)
+            return [Hit(number, start, end, row) for start, end in self._find_again(row)]
+        return self[self.before(row) : self.before(row + 1)]
+
+    def rows(self) -> array[int]:
+        """The rows that have hits, each once and in order."""
+        if len(self) < MANY:
+            return array("I", sorted({row for rows in self._all_rows() for row in rows}))
+        import numpy as np
+
+        found = np.zeros(max(rows[-1] for rows in self._all_rows() if rows) + 1, bool)
+        for rows in self._all_rows():
+            found[np.array(rows, np.uint32)] = True
+        return array("I", np.flatnonzero(found).astype("I").tobytes())
+
+    def spread(self, most: int) -> list[int]:
+        """Rows that have hits, about so many at most, from all over them."""
+        step = sum(map(len, self._all_rows())) // most + 1
+        return [row for rows in self._all_rows() for row in rows[::step]]
+
+    def _all_rows(self) -> list[array[int]]:
+        return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
+
+    def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
+        """New hits in one row, their places counted from `base` on, after all that were found in their part."""
+        column = self._head if in_head else self._tail
+        kept = max(0, self._most - len(self))
+        for start, end in found[:kept]:
+            column.add(row, base + start, base + end)
+        if kept < len(found):
+            column.count({row: len(found) - kept})
+
+    def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
+        """The same for many of one length in many rows, in order."""
+        column = self._head if in_head else self._tail
+        kept = max(0, self._most - len(self))
+        column.add_all(rows[:kept], starts[:kept], length)
+        if kept < len(rows):
+            column.count(Counter(rows[kept:]))
+
+    def drop_from(self, row: int) -> None:
+        """Forget the hits of this row and all after it."""
+        self._head.drop_from(row)
+        self._tail.drop_from(row)

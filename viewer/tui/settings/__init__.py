@@ -1,0 +1,1 @@
+"""Settings: values, file, and template."""

@@ -1,0 +1,171 @@
+"""The settings file, read strictly: what is wrong is told with its place and left out; it never stops the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from viewer.render.sanitize import safe_line
+from viewer.sources.limits import Limits, parse_size
+from viewer.syntax.yaml_reader import LARGEST
+from viewer.tui.keys import check_keymap
+from viewer.tui.settings.places import config_file, themes_folder, tilde
+from viewer.tui.settings.settings import Pane, Settings
+from viewer.tui.settings.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
+from viewer.tui.themes.places import theme_names
+
+if TYPE_CHECKING:
+    import yaml
+
+NEVER = (
+    "reveal", "revealed", "debug", "view", "show", "audience", "channels", "analysis", "commentary", "tools", "tool",
+    "system", "developer", "hidden", "unsafe",
+)  # fmt: skip
+"""Keys that could be meant to open what is hidden."""
+WHY_NEVER = "no setting reveals what is hidden, a start is always safe: use --reveal on the command line, or its key"
+WRAP = (20, 1000)
+SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
+SCREEN = "screen"
+
+_SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+_COUNT = re.compile(r"[0-9]{1,6}")
+
+
+def read_settings(path: Path | None = None, themes: Path | None = None) -> Settings:
+    """The settings in this file, or in the person's own; without a file, those of the program."""
+    path, folder = path or config_file(), themes or themes_folder()
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1).decode("utf-8")
+    except FileNotFoundError:
+        return Settings(folder=folder)
+    except (OSError, UnicodeDecodeError):
+        problem = f"{safe_line(tilde(path))} cannot be read as UTF-8 text; it is left out"
+        return Settings(folder=folder, problems_found=(problem,))
+    return _Reading(text, tilde(path), folder).settings()
+
+
+class _Reading:
+    """One settings file while it is read."""
+
+    def __init__(self, text: str, source: str, folder: Path) -> None:
+        self._file = YamlFile(text, source)
+        self._settings = Settings(folder=folder)
+        self._lines: dict[str, int] = {}
+        self._problems: list[str] = []
+        self._readers: dict[str, Callable[[yaml.Node], Any]] = {
+            "theme": self._theme,
+            "keymap": self._keymap,
+            "layout": self._layout,
+            "wrap": self._wrap,
+            "markdown": self._markdown,
+            "stall-after": self._stall_after,
+            "max_spool": lambda node: self._limit(node, "max_spool"),
+            "max_decompressed": lambda node: self._limit(node, "max_decompressed"),
+        }
+
+    def settings(self) -> Settings:
+        """What is sound in the file, and what is wrong with the rest."""
+        self._tried(self._all)
+        return replace(self._settings, lines=self._lines, problems_found=tuple(self._problems))
+
+    def _all(self) -> None:
+        for key, name, value in self._file.pairs(self._file.root()):
+            self._tried(self._one, key, name, value)
+
+    def _one(self, key: yaml.Node, name: str, value: yaml.Node) -> None:
+        if name not in self._readers:
+            raise self._unknown(key, name, self._readers)
+        self._readers[name](value)
+
+    def _tried(self, read: Callable[..., None], *arguments: Any) -> None:
+        """Read it; a mistake in it is noted, and the rest is read on."""
+        try:
+            read(*arguments)
+        except MistakeError as mistake:
+            self._problems.append(str(mistake))
+
+    def _unknown(self, key: yaml.Node, name: str, known: Any) -> MistakeError:
+        if name.lower().replace("_", "-") in NEVER:
+            return self._file.mistake(key, f"{quoted(name)} is refused: {WHY_NEVER}")
+        return self._file.unknown_key(key, known)
+
+    def _set(self, node: yaml.Node, name: str, **values: Any) -> None:
+        self._settings = replace(self._settings, **values)
+        self._lines[name] = node.start_mark.line + 1
+
+    def _theme(self, node: yaml.Node) -> None:
+        name = self._file.word(node)
+        known = theme_names(self._settings.theme_folders)
+        if name not in known:
+            raise self._file.mistake(node, f"there is no theme {quoted(name)}{did_you_mean(name, known)}")
+        self._set(node, "theme", theme=name)
+
+    def _wrap(self, node: yaml.Node) -> None:
+        word = self._file.word(node)
+        self._set(node, "wrap", wrap=0 if word == SCREEN else self._count(node, *WRAP, f"{SCREEN}, or "))
+
+    def _markdown(self, node: yaml.Node) -> None:
+        self._set(node, "markdown", markdown=self._file.boolean(node))
+
+    def _stall_after(self, node: yaml.Node) -> None:
+        word = self._file.word(node)
+        if not _SECONDS.fullmatch(word) or not float(word):
+            raise self._file.mistake(node, f"{quoted(word)} is no time: write a number of seconds")
+        self._set(node, "stall-after", stall_after=float(word))
+
+    def _limit(self, node: yaml.Node, name: str) -> None:
+        word = self._file.word(node)
+        size = parse_size(word)
+        if size is None:
+            raise self._file.mistake(node, f"{quoted(word)} is not a size: write a number and KB, MB, or GB")
+        self._set(node, name, limits=replace(self._settings.limits, **{name: size}))
+
+    def _layout(self, node: yaml.Node) -> None:
+        for key, name, value in self._file.pairs(node):
+            self._tried(self._pane, key, name, value)
+
+    def _pane(self, key: yaml.Node, name: str, node: yaml.Node) -> None:
+        if name not in SIZES:
+            raise self._unknown(key, name, SIZES)
+        word = self._file.word(node)
+        if word in ("true", "false"):
+            pane = Pane(word == "true")
+        else:
+            pane = Pane(size=self._count(node, *SIZES[name], "true, false, or "))
+        self._set(node, f"layout.{name}", **{name: pane})
+
+    def _count(self, node: yaml.Node, least: int, most: int, others: str) -> int:
+        word = self._file.word(node)
+        if not _COUNT.fullmatch(word) or not least <= int(word) <= most:
+            raise self._file.mistake(
+                node, f"{quoted(word)} does not fit: write {others}a number from {least} to {most}"
+            )
+        return int(word)
+
+    def _keymap(self, node: yaml.Node) -> None:
+        """Each entry that is sound alone and beside the others; where two clash, the later one is left out."""
+        nodes: dict[str, yaml.Node] = {}
+        keymap: dict[str, str] = {}
+        for key, name, value in self._file.pairs(node):
+            nodes[name] = key
+            self._tried(self._keys, keymap, name, value)
+        while problems := check_keymap(keymap):
+            for id, sentence in problems:
+                self._problems.append(str(self._file.mistake(nodes[id], sentence)))
+                keymap.pop(id, None)
+        self._settings = replace(self._settings, keymap=keymap)
+        self._lines |= {f"keymap.{id}": nodes[id].start_mark.line + 1 for id in keymap}
+
+    def _keys(self, keymap: dict[str, str], name: str, node: yaml.Node) -> None:
+        """One key or a list of keys."""
+        keys = self._file.items(node)
+        keymap[name] = ", ".join(self._file.word(key) for key in keys)
+
+
+def configured_limits() -> Limits:
+    """The limits that the settings file sets."""
+    return read_settings().limits

@@ -1,0 +1,154 @@
+"""YAML that the person writes (themes, settings) as nodes with places; mistakes are told like a compiler's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from viewer.errors import ViewerError
+from viewer.reading.yaml_header import read_yaml
+from viewer.render.sanitize import safe_line
+
+if TYPE_CHECKING:
+    import yaml
+
+_BOOLEANS = {"true": True, "false": False}
+_LONGEST_QUOTE = 40
+
+
+class MistakeError(ViewerError):
+    """What is wrong in the file; the message begins with `file:line:column:`."""
+
+
+class YamlFile:
+    """One file: its root, and readings of its nodes that raise a MistakeError with the place."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._text = text.removeprefix("\ufeff")
+        self._source = safe_line(source)
+
+    def root(self) -> yaml.Node | None:
+        """The file as nodes; it is read under caps before, so that nothing in it is deep or refers to itself."""
+        import yaml  # nobody needs it whose files are plain
+
+        data = self._text.encode("utf-8", "replace")
+        reading = read_yaml(data)
+        for fault in reading.faults:
+            index = len(data[: fault.start].decode("utf-8", "replace"))
+            line, column = self._text.count("\n", 0, index) + 1, index - self._text.rfind("\n", 0, index)
+            raise MistakeError(f"{self._source}:{line}:{column}: this is not well-formed YAML")
+        value = data[: reading.span[1]].decode("utf-8", "replace")
+        root: yaml.Node | None = yaml.compose(value, Loader=yaml.SafeLoader)
+        return None if isinstance(root, yaml.ScalarNode) and not root.value else root
+
+    def pairs(self, node: yaml.Node | None) -> Iterator[tuple[yaml.Node, str, yaml.Node]]:
+        """The entries of a mapping: the node of the key, the key, the node of the value."""
+        if node is None:
+            return
+        if self._kind(node) != "mapping":
+            raise self.mistake(node, "keys and values are needed here")
+        yield from ((key, str(key.value), value) for key, value in node.value)
+
+    def entries(self, node: yaml.Node | None, known: Iterable[str]) -> Iterator[tuple[str, yaml.Node]]:
+        """The entries of a mapping that may have these keys."""
+        for key, name, value in self.pairs(node):
+            if name not in known:
+                raise self.unknown_key(key, known)
+            yield name, value
+
+    def is_word(self, node: yaml.Node) -> bool:
+        """Whether it is a single value."""
+        return self._kind(node) == "scalar"
+
+    def word(self, node: yaml.Node) -> str:
+        """A single value, as it was written."""
+        if not self.is_word(node):
+            raise self.mistake(node, "one value is needed here")
+        return str(node.value)
+
+    def items(self, node: yaml.Node) -> list[yaml.Node]:
+        """The items of a list; one value is a list of one."""
+        return list(node.value) if self._kind(node) == "sequence" else [node]
+
+    def boolean(self, node: yaml.Node) -> bool:
+        """True or false."""
+        word = self.word(node)
+        if word not in _BOOLEANS:
+            raise self.mistake(node, f"{quoted(word)} is neither true nor false")
+        return _BOOLEANS[word]
+
+    def _kind(self, node: yaml.Node) -> str:
+        """`scalar`, `sequence` or `mapping`."""
+        kind: str = getattr(node, "id", "")
+        return kind
+
+    def unknown_key(self, key: yaml.Node, known: Iterable[str]) -> MistakeError:
+        """A key that nothing is called, and what may have been meant."""
+        name = str(key.value)
+        return self.mistake(key, f"unknown key {quoted(name)}{did_you_mean(name, known)}")
+
+    def mistake(self, node: yaml.Node, words: str) -> MistakeError:
+        """What is wrong at this node."""
+        return MistakeError(f"{self.place(node)}: {words}")
+
+    def place(self, node: yaml.Node) -> str:
+        """Where a node begins: `file:line:column`, both counted from 1."""
+        mark = node.start_mark
+        return f"{self._source}:{mark.line + 1}:{mark.column + 1}"
+
+
+class PlainFile:
+    """The same readings of a file that needs no YAML library; who meets a mistake reads again, to tell its place."""
+
+    def __init__(self, values: dict[str, object]) -> None:
+        self._values = values
+
+    def root(self) -> Any:
+        """All of it."""
+        return self._values
+
+    def entries(self, node: object, known: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """The entries of a mapping that may have these keys."""
+        if node is None:
+            return
+        if not isinstance(node, dict) or not node.keys() <= set(known):
+            raise self.mistake(node, "")
+        yield from node.items()
+
+    def is_word(self, node: object) -> bool:
+        """Whether it is a single value."""
+        return isinstance(node, str)
+
+    def word(self, node: object) -> str:
+        """A single value, as it was written."""
+        if not isinstance(node, str):
+            raise self.mistake(node, "")
+        return node
+
+    def boolean(self, node: object) -> bool:
+        """True or false."""
+        word = self.word(node)
+        if word not in _BOOLEANS:
+            raise self.mistake(node, "")
+        return _BOOLEANS[word]
+
+    def mistake(self, node: object, words: str) -> MistakeError:
+        """What is wrong, but not where."""
+        return MistakeError(words)
+
+    def place(self, node: object) -> str:
+        """Whoever needs a place reads again too."""
+        raise self.mistake(node, "")
+
+
+def quoted(word: str) -> str:
+    """A word of the file in quotes, short and safe."""
+    return f"'{safe_line(word, _LONGEST_QUOTE)}'"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The nearest of the known words in brackets, if one is near."""
+    import difflib  # there is no mistake as a rule
+
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -1,0 +1,1 @@
+"""The terminal: driver, output guard, clipboard, and editor."""

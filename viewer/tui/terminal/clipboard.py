@@ -1,0 +1,124 @@
+"""What each copy gives, and the ways to a clipboard: OSC 52, and the system's where there is one."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Thread
+
+from textual.app import App
+
+from viewer.document.projection import Projection
+from viewer.document.values import ShownMessage
+from viewer.render.json_lines import item_line
+from viewer.render.sanitize import copied
+from viewer.syntax.characters import TAGS, ZERO_WIDTH
+from viewer.tui.keys import DEBUG_ONLY
+from viewer.values import frozen
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Of a body that is copied: terminals take less, but a clipboard may take it."""
+
+_VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
+
+
+class What(Enum):
+    """What of a message is copied."""
+
+    TEXT = "text"
+    RAW = "raw"
+    JSON = "JSON"
+    HEADER = "header"
+    CALL_ID = "call id"
+
+
+@frozen
+class Copied:
+    """What goes to the clipboard, and what the person is told."""
+
+    text: str
+    notice: str
+
+
+def copy_of(what: What, projection: Projection, number: int) -> Copied | str:
+    """A copy of a message as this audience may have it, or a sentence about why there is none."""
+    safe = projection.audience.is_safe
+    if safe and what is not What.TEXT:
+        return DEBUG_ONLY
+    headline = projection.headline(number)
+    if not headline.seen:
+        return "this message is hidden"
+    if headline.body_bytes > MOST_BYTES:
+        return "the message is too large to copy: export it"
+    text = _text(what, projection, number)
+    if not text:
+        return f"this message has no {what.value}"
+    size = "1 character" if len(text) == 1 else f"{len(text):,} characters"
+    return Copied(text, f"{'' if safe else 'DEBUG: '}copied {what.value}, {size}")
+
+
+def copy(app: App[object], text: str) -> None:
+    """Put text on the clipboard, without waiting for it."""
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    app.copy_to_clipboard(text)
+    if find_spec("pyperclip") is not None:
+        Thread(target=_copy_by_system, args=(text,), name="clipboard", daemon=True).start()
+
+
+def forget(app: App[object]) -> None:
+    """Drop the app's own copy; the system's clipboard is left alone."""
+    app._clipboard = ""
+
+
+def raw_copied(text: str) -> str:
+    """A raw copy: what is invisible stays, since that is what it is looked at for."""
+    return _VISIBLE.sub(lambda found: copied(found[0]), text)
+
+
+def _text(what: What, projection: Projection, number: int) -> str:
+    if what is What.RAW:
+        return raw_copied(projection.raw(number).decode("utf-8", "replace"))
+    message = projection.message(number)
+    if message is None:
+        return ""
+    if what is What.TEXT:
+        return copied(message.body)
+    if what is What.JSON:
+        return _json(message)
+    if what is What.CALL_ID:
+        return copied(message.call_id or "")
+    return _header(message)
+
+
+def _json(message: ShownMessage) -> str:
+    """The line of `show --json`."""
+    return item_line(message)
+
+
+def _header(message: ShownMessage) -> str:
+    """One line for each thing that the header says."""
+    values = {
+        "role": message.role,
+        "name": message.name,
+        "to": message.recipient,
+        "channel": message.channel_given or message.channel,
+        "intent": message.intent,
+        "call_id": message.call_id,
+        "constrain" if message.constrained else "content_type": message.content_type,
+        **message.extra,
+        "ending": message.ending,
+        "time": message.time,
+    }
+    lines = (f"{key}: {value}" for key, value in values.items() if value)
+    return "\n".join(copied(line).replace("\n", " ") for line in lines)
+
+
+def _copy_by_system(text: str) -> None:
+    """In a thread, since a clipboard program may take its time; what fails is left to OSC 52."""
+    pyperclip = import_module("pyperclip")
+    try:
+        pyperclip.copy(text)
+    except (pyperclip.PyperclipException, OSError):
+        return

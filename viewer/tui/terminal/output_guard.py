@@ -1,0 +1,42 @@
+"""The net below the sanitiser: nothing that a terminal obeys, or cannot show, leaves with a drawn line."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+from viewer.render.strip_controls import NOT_ASCII, OBEYED
+
+_DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0x2580, 0x25A0)), "#")})
+"""What Textual draws of itself."""
+
+
+class Barrier(LineFilter):
+    """Replaces control characters in every composited segment, and counts them: each is a fault of the program.
+
+    Where the terminal knows ASCII alone, other characters become `?`: their bytes may be control characters there."""
+
+    caught = 0
+
+    def __init__(self, ascii_only: bool = False) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments, harmless."""
+        if any(OBEYED.search(segment.text) for segment in segments):
+            segments = [self._harmless(segment) for segment in segments]
+        return [_in_ascii(segment) for segment in segments] if self._ascii_only else segments
+
+    def _harmless(self, segment: Segment) -> Segment:
+        text, count = OBEYED.subn("\ufffd", segment.text)
+        Barrier.caught += count
+        return Segment(text, segment.style, segment.control) if count else segment
+
+
+def _in_ascii(segment: Segment) -> Segment:
+    """As wide as it was."""
+    text = NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text.translate(_DRAWN))
+    return segment._replace(text=text.ljust(cell_len(segment.text)))

@@ -1,0 +1,1 @@
+"""Themes: files, preview, and reload."""

@@ -1,0 +1,70 @@
+"""A few lines in the colours of a theme, for a terminal: who speaks, what is wrong, what was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from rich.color import ColorSystem
+from rich.style import Style as RichStyle
+
+from viewer.render.line import cells, cut
+from viewer.render.sanitize import safe_line
+from viewer.render.style import Line, Look, Part, Printable, Style, own
+from viewer.tui.themes.files import DEFAULT
+from viewer.tui.themes.themes import ViewerTheme
+
+WIDTH = 72
+_FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")
+
+
+def preview_lines(theme: ViewerTheme, style: Style) -> Iterator[Printable]:
+    """The sample, its lines equally wide; all of its words are the program's own, but for the title of the theme."""
+    system = color_system()
+    page = _page(theme)
+    for line in _sample(theme, style):
+        room = WIDTH
+        drawn = []
+        for part in line:
+            text = cut(part.text, max(room, 0), own(style.signs.ellipsis))
+            room -= cells(text)
+            drawn.append((page + theme.styles[part.look]).render(text, color_system=system))
+        drawn.append(page.render(" " * max(room, 0), color_system=system))
+        yield Printable("".join(drawn))
+
+
+def color_system() -> ColorSystem:
+    """How many colours the terminal says that it has; where it says nothing, all of them."""
+    term = os.environ.get("TERM", "")
+    if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term in ("", "dumb"):
+        return ColorSystem.TRUECOLOR
+    return ColorSystem.STANDARD if term in _FEW_COLORS or "16color" in term else ColorSystem.EIGHT_BIT
+
+
+def _page(theme: ViewerTheme) -> RichStyle:
+    text, page = (theme.colors[name].replace("-", "_") for name in ("text", "background"))
+    return RichStyle(color=None if text == DEFAULT else text, bgcolor=None if page == DEFAULT else page)
+
+
+def _sample(theme: ViewerTheme, style: Style) -> list[Line]:
+    signs = style.signs
+    bar = f" {signs.gutter} "
+    return [
+        _line("title", f" {theme.name}   ", "safe-badge", "[SAFE]", "plain", " ", "debug-badge", "[DEBUG]",
+              "quiet", f"   {style.spell(safe_line(theme.title))}"),
+        _line("user", f"{bar}USER ", "plain", "Is it warm in ", "match", "Tokyo", "plain", "? And in ",
+              "this-match", "Osaka", "plain", "?"),
+        _line("assistant", f"{bar}ASSISTANT ", "plain", "It is ", "strong", "**warm**", "plain", ", see ",
+              "code", "`forecast`", "plain", "."),
+        _line("analysis", f"{bar}analysis ", "commentary", f"{bar}commentary ", "tool", f"{bar}tool ",
+              "system", f"{bar}system ", "unknown", f"{bar}unknown"),
+        _line("tool", bar, "json-key", '{"warm": ', "json-word", "true", "json-key", ', "celsius": ',
+              "json-number", "20", "json-key", ', "unit": ', "bad-span", '"kelvin"', "json-key", "}"),
+        _line("error", f" {signs.error} error ", "warning", f" {signs.warning} warning ", "info", f" {signs.info} note",
+              "ok", "  ok ", "pending", " pending ", "quiet", " quiet ", "footer-key", " q ", "footer-text", "Quit"),
+    ]  # fmt: skip
+
+
+def _line(*words: str) -> Line:
+    """Looks by their names, each with the text that follows."""
+    return tuple(Part(own(text), Look(look)) for look, text in zip(words[::2], words[1::2], strict=True))

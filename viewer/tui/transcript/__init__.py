@@ -1,0 +1,1 @@
+"""The transcript widget: its lines, scroller, and block cache."""

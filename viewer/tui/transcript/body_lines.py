@@ -1,0 +1,64 @@
+"""The body of a message as lines: laid out, styled in place, folded where it is long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from viewer.render.drawn_text import BodyText
+from viewer.render.layout import Row, lay_out
+from viewer.render.markdown import Styled
+from viewer.render.sanitize import safe
+from viewer.render.style import Look, Part, own
+from viewer.tui.transcript.block import BlockLine, Overlays, styled_row
+
+_MARKER = re.compile(r"<\|[a-z_]{1,32}\|>")
+FOLD_FROM = 60
+"""A body of more rows is folded."""
+FOLD_TO = 30
+SHORT_FOLD_FROM = 16
+"""The same for what stood behind the conversation."""
+SHORT_FOLD_TO = 8
+
+
+def raw_text(data: bytes) -> BodyText:
+    """The bytes of a message as text, control tokens marked."""
+    given = data.decode("utf-8", "replace")
+    text = safe(given)
+    return BodyText(text, [Styled(*match.span(), Look.MARKER) for match in _MARKER.finditer(text)], None, given)
+
+
+def trimmed(rows: list[Row], trim: bool) -> list[Row]:
+    """Without the empty row that a newline at the end makes, and one at the beginning where it is layout."""
+    if trim and len(rows) > 1 and not rows[0].text:
+        rows = rows[1:]
+    return rows[:-1] if len(rows) > 1 and not rows[-1].text else rows
+
+
+def body_lines(
+    drawn: BodyText, width: int, lead: Part, look: Look, overlays: Sequence[Styled], trim: bool
+) -> list[BlockLine]:
+    """All lines of a body behind its lead."""
+    over = Overlays(drawn.spans, sorted((drawn.moved(span) for span in overlays), key=lambda span: span[:2]))
+    lines = []
+    for row in trimmed(lay_out(drawn.text, width), trim):
+        parts = (lead, *styled_row(row, look, over.over(row)))
+        lines.append(BlockLine(parts, row, len(lead.text)))
+    return lines
+
+
+def kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
+    """From how many rows on a body is folded, and to how many."""
+    if unfolded is False:
+        return 1, 1
+    return (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
+
+
+def folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Part, more: str) -> list[BlockLine]:
+    """Long bodies are cut, with a line that says how much is missing."""
+    most, keep = kept_rows(short, unfolded)
+    if unfolded or len(lines) <= most:
+        return lines
+    rest = len(lines) - keep
+    note = f"{more} {rest} more line{'s' if rest > 1 else ''}"
+    return [*lines[:keep], BlockLine((lead, Part(own(note), Look.QUIET)), folds=True)]

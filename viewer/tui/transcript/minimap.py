@@ -1,0 +1,73 @@
+"""The scrollbar as a small map: where the view is, where errors, warnings, hits, marks and boundaries are."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from math import ceil
+
+from viewer.document.rows import Rows
+from viewer.render.style import UNICODE, Look, Part, Signs, own
+from viewer.tui.terminal.paint import Painter
+from viewer.tui.transcript.row_problems import RowProblems
+
+_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING}
+_RANK = {Look.ERROR: 3, Look.WARNING: 2, Look.MATCH: 1, Look.BOOKMARK: 1}
+
+
+class Minimap:
+    """Marks by row, and the pieces of the bar for a height."""
+
+    def __init__(self, painter: Painter) -> None:
+        self.signs: Signs = UNICODE
+        self._rows: list[int] = []
+        self._looks: list[Look] = []
+        self._problems: RowProblems | None = None
+
+    def show(self, marks: Iterable[tuple[int, Look]], problems: RowProblems | None = None) -> None:
+        """Marks as pairs of row and look, and where errors and warnings are."""
+        self._problems = problems
+        ordered = sorted(marks, key=lambda mark: mark[0])
+        self._rows = [row for row, _ in ordered]
+        self._looks = [look for _, look in ordered]
+
+    def row_at(self, y: int, height: int, count: int) -> int:
+        """The row that a place of the bar stands for."""
+        return min(count - 1, y * count // max(1, height)) if count else 0
+
+    def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: Rows | None = None) -> Part:
+        """One line of the bar; `rows` are those of the pane, for the boundaries of transcripts."""
+        first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
+        look = self._worst(first, last)
+        if look is not None:
+            return Part(own(self._sign(look)), look)
+        if rows is not None and self._has_boundary(rows, height, ceil(first), ceil(last)):
+            return Part(own(self.signs.heavy), Look.STRONG)
+        inside = top <= last and first < top + max(1.0, seen * count)
+        if count and inside and seen < 1:
+            return Part(own("█" if self.signs is UNICODE else "#"), Look.QUIET)
+        return Part(own("│" if self.signs is UNICODE else "|"), Look.RULE)
+
+    def _has_boundary(self, rows: Rows, height: int, first: int, last: int) -> bool:
+        """True if a transcript but the first one begins in these rows; of many transcripts no boundary is marked."""
+        if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 2:
+            return False
+        return rows.transcript(max(first - 1, 0)) != rows.transcript(last - 1)
+
+    def _worst(self, first: float, last: float) -> Look | None:
+        start = bisect_left(self._rows, first)
+        end = bisect_left(self._rows, last)
+        if end - start > 64:
+            end = start + 64
+        found = self._looks[start:end]
+        if self._problems is not None:
+            worst = self._problems.worst(ceil(first), ceil(last) - 1)
+            found += [_LOOKS[worst]] if worst else []
+        return max(found, key=lambda look: _RANK.get(look, 0)) if found else None
+
+    def _sign(self, look: Look) -> str:
+        if look in (Look.ERROR, Look.WARNING):
+            return self.signs.error if look is Look.ERROR else self.signs.warning
+        if self.signs is not UNICODE:
+            return "+"
+        return "◆" if look is Look.BOOKMARK else "•"

@@ -1,0 +1,61 @@
+"""What is wrong with the rows of a view, found when a row is drawn."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import chain
+
+from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.rows import RowKind, Rows
+from viewer.document.values import ShownDiagnostic
+from viewer.values import frozen
+
+_MOST_LOOKED_AT = 64
+
+
+@frozen
+class RowProblems:
+    """The problems of a view by its rows; a lane and a filter have rows for some messages alone."""
+
+    rows: Rows
+    problems: ShownDiagnostics
+
+    def of(self, row: int) -> list[ShownDiagnostic]:
+        """Those of one row: of its message, or of the messages that it hides."""
+        kind, value = self.rows.kind(row), self.rows.value(row)
+        if kind is RowKind.MESSAGE:
+            return self.problems.of(value) or self.problems.ahead(value)
+        if kind is RowKind.STRAY:
+            return []
+        last = self.rows.last_number(row)
+        return self.problems.between(last - value + 1, last)
+
+    def worst(self, first: int, last: int) -> str:
+        """The severity of the worst of these rows."""
+        if not len(self.rows) or first > last:
+            return ""
+        begin, end = self._first(first), self.rows.last_number(min(last, len(self.rows) - 1))
+        if self.rows.is_whole:
+            return self.problems.worst(begin, end)
+        return next((severity for severity in ("error", "warning") if self._stands_here(severity, begin, end)), "")
+
+    def _stands_here(self, severity: str, begin: int, end: int) -> bool:
+        numbers = self.problems.numbers(severity)
+        found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_LOOKED_AT]
+        return any(self.rows.row_holding(number) is not None for number in found)
+
+    def next(self, severity: str, here: int, step: int) -> int | None:
+        """The next row with such a problem, before or after this one, and round at the end."""
+        numbers = self.problems.numbers(severity)
+        if step > 0:
+            split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0
+            around = chain(range(split, len(numbers)), range(split))
+        else:
+            split = bisect_left(numbers, self._first(here)) if here >= 0 else 0
+            around = chain(range(split - 1, -1, -1), range(len(numbers) - 1, split - 1, -1))
+        rows = (self.rows.row_holding(numbers[place]) for place in around)
+        return next((row for row in rows if row is not None), None)
+
+    def _first(self, row: int) -> int:
+        """The first message that may belong to a row."""
+        return self.rows.last_number(row - 1) + 1 if row else 0

@@ -1,0 +1,44 @@
+"""What a selection on the screen means: the text of bodies without gutters, wrapped rows joined again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from textual.selection import Selection
+
+from viewer.tui.transcript.block import Block, BlockLine
+
+GUTTERS = " ▌┆|:"
+MOST_ROWS = 10_000
+"""A selection of more rows is cut, so that a stray triple click never builds a gigabyte."""
+
+
+def selected_text(selection: Selection, block: Callable[[int], Block], count: int, lines_a_row: int) -> str:
+    """The selected text."""
+    start = (0, 0) if selection.start is None else selection.start.transpose
+    end = (count * lines_a_row, 0) if selection.end is None else selection.end.transpose
+    first, last = start[0] // lines_a_row, min(end[0] // lines_a_row, count - 1)
+    parts: list[str] = []
+    for row in range(first, min(last, first + MOST_ROWS) + 1):
+        shown = block(row)
+        above = row * lines_a_row
+        for at in range(max(start[0], above), min(end[0] + 1, above + shown.height)):
+            left = start[1] if at == start[0] else 0
+            right = end[1] if at == end[0] else None
+            parts += _piece(shown, shown.lines[at - above], left, right)
+    return "".join(parts).rstrip("\n")
+
+
+def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Iterator[str]:
+    """What is selected of one line, between two columns."""
+    if line.row is None:
+        text = "".join(part.text for part in line.parts)
+        yield text[left:right].strip(GUTTERS) + "\n"
+        return
+    first = line.row.offset_of(max(0, left - line.indent))
+    last = line.row.end if right is None else line.row.offset_of(max(0, right - line.indent))
+    yield block.text[first:last]
+    if not line.row.joined or right is not None:
+        yield "\n"
+    elif block.text[last : last + 1] == " ":
+        yield " "

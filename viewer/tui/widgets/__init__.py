@@ -1,1 +1,0 @@
-"""Widgets: each draws what it is given and says what the person did."""

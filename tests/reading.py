@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from viewer.checks.analysis import Examiner
+from viewer.checks.analysis import Analysis
 from viewer.document.scanner import Scanner
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.formats.tokens.reader import body_of_ids
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
-from viewer.reading.format import Dialect, Options
+from viewer.reading.format import FormatTraits, Options
 from viewer.reading.parser import Parser
 
 
@@ -29,33 +29,35 @@ class Reading:
     calls: tuple[str, ...]
 
 
-def examine(pieces: Iterable[bytes], text: bytes, dialect: str | Dialect, options: Options | None = None) -> Examiner:
+def examine(
+    pieces: Iterable[bytes], text: bytes, dialect: str | FormatTraits, options: Options | None = None
+) -> Analysis:
     """Read the pieces of a text."""
-    row = DIALECTS[dialect] if isinstance(dialect, str) else dialect
+    row = FORMATS[dialect] if isinstance(dialect, str) else dialect
     parser = Parser(row, options)
-    examiner = Examiner(lambda start, end: text[start:end], DIALECTS, body_of_ids)
+    analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     for piece in pieces:
-        examiner.take(parser.feed(piece))
-    examiner.take(parser.close())
-    examiner.close()
-    return examiner
+        analysis.take(parser.feed(piece))
+    analysis.take(parser.close())
+    analysis.close()
+    return analysis
 
 
 def scan(
     pieces: Iterable[bytes], text: bytes, dialect: str, *, shortest_run: int = 1, slice_size: int = 0
-) -> tuple[Examiner, Scanner]:
+) -> tuple[Analysis, Scanner]:
     """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
-    parser = Parser(DIALECTS[dialect])
-    examiner = Examiner(lambda start, end: text[start:end], DIALECTS, body_of_ids, defers=slice_size > 0)
-    scanner = Scanner(parser, examiner, shortest_run=shortest_run)
+    parser = Parser(FORMATS[dialect])
+    analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
+    scanner = Scanner(parser, analysis, shortest_run=shortest_run)
     for piece in pieces:
         scanner.feed(piece)
-    examiner.take(parser.close())
-    examiner.close()
-    while not examiner.is_checked:
-        examiner.check_some(slice_size)
-    assert not examiner.unchecked
-    return examiner, scanner
+    analysis.take(parser.close())
+    analysis.close()
+    while not analysis.is_checked:
+        analysis.check_some(slice_size)
+    assert not analysis.unchecked
+    return analysis, scanner
 
 
 def read_scanned(text: bytes, dialect: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
@@ -65,19 +67,19 @@ def read_scanned(text: bytes, dialect: str, cuts: Iterable[int] = (), slice_size
     return describe(scan(pieces, text, dialect, slice_size=slice_size)[0], text)
 
 
-def describe(examiner: Examiner, text: bytes) -> Reading:
+def describe(analysis: Analysis, text: bytes) -> Reading:
     """What was read, as values that can be compared."""
-    messages = list(examiner.index)
+    messages = list(analysis.index)
     return Reading(
-        transcripts=tuple(examiner.transcripts),
+        transcripts=tuple(analysis.transcripts),
         messages=tuple(messages),
         texts=tuple(
             read_body(message.pieces, lambda start, end: text[start:end], body_of_ids).text for message in messages
         ),
         visible=tuple(is_user_safe(message) for message in messages),
-        strays=tuple(examiner.strays),
-        findings=tuple(examiner.findings),
-        calls=tuple(repr(replace(link, observed_ms=None)) for link in examiner.calls.links),
+        strays=tuple(analysis.strays),
+        findings=tuple(analysis.findings),
+        calls=tuple(repr(replace(link, observed_ms=None)) for link in analysis.calls.links),
     )
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.reading import codes, read
-from viewer.cache import remembering
+from viewer.cache import bounded_cache
 from viewer.reading.yaml_header import read_document_header
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.syntax.json_text import check_json
 from viewer.tui.search.engine import LONGEST_QUERY, Query
 from viewer.tui.transcript.lines import KEPT_BLOCKS
@@ -103,7 +103,7 @@ BEYOND: dict[str, Callable[[], bool]] = {
     "depth of YAML": lambda: bool(read_document_header(b"a: " + b"[" * 40 + b"]" * 40).faults),
     "depth of JSON": lambda: check_json(b"[" * 201 + b"]" * 201, 0) is not None,
     "query": lambda: len(Query.parse("x" * 5000).text) == LONGEST_QUERY,
-    "name or id": lambda: len(safe_line("x" * 5000)) == 200,
+    "name or id": lambda: len(sanitize_line("x" * 5000)) == 200,
     "blocks at hand": lambda: KEPT_BLOCKS < 1000,
 }  # fmt: skip
 
@@ -126,7 +126,7 @@ def test_json_at_the_cap_is_read() -> None:
 def test_what_is_remembered_is_bounded() -> None:
     made: list[int] = []
 
-    @remembering(3)
+    @bounded_cache(3)
     def keep(number: int) -> int:
         made.append(number)
         return number

@@ -97,10 +97,10 @@ def may_be_shown(words: Words) -> bool:
 def test_nothing_is_shown_that_the_table_does_not_list(words: Words) -> None:
     data = words.text.encode()
     dialect, _, preambles = words.dialect.partition(" ")
-    examiner = examine([data], data, dialect, Options(harmony_preambles=bool(preambles)))
-    shown = [is_user_safe(message) for message in examiner.index]
-    malformed = {one.message for one in examiner.findings if one.code == "E-PARSE-HEADER"}
+    analysis = examine([data], data, dialect, Options(harmony_preambles=bool(preambles)))
+    shown = [is_user_safe(message) for message in analysis.index]
+    malformed = {one.message for one in analysis.findings if one.code == "E-PARSE-HEADER"}
     assert len(shown) == 1
     assert shown[0] == (may_be_shown(words) and 1 not in malformed), words.text
-    assert all(examiner.index[number].header.malformed for number in malformed if number)
-    assert bool(malformed) == examiner.index[1].header.malformed
+    assert all(analysis.index[number].header.malformed for number in malformed if number)
+    assert bool(malformed) == analysis.index[1].header.malformed

@@ -22,7 +22,7 @@ from tests.converting import (
 from tests.formats.test_template_marks import ASSISTANT, CARRIERS, EMBEDDED, USER
 from viewer.document.document import Document
 from viewer.errors import RefusedError
-from viewer.formats.leak_check import unhidden_count
+from viewer.formats.leak_check import count_leaks
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
 
 SECRET = "aardvark"
@@ -35,7 +35,7 @@ HAND_WRITTEN: list[tuple[str, str]] = [
 def hidden_in(text: str, dialect: str, target: str) -> tuple[int, list[str]]:
     """How many hidden messages are shown in what was written, and the losses."""
     written, losses, messages = convert(text, dialect, target)
-    return unhidden_count(written, target, messages), losses
+    return count_leaks(written, target, messages), losses
 
 
 @pytest.mark.parametrize("target", WRITTEN)
@@ -89,7 +89,7 @@ def test_what_nearly_has_the_form_of_something_shown_stays_hidden(dialect: str, 
         written, _, messages = convert(text, dialect, target)
     except RefusedError:
         return
-    assert unhidden_count(written, target, messages) == 0
+    assert count_leaks(written, target, messages) == 0
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
 
 
@@ -228,7 +228,7 @@ def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, dialect: 
         written, losses, messages = convert(text, dialect, target)
     except RefusedError:
         return
-    if unhidden_count(written, target, messages) == 0:
+    if count_leaks(written, target, messages) == 0:
         safe = messages_in(project(written, target, END_USER))
         seen = "".join(message.body for message in messages_in(project(text, dialect, END_USER)))
         for message in safe:
@@ -248,4 +248,4 @@ def test_of_any_text_safe_conversion_shows_what_the_safe_view_shows(text: str, d
         written, _, messages = convert(text, dialect, target, END_USER)
     except RefusedError:
         return
-    assert unhidden_count(written, target, messages) == 0
+    assert count_leaks(written, target, messages) == 0

@@ -13,7 +13,7 @@ from tests.payloads import BYTES, PAYLOADS
 from tests.printing import PRINTED
 from tests.tui.running import drawn, press, running
 from tests.tui.terminal import UNWANTED, foreign
-from viewer.tui.terminal.output_guard import Barrier
+from viewer.tui.terminal.output_guard import OutputGuard
 
 LINES = [[command, *options] for command, all_options in PRINTED.items() for options in all_options]
 REVEALING = [*LINES, ["show", "-d"], ["show", "--json", "-d"], ["check", "--reveal", "all"], ["check", "--json", "-d"]]
@@ -116,14 +116,14 @@ def test_every_code_point_is_printed_as_text(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.slow
 async def test_the_blocks_of_unicode_pass_through_the_panes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Barrier, "caught", 0)
+    monkeypatch.setattr(OutputGuard, "caught", 0)
     path = tmp_path / "blocks.ocml"
     path.write_bytes(transcript([codes_of_all_blocks().encode("utf-8", "surrogatepass").replace(b"<", b"")]))
     async with running(path, keys=["d", "i"]) as pilot:
         for _ in range(15):
             assert UNWANTED.search(drawn(pilot).replace("\n", "")) is None
             await press(pilot, "space")
-    assert Barrier.caught == 0
+    assert OutputGuard.caught == 0
 
 
 @pytest.mark.share(test=2)
@@ -131,7 +131,7 @@ async def test_the_blocks_of_unicode_pass_through_the_panes(tmp_path: Path, monk
 async def test_no_pane_list_copy_or_export_lets_a_payload_through(
     hostile: Path, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Barrier, "caught", 0)
+    monkeypatch.setattr(OutputGuard, "caught", 0)
     monkeypatch.chdir(tmp_path)
     async with running(hostile, size=size) as pilot:
         for act in EVERYWHERE:
@@ -144,7 +144,7 @@ async def test_no_pane_list_copy_or_export_lets_a_payload_through(
         for keys in COPIES:
             await press(pilot, *keys)
             assert UNWANTED.search(pilot.app.clipboard.replace("\n", "")) is None or keys == "yr", keys
-    assert Barrier.caught == 0
+    assert OutputGuard.caught == 0
     for file in tmp_path.glob("*.txt"):
         assert foreign(file.read_bytes())[:5] == []
 
@@ -153,7 +153,7 @@ async def test_no_pane_list_copy_or_export_lets_a_payload_through(
 def test_the_list_of_files_and_its_notifications_let_nothing_through(
     hostile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Barrier, "caught", 0)
+    monkeypatch.setattr(OutputGuard, "caught", 0)
     for number, text in enumerate(PAYLOADS.values()):
         name = text.replace("/", "").replace("\0", "")[:60]
         (hostile.parent / f"{number}{name}.ocml").write_bytes(b"version: 2.2\n")
@@ -167,4 +167,4 @@ def test_the_list_of_files_and_its_notifications_let_nothing_through(
                 assert UNWANTED.search(drawn(pilot).replace("\n", "")) is None, key
 
     asyncio.run(look())
-    assert Barrier.caught == 0
+    assert OutputGuard.caught == 0

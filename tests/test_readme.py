@@ -63,9 +63,9 @@ def test_the_files_it_names_exist() -> None:
 def test_the_names_it_gives_are_in_the_code() -> None:
     table = README[README.index("| question | answer |") :]
     for file, name in [
-        ("core/visibility.py", "is_user_safe"),
+        ("model/visibility.py", "is_user_safe"),
         ("cli/__init__.py", "COMMANDS"),
-        ("formats/__init__.py", "DIALECTS"),
+        ("formats/__init__.py", "FORMATS"),
     ]:
         assert f"`{name}`" in table
         assert name in (ROOT / "viewer" / file).read_text("utf-8")

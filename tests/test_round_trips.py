@@ -24,7 +24,7 @@ from tests.converting import (
 )
 from viewer.document.document import Document
 from viewer.errors import RefusedError
-from viewer.formats.leak_check import unhidden_count
+from viewer.formats.leak_check import count_leaks
 from viewer.model.visibility import END_USER
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -35,7 +35,7 @@ def test_canonical_text_is_written_as_it_was_read(dialect: str, name: str, text:
     written, losses, messages = convert(text, dialect, dialect)
     assert written == text
     assert losses == []
-    assert unhidden_count(written, dialect, messages) == 0
+    assert count_leaks(written, dialect, messages) == 0
 
 
 @pytest.mark.parametrize("text", [MINIMAL_2_2, CALL_2_2, PREAMBLE_2_2, ESCAPES_2_2, SEVERAL_2_2])

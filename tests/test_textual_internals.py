@@ -27,8 +27,8 @@ from textual.widget import Widget
 from tests.test_architecture import MODULES
 from tests.tui.running import running
 from viewer.tui.app import ViewerApp
-from viewer.tui.terminal.driver import lasting
-from viewer.tui.terminal.resume_screen import in_place
+from viewer.tui.terminal.driver import resilient
+from viewer.tui.terminal.resume_screen import resume_screen
 
 FOREIGN = ("textual", "rich")
 PRIVATE = re.compile(r"_[a-z][a-z_0-9]*")
@@ -107,8 +107,8 @@ def our_classes() -> Iterator[type]:
             for class_ in vars(module).values():
                 if inspect.isclass(class_) and class_.__module__ == name and any(map(is_foreign, class_.__mro__)):
                     yield class_
-    yield lasting(LinuxDriver)
-    yield in_place(LinuxDriver, lambda: None)
+    yield resilient(LinuxDriver)
+    yield resume_screen(LinuxDriver, lambda: None)
 
 
 def used_through_self() -> set[tuple[str, str]]:

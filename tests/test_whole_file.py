@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from viewer.atomic_file import AlreadyThereError, WholeFile
+from viewer.atomic_file import AtomicFile, OutputExistsError
 from viewer.errors import ViewerError
 
 
 def write(path: Path, text: str = "new", *, overwrite: bool = False, private: bool = False) -> None:
-    with WholeFile(path, overwrite=overwrite, private=private) as file:
+    with AtomicFile(path, overwrite=overwrite, private=private) as file:
         file.write(text)
 
 
@@ -41,13 +41,13 @@ def test_a_private_one_is_for_its_owner_even_where_another_stood(tmp_path: Path)
 
 def test_what_is_there_stays_unless_it_may_go(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
-    with pytest.raises(AlreadyThereError):
+    with pytest.raises(OutputExistsError):
         write(tmp_path / "a")
     assert (tmp_path / "a").read_text() == "old"
 
 
 def test_what_came_in_the_meantime_stays_too(tmp_path: Path) -> None:
-    with pytest.raises(AlreadyThereError), WholeFile(tmp_path / "a") as file:
+    with pytest.raises(OutputExistsError), AtomicFile(tmp_path / "a") as file:
         file.write("new")
         (tmp_path / "a").write_text("faster")
     assert (tmp_path / "a").read_text() == "faster"
@@ -57,7 +57,7 @@ def test_what_came_in_the_meantime_stays_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ViewerError, ValueError])
 def test_an_interruption_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
     (tmp_path / "a").write_text("old")
-    with pytest.raises(error), WholeFile(tmp_path / "a", overwrite=True) as file:
+    with pytest.raises(error), AtomicFile(tmp_path / "a", overwrite=True) as file:
         file.write("half")
         raise error
     assert (tmp_path / "a").read_text() == "old"
@@ -100,7 +100,7 @@ def test_what_is_being_read_is_never_replaced(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with (
             pytest.raises(ViewerError, match="is what is being exported"),
-            WholeFile(tmp_path / name, overwrite=True, never=tmp_path / "a"),
+            AtomicFile(tmp_path / name, overwrite=True, never=tmp_path / "a"),
         ):
             pass
     assert (tmp_path / "a").read_text() == "input"

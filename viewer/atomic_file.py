@@ -13,11 +13,11 @@ from typing import IO, Self
 from viewer.errors import ViewerError
 
 
-class AlreadyThereError(ViewerError):
+class OutputExistsError(ViewerError):
     """There is a file of this name, and nobody said that it may go."""
 
 
-class WholeFile:
+class AtomicFile:
     """Used with `with`: on leaving without an exception the file is there, otherwise nothing is.
 
     Devices and pipes are written to as they are. A `private` file can be read by its owner alone."""
@@ -92,7 +92,7 @@ class WholeFile:
             if self._never is not None and self._never.exists() and target.samefile(self._never):
                 raise ViewerError(f"{target} is what is being exported: choose another name")
             if not self._overwrite:
-                raise AlreadyThereError(f"{target} is there already: use --force to replace it")
+                raise OutputExistsError(f"{target} is there already: use --force to replace it")
         self.path = target.resolve()
         beside = self.path.parent / f".export-{secrets.token_hex(8)}"
         self._beside = beside  # before it is there: a signal can come as soon as it is
@@ -119,10 +119,10 @@ class WholeFile:
         try:
             self.path.hardlink_to(beside)
         except FileExistsError:
-            raise AlreadyThereError(f"{self.path} is there already: use --force to replace it") from None
+            raise OutputExistsError(f"{self.path} is there already: use --force to replace it") from None
         except OSError:  # a file system without links
             if self.path.exists():
-                raise AlreadyThereError(f"{self.path} is there already: use --force to replace it") from None
+                raise OutputExistsError(f"{self.path} is there already: use --force to replace it") from None
             beside.replace(self.path)
 
     def _discard(self) -> None:

@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 _FORGETTING: list[Callable[[], None]] = []
 
 
-def remembering(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
+def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
     """Remember what the function made of so many different things, until `forget`."""
 
     def wrap(function: Callable[Given, Made]) -> Callable[Given, Made]:
@@ -23,7 +23,7 @@ def remembering(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, 
     return wrap
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Drop all that is remembered: what has been read stands in the index alone."""
     for clear in _FORGETTING:
         clear()

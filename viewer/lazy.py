@@ -6,7 +6,7 @@ import re
 from typing import Any, AnyStr, cast
 
 
-def rarely(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+def lazy_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, but not yet."""
     return cast("re.Pattern[AnyStr]", _Uncompiled(pattern, flags))
 

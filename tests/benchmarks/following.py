@@ -23,7 +23,7 @@ from tests.benchmarks.viewing import rows_of, viewing
 from tests.cli.live_program import Live
 from tests.tui.running import drawn, view
 from viewer.document.live import LiveDocument
-from viewer.sources.watcher import FolderWake, Polling, Watch
+from viewer.sources.watcher import FolderWatcher, Polling, Watch
 from viewer.tui.app import ViewOptions
 
 RATE, LONG_RATE = 10 * MEGABYTE, MEGABYTE
@@ -44,7 +44,7 @@ def measure(scale: Scale, report: Report) -> None:
     _in_app(_long_run, scale, report)
 
 
-def _in_app(measure: Measure, scale: Scale, report: Report, watch: Watch = FolderWake) -> None:
+def _in_app(measure: Measure, scale: Scale, report: Report, watch: Watch = FolderWatcher) -> None:
     async def run(path: Path) -> None:
         async with viewing(path, "", ViewOptions(follow=True), watch=watch) as pilot:
             await asyncio.sleep(0.5)

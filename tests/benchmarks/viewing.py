@@ -19,7 +19,7 @@ from textual.screen import Screen
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.tui.running import ROOMY, drawn, view
-from viewer.sources.watcher import FolderWake, Watch
+from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 
 HERTZ = 60
@@ -31,7 +31,7 @@ HOPS = 20
 
 @asynccontextmanager
 async def viewing(
-    path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWake
+    path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWatcher
 ) -> AsyncIterator[Pilot[int]]:
     """The app on this file, once this word is on the screen."""
     app = ViewerApp([str(path)], options, watch=watch)

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.program import BROKEN, CHAT, run
 from viewer.cli import COMMANDS
 from viewer.cli.formats import RECOGNISED
-from viewer.formats import DIALECTS, WRITERS
+from viewer.formats import FORMATS, WRITERS
 from viewer.rules import RULES
 
 SECRETS = ("plums", "Be brief", "functions.weather", "c1", "city")
@@ -199,8 +199,8 @@ class TestStats:
 class TestFormats:
     def test_every_dialect_has_its_row(self) -> None:
         lines = run("formats").out.splitlines()
-        assert [line.split()[0] for line in lines[1:]] == list(DIALECTS)
-        assert list(RECOGNISED) == list(DIALECTS)
+        assert [line.split()[0] for line in lines[1:]] == list(FORMATS)
+        assert list(RECOGNISED) == list(FORMATS)
 
 
 def test_demo_prints_the_tour() -> None:

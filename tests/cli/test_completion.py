@@ -14,7 +14,7 @@ from tests.cli.program import ROOT, run
 from tests.cli.test_startup import HEAVY
 from viewer.cli import COMMANDS
 from viewer.cli.completion import SHELLS
-from viewer.formats import DIALECTS, WRITERS
+from viewer.formats import FORMATS, WRITERS
 from viewer.model.visibility import Reveal
 from viewer.rules import RULES
 
@@ -62,7 +62,7 @@ NAMES = [reveal.value for reveal in Reveal]
         ("ocmlview show ", ["file"]),
         ("ocmlview show chat.ocml ot", ["file"]),
         ("ocmlview chat.ocml ot", ["file"]),
-        ("ocmlview show --format ", list(DIALECTS)),
+        ("ocmlview show --format ", list(FORMATS)),
         ("ocmlview chat.ocml --format openchatml-2", ["openchatml-2.2", "openchatml-2.0"]),
         ("ocmlview convert --to ", list(WRITERS)),
         ("ocmlview show --reveal ", NAMES),

@@ -101,37 +101,37 @@ def test_links_are_those_of_the_model(steps: list[tuple[str, str, str | None]]) 
     expected, duplicates = modeled(steps)
     text = text_of(steps).encode()
     for size in (len(text), 1):
-        examiner = examine([text[at : at + size] for at in range(0, len(text), size)], text, "openchatml-2.2")
-        assert {link[:2] + link[3:] for link in links(examiner)} == expected
-        found = [(one.code, one.reason) for one in examiner.findings]
+        analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, "openchatml-2.2")
+        assert {link[:2] + link[3:] for link in links(analysis)} == expected
+        found = [(one.code, one.reason) for one in analysis.findings]
         assert found.count(("W-CALL-ID-DUPLICATE", "reply")) == duplicates
         orphans = sum(1 for first, _, _ in expected if first is None)
         assert found.count(("W-CALL-ID-UNKNOWN", None)) == orphans
 
 
 def test_a_stated_id_takes_over_an_inferred_link() -> None:
-    examiner, found = read(USER, call("f", "k1"), call("f", "k2"), reply("f", None), reply("f", "k1"), FINAL)
-    assert links(examiner) == [(2, 5, "ok", False), (3, 4, "ok", True)]
+    analysis, found = read(USER, call("f", "k1"), call("f", "k2"), reply("f", None), reply("f", "k1"), FINAL)
+    assert links(analysis) == [(2, 5, "ok", False), (3, 4, "ok", True)]
     assert found == ["W-CALL-ID-MISSING/reply"]
 
 
 def test_a_displaced_reply_without_an_open_call_is_an_orphan() -> None:
-    examiner, found = read(USER, call("f", "k1"), reply("f", None), reply("f", "k1"), FINAL)
-    assert links(examiner) == [(2, 4, "ok", False), (None, 3, "orphan", False)]
+    analysis, found = read(USER, call("f", "k1"), reply("f", None), reply("f", "k1"), FINAL)
+    assert links(analysis) == [(2, 4, "ok", False), (None, 3, "orphan", False)]
     assert found == ["W-CALL-ID-MISSING/reply", "W-CALL-ID-UNKNOWN"]
 
 
 def test_the_state_goes_with_its_reply() -> None:
     failed = '{"ok":false}'
-    examiner, _ = read(USER, call("f", "a"), call("f", "b"), reply("f", None, failed), reply("f", "a"), FINAL)
-    assert links(examiner) == [(2, 5, "ok", False), (3, 4, "failed", True)]
-    examiner, _ = read(USER, call("f", "a"), call("f", "b"), reply("f", None), reply("f", "a", failed), FINAL)
-    assert links(examiner) == [(2, 5, "failed", False), (3, 4, "ok", True)]
+    analysis, _ = read(USER, call("f", "a"), call("f", "b"), reply("f", None, failed), reply("f", "a"), FINAL)
+    assert links(analysis) == [(2, 5, "ok", False), (3, 4, "failed", True)]
+    analysis, _ = read(USER, call("f", "a"), call("f", "b"), reply("f", None), reply("f", "a", failed), FINAL)
+    assert links(analysis) == [(2, 5, "failed", False), (3, 4, "ok", True)]
 
 
 def test_a_call_without_an_id_is_inferred_first() -> None:
-    examiner, _ = read(USER, call("f", "a"), call("f", None), reply("f", None), FINAL)
-    assert links(examiner) == [(2, None, "unanswered", False), (3, 4, "ok", True)]
+    analysis, _ = read(USER, call("f", "a"), call("f", None), reply("f", None), FINAL)
+    assert links(analysis) == [(2, None, "unanswered", False), (3, 4, "ok", True)]
 
 
 def test_a_follower_gets_a_changed_link_once(tmp_path: Path) -> None:

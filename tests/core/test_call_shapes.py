@@ -16,8 +16,8 @@ def faults(text: str, dialect: str) -> list[tuple[str, str]]:
     data = text.encode()
     found = []
     for size in (len(data), 1):
-        examiner = examine([data[at : at + size] for at in range(0, len(data), size)], data, dialect)
-        findings = [one for one in examiner.findings if one.code == "E-CALL-SCHEMA"]
+        analysis = examine([data[at : at + size] for at in range(0, len(data), size)], data, dialect)
+        findings = [one for one in analysis.findings if one.code == "E-CALL-SCHEMA"]
         found.append([(one.reason or "", data[one.start : one.end].decode()) for one in findings])
     assert found[0] == found[1]
     return found[0]
@@ -47,13 +47,13 @@ def test_a_call_of_0_1_names_its_tool(body: str, expected: list[tuple[str, str]]
 @pytest.mark.parametrize("body", ['{"arguments":{}}', "[1]", '{"name":5}', "{bad"])
 def test_a_call_without_a_tool_is_a_call(body: str) -> None:
     data = (OLD.format(body) + OUTPUT).encode()
-    examiner = examine([data], data, "openchatml-0.1")
-    assert links(examiner) == [(2, 3, "ok", True)]
-    assert examiner.calls.links[0].tool == "functions.f"
+    analysis = examine([data], data, "openchatml-0.1")
+    assert links(analysis) == [(2, 3, "ok", True)]
+    assert analysis.calls.links[0].tool == "functions.f"
     data = OLD.format(body).encode()
-    examiner = examine([data], data, "openchatml-0.1")
-    assert links(examiner) == [(2, None, "pending", False)]
-    assert examiner.calls.links[0].tool == "tool"
+    analysis = examine([data], data, "openchatml-0.1")
+    assert links(analysis) == [(2, None, "pending", False)]
+    assert analysis.calls.links[0].tool == "tool"
 
 
 @pytest.mark.parametrize("dialect", ["openchatml-2.2", "harmony"])
@@ -78,17 +78,17 @@ def test_the_guides_own_call_is_linked_to_the_next_reply() -> None:
         b"<|start|>assistant<|channel|>commentary<|message|><|constrain|> json{}<|call|>"
         b"<|start|>functions.f to=assistant<|channel|>commentary<|message|>1<|end|>"
     )
-    examiner = examine([text], text, "harmony")
-    assert links(examiner) == [(1, 2, "ok", True)]
-    assert examiner.calls.links[0].tool == "functions.f"
+    analysis = examine([text], text, "harmony")
+    assert links(analysis) == [(1, 2, "ok", True)]
+    assert analysis.calls.links[0].tool == "functions.f"
 
 
 @pytest.mark.parametrize("dialect", ["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"])
 @pytest.mark.parametrize("role", ["functions.", "browser.", "functions. name=f"])
 def test_a_role_without_a_tool_name_is_unknown(dialect: str, role: str) -> None:
     text = f"<|start|>{role}<|message|>x<|end|>".encode()
-    examiner = examine([text], text, dialect)
-    assert [(one.code, one.reason) for one in examiner.findings if one.code == "E-PARSE-HEADER"] == [
+    analysis = examine([text], text, dialect)
+    assert [(one.code, one.reason) for one in analysis.findings if one.code == "E-PARSE-HEADER"] == [
         ("E-PARSE-HEADER", "role-unknown")
     ]
-    assert examiner.index[1].header.role == role.split()[0]
+    assert analysis.index[1].header.role == role.split()[0]

@@ -6,12 +6,12 @@ import ctypes
 
 import pytest
 
-from viewer.cache import forget, give_back, remembering
+from viewer.cache import bounded_cache, clear_caches, give_back
 
 CALLS: list[str] = []
 
 
-@remembering(4)
+@bounded_cache(4)
 def doubled(word: str) -> str:
     CALLS.append(word)
     return word * 2
@@ -20,7 +20,7 @@ def doubled(word: str) -> str:
 def test_a_word_is_remembered_until_all_is_forgotten() -> None:
     assert [doubled("a"), doubled("a")] == ["aa", "aa"]
     assert CALLS == ["a"]
-    forget()
+    clear_caches()
     assert doubled("a") == "aa"
     assert CALLS == ["a", "a"]
 

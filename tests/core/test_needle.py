@@ -8,14 +8,14 @@ import re
 import numpy as np
 import pytest
 
-from viewer.document.byte_pattern import Needle, _letters_with_case, needle_of
+from viewer.document.byte_pattern import BytePattern, _letters_with_case, needle_of
 
 LETTERS = "aAkKsSiIzZ[{@`\0 \u212a\u017f\u0130\u0131éÉßẞрРѐЀѠѡⱥȺ日😀ǅǄǆΣσς\u0345ιΙ\u1fbeµμ"
 
 
 def found(text: str, word: str, ignores_case: bool) -> tuple[set[int], set[int], bool]:
     """Where it is found and where there is doubt, in code points."""
-    needle = Needle(word, ignores_case)
+    needle = BytePattern(word, ignores_case)
     data = text.encode()
     places = needle.find(np.frombuffer(data, np.uint8)).tolist(), needle.doubts(data).tolist()
     hits, doubts = ({len(data[:at].decode()) for at in those} for those in places)
@@ -48,14 +48,14 @@ def test_all_matches_are_found_or_doubted_and_no_others(ignores_case: bool) -> N
 def test_letters_whose_cases_differ_in_two_bytes_are_told_with_care(
     word: str, ignores_case: bool, is_exact: bool
 ) -> None:
-    assert Needle(word, ignores_case).is_exact == is_exact
+    assert BytePattern(word, ignores_case).is_exact == is_exact
 
 
 @pytest.mark.parametrize(
     ("word", "overlaps"), [("aa", True), ("that", True), ("the", False), ("aBA", True), ("x", False)]
 )
 def test_knows_whether_matches_overlap(word: str, overlaps: bool) -> None:
-    assert Needle(word.lower(), True).overlaps == overlaps
+    assert BytePattern(word.lower(), True).overlaps == overlaps
 
 
 @pytest.mark.parametrize("text", ["", "\ufffd", "a\ud800", "\udc80"])
@@ -75,5 +75,5 @@ def test_no_letter_with_two_cases_is_forgotten() -> None:
 def test_each_letter_is_found_in_each_case() -> None:
     for letter in _letters_with_case():
         wanted = {match[0].encode() for match in re.finditer(re.escape(letter), _letters_with_case(), re.IGNORECASE)}
-        needle = Needle(letter, True)
+        needle = BytePattern(letter, True)
         assert all(needle.doubts(one).size or needle.find(np.frombuffer(one, np.uint8)).size for one in wanted), letter

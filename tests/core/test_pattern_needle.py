@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from viewer.document.required_literal import text_in_all_matches
+from viewer.document.required_literal import required_literal
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from viewer.document.required_literal import text_in_all_matches
     ],
 )
 def test_is_the_longest_that_is_certain(pattern: str, text: str | None) -> None:
-    assert text_in_all_matches(pattern) == text
+    assert required_literal(pattern) == text
 
 
 def test_every_match_has_it() -> None:
@@ -77,7 +77,7 @@ def test_every_match_has_it() -> None:
     tried = 0
     for _ in range(20_000):
         pattern = "".join(chance.choices(parts, k=chance.randrange(1, 8)))
-        text = text_in_all_matches(pattern)
+        text = required_literal(pattern)
         if text is None:
             continue
         with warnings.catch_warnings():

@@ -6,21 +6,21 @@ import re
 
 import pytest
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 
 
 def test_it_is_a_pattern() -> None:
-    pattern = rarely("(a)(b)?", re.IGNORECASE)
+    pattern = lazy_regex("(a)(b)?", re.IGNORECASE)
     for _ in range(2):
         match = pattern.search("xA")
         assert match is not None
         assert match.span() == (1, 2)
     assert pattern.sub("-", "ab a") == "- -"
     assert (pattern.pattern, pattern.flags & re.IGNORECASE) == ("(a)(b)?", re.IGNORECASE)
-    assert rarely(rb"\d").findall(b"1a2") == [b"1", b"2"]
+    assert lazy_regex(rb"\d").findall(b"1a2") == [b"1", b"2"]
 
 
 def test_it_is_compiled_when_it_is_used() -> None:
-    broken = rarely("(")
+    broken = lazy_regex("(")
     with pytest.raises(re.error):
         broken.search("")

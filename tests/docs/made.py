@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from viewer.cli.formats import RECOGNISED
-from viewer.formats import DIALECTS, WRITERS
+from viewer.formats import FORMATS, WRITERS
 from viewer.model.diagnostic import Rule, Severity
 from viewer.resources import bundled
 from viewer.rules import RULES
@@ -27,8 +27,8 @@ def remade(page: str) -> str:
 def dialects() -> str:
     """The table of formats."""
     rows = [
-        [_code(name), DIALECTS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
-        for name in DIALECTS
+        [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
+        for name in FORMATS
     ]
     return _table(("name", "format", "written", "recognised by"), rows)
 

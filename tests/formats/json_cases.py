@@ -5,11 +5,11 @@ from __future__ import annotations
 from viewer.model.events import Closed, Event, Found, Strayed
 from viewer.model.messages import Message
 from viewer.reading.bodies import read_body
-from viewer.reading.format import Dialect
+from viewer.reading.format import FormatTraits
 from viewer.reading.parser import Parser
 
 
-def read(dialect: Dialect, data: bytes, sizes: list[int] | None = None) -> list[Event]:
+def read(dialect: FormatTraits, data: bytes, sizes: list[int] | None = None) -> list[Event]:
     """The events of an input that arrives in pieces of these sizes, or whole."""
     parser = Parser(dialect)
     events: list[Event] = []
@@ -20,7 +20,7 @@ def read(dialect: Dialect, data: bytes, sizes: list[int] | None = None) -> list[
     return events + parser.close()
 
 
-def read_in_every_cutting(dialect: Dialect, text: str | bytes) -> list[Event]:
+def read_in_every_cutting(dialect: FormatTraits, text: str | bytes) -> list[Event]:
     """The events, which must not depend on how the input was cut."""
     data = text.encode() if isinstance(text, str) else text
     whole = read(dialect, data)

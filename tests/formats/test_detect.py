@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.formats import DIALECTS, detect
+from viewer.formats import FORMATS, detect
 from viewer.formats.detect import HEAD
 
 CASES = [
@@ -78,7 +78,7 @@ def test_only_the_first_64_kilobytes_are_looked_at() -> None:
 
 
 def test_every_name_is_a_dialect() -> None:
-    assert {dialect for dialect, _ in CASES} == set(DIALECTS)
+    assert {dialect for dialect, _ in CASES} == set(FORMATS)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from viewer.model.events import Closed, Found, Grew, Opened
 from viewer.model.messages import Coding, Message
 from viewer.model.visibility import is_user_safe
 from viewer.reading.parser import Parser
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 
 
 @pytest.mark.share(quick=2)
@@ -104,7 +104,7 @@ def test_a_line_that_is_too_long_is_passed_over() -> None:
 
 
 def test_lines_of_a_log_are_taken_only_if_they_are_events() -> None:
-    record = Record("openchatml-2.2")
+    record = Recorder("openchatml-2.2")
     events = EventLines(record)
     refused = [b"hello", b"{", b'{"role":"user"}', b'{"type":"ping"}', b'{"type":"response.delta"', b'{"type":3}']
     assert not any(events.offer(line, 0) for line in refused)

@@ -44,8 +44,8 @@ def verdicts(text: str, *, preambles: bool) -> list[list[bool]]:
     for start in ("<|start|>", "<|start|>user<|message|>q<|end|><|start|>"):
         data = (start + text).encode()
         for pieces in ([data], [data[at : at + 1] for at in range(len(data))]):
-            examiner = examine(pieces, data, "harmony", Options(harmony_preambles=preambles))
-            found.append([is_user_safe(message) for message in examiner.index if message.header.role != "user"])
+            analysis = examine(pieces, data, "harmony", Options(harmony_preambles=preambles))
+            found.append([is_user_safe(message) for message in analysis.index if message.header.role != "user"])
     return found
 
 
@@ -68,5 +68,5 @@ def test_token_ids_are_judged_alike() -> None:
     head = [start, 173781, channel, 12606, 815, message]
     for body, shown in (([220, 16], True), ([constrain, 4108, 16], False), ([16, constrain, 4108], True)):
         data = str([*head, *body, end]).encode()
-        examiner = examine([data], data, "harmony-tokens", Options(harmony_preambles=True))
-        assert [is_user_safe(message) for message in examiner.index] == [shown], body
+        analysis = examine([data], data, "harmony-tokens", Options(harmony_preambles=True))
+        assert [is_user_safe(message) for message in analysis.index] == [shown], body

@@ -33,9 +33,9 @@ def test_a_log_prefix_never_hides_the_messages(prefix: str) -> None:
     detection = detect(text)
     assert detection.dialect in ("harmony", "openchatml-2.2")
     for size in (len(text), 1):
-        examiner = examine([text[at : at + size] for at in range(0, len(text), size)], text, detection.dialect)
-        assert [is_user_safe(message) for message in examiner.index] == [True, True]
-        assert codes(describe(examiner, text)).count("W-TEXT-BETWEEN") == 2
+        analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, detection.dialect)
+        assert [is_user_safe(message) for message in analysis.index] == [True, True]
+        assert codes(describe(analysis, text)).count("W-TEXT-BETWEEN") == 2
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ HEADERS = [
 
 
 def transcript_of(text: bytes, dialect: str, size: int) -> tuple[Transcript, list[str]]:
-    examiner = examine([text[at : at + size] for at in range(0, len(text), size)], text, dialect)
-    assert not examiner.strays
-    return examiner.transcripts[0], codes(describe(examiner, text))
+    analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, dialect)
+    assert not analysis.strays
+    return analysis.transcripts[0], codes(describe(analysis, text))
 
 
 @pytest.mark.parametrize("header", HEADERS)
@@ -105,16 +105,16 @@ def test_prose_and_records_are_no_header() -> None:
     for before in ("Some prose.\n", "- a\n- b\n", "INFO: ", '{"type":"response.delta","message_id":"m","delta":"x"}\n'):
         text = (before + TURNS.format("\n")).encode()
         for size in (len(text), 1):
-            examiner = examine([text[at : at + size] for at in range(0, len(text), size)], text, "openchatml-2.2")
-            assert not examiner.transcripts[0].header
-            assert "E-PARSE-HEADER/version-missing" not in codes(describe(examiner, text))
+            analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, "openchatml-2.2")
+            assert not analysis.transcripts[0].header
+            assert "E-PARSE-HEADER/version-missing" not in codes(describe(analysis, text))
 
 
 def test_an_unknown_version_is_reported_at_its_place() -> None:
     for header in ('"version": 7.5\n', "{model: m, version : 7.5}\n", "version : 7.5\n"):
         text = (header + TURNS.format("\n")).encode()
-        examiner = examine([text], text, "openchatml-2.2")
-        found = next(one for one in examiner.findings if one.code == "W-VERSION-UNKNOWN")
+        analysis = examine([text], text, "openchatml-2.2")
+        found = next(one for one in analysis.findings if one.code == "W-VERSION-UNKNOWN")
         assert text[found.start : found.end] == b"7.5"
 
 
@@ -122,5 +122,5 @@ def test_an_unknown_version_is_reported_at_its_place() -> None:
 def test_a_later_header_begins_another_transcript(header: str) -> None:
     text = ("version: 2.2\n" + TURNS.format("\n") + "\n" + header + TURNS.format("\n")).encode()
     for size in (len(text), 1):
-        examiner = examine([text[at : at + size] for at in range(0, len(text), size)], text, "openchatml-2.2")
-        assert [one.version for one in examiner.transcripts] == ["2.2", "2.0"]
+        analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, "openchatml-2.2")
+        assert [one.version for one in analysis.transcripts] == ["2.2", "2.0"]

@@ -24,9 +24,9 @@ CASES = [
 def test_only_text_outside_blocks_is_shown(text: str, shown: list[str]) -> None:
     data = f"<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n{text}<|im_end|>\n".encode()
     for size in (len(data), 1):
-        examiner = examine([data[at : at + size] for at in range(0, len(data), size)], data, "openchatml-0.1")
-        answers = [one for one in examiner.index if is_user_safe(one) and one.header.role == "assistant"]
+        analysis = examine([data[at : at + size] for at in range(0, len(data), size)], data, "openchatml-0.1")
+        answers = [one for one in analysis.index if is_user_safe(one) and one.header.role == "assistant"]
         bodies = [read_body(one.pieces, lambda start, end: data[start:end]).text for one in answers]
         assert [body.strip() for body in bodies] == shown
-        everything = b"".join(data[piece.start : piece.end] for one in examiner.index for piece in one.pieces)
+        everything = b"".join(data[piece.start : piece.end] for one in analysis.index for piece in one.pieces)
         assert all(word.encode() in everything for word in ("SECRET", "STILL", "tail") if word in text)

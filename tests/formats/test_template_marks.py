@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.reading import read, read_cut
-from viewer.checks.analysis import Examiner
+from viewer.checks.analysis import Analysis
 from viewer.cli import run
-from viewer.formats import DIALECTS, WRITERS
+from viewer.formats import FORMATS, WRITERS
 from viewer.formats.tokens.reader import body_of_ids
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
@@ -166,14 +166,14 @@ def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
 
 
 def shown_so_far_of(data: bytes, dialect: str) -> list[str]:
-    parser = Parser(DIALECTS[dialect])
-    examiner = Examiner(lambda start, end: data[start:end], DIALECTS, body_of_ids)
-    examiner.take(parser.feed(data))
+    parser = Parser(FORMATS[dialect])
+    analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
+    analysis.take(parser.feed(data))
     texts = []
-    for message in examiner.index:
+    for message in analysis.index:
         if is_user_safe(message):
             body = read_body(message.pieces, lambda start, end: data[start:end], body_of_ids)
-            texts.append(shown_so_far(body, message.header.role, in_json=DIALECTS[dialect].json_content))
+            texts.append(shown_so_far(body, message.header.role, in_json=FORMATS[dialect].json_content))
     return texts
 
 

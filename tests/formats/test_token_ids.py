@@ -17,9 +17,9 @@ from viewer.formats.tokens.reader import HARMONY_TOKENS, TokenIdReader, body_of_
 from viewer.formats.tokens.vocabulary import CONTROL, load_vocabulary
 from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed
 from viewer.reading.bodies import read_body
-from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.parser import Parser
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 
 RETURN, CONSTRAIN, CHANNEL, START, END, MESSAGE, CALL = 200002, 200003, 200005, 200006, 200007, 200008, 200012
 SYSTEM, USER, ASSISTANT, ANALYSIS, FINAL, TO, JSON = 17360, 1428, 173781, 35644, 17196, 316, 4108
@@ -33,27 +33,27 @@ def spell(number: int) -> bytes:
     return TEXTS[number]
 
 
-def with_texts(record: Record, options: Options) -> Reader:
+def with_texts(record: Recorder, options: Options) -> Reader:
     return TokenIdReader(record, options, spell)
 
 
-WITH_TEXTS = Dialect(name="harmony-tokens", reader=with_texts)
+WITH_TEXTS = FormatTraits(name="harmony-tokens", reader=with_texts)
 
 
-def without_texts(record: Record, options: Options) -> Reader:
+def without_texts(record: Recorder, options: Options) -> Reader:
     return TokenIdReader(record, options)
 
 
-BARE = Dialect(name="harmony-tokens", reader=without_texts)
+BARE = FormatTraits(name="harmony-tokens", reader=without_texts)
 
 
-def read(dialect: Dialect, chunks: list[bytes]) -> list[Event]:
+def read(dialect: FormatTraits, chunks: list[bytes]) -> list[Event]:
     parser = Parser(dialect)
     events = [event for chunk in chunks for event in parser.feed(chunk)]
     return [event for event in events + parser.close() if not isinstance(event, Grew)]
 
 
-def told(dialect: Dialect, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[str]:
+def told(dialect: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[str]:
     """What is recorded, one line an item; the same however the input is cut."""
     whole = read(dialect, [data])
     settled = [event for event in whole if not isinstance(event, Opened)]
@@ -219,11 +219,11 @@ def byte_of(number: int) -> bytes:
     return bytes([number])
 
 
-def read_bytes(record: Record, options: Options) -> Reader:
+def read_bytes(record: Recorder, options: Options) -> Reader:
     return TokenIdReader(record, options, byte_of)
 
 
-BYTES = Dialect(name="harmony", reader=read_bytes)
+BYTES = FormatTraits(name="harmony", reader=read_bytes)
 
 
 def encoded(text: bytes) -> bytes:
@@ -235,7 +235,7 @@ def encoded(text: bytes) -> bytes:
     return as_array([*ids, *text[at:]])
 
 
-def gist(dialect: Dialect, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[object]:
+def gist(dialect: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[object]:
     """What is read, without places."""
     gists: list[object] = []
     for event in read(dialect, [data]):

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from tests.cli.program import run
 from tests.reading import describe, examine
-from viewer.checks.analysis import Examiner
+from viewer.checks.analysis import Analysis
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
-from viewer.document.positions import Places
+from viewer.document.positions import Positions
 from viewer.document.values import ShownMessage
 from viewer.errors import RefusedError
-from viewer.formats import DIALECTS, WRITERS, detect
-from viewer.formats.leak_check import unhidden_count
+from viewer.formats import FORMATS, WRITERS, detect
+from viewer.formats.leak_check import count_leaks
 from viewer.formats.text.harmony import GRAMMAR
 from viewer.formats.text.openchatml import GRAMMAR_1_X, GRAMMAR_2_0, GRAMMAR_2_2
 from viewer.formats.tokens.reader import body_of_ids
@@ -31,7 +31,7 @@ from viewer.reading.header import read_header
 from viewer.reading.parser import Parser
 from viewer.reading.thoughts import without_thoughts
 from viewer.reading.yaml_header import read_document_header
-from viewer.render.sanitize import copied, safe, safe_line
+from viewer.render.sanitize import sanitize, sanitize_copy, sanitize_line
 from viewer.sources.files import is_compressed, open_source
 from viewer.sources.follow import FollowSource
 from viewer.syntax.json_text import check_json, duplicate_keys, read_json, string_body
@@ -74,7 +74,7 @@ def read_in(dialect: str) -> Target:
 
 
 def detect_it(data: bytes, chance: random.Random) -> None:
-    assert detect(data).dialect in DIALECTS
+    assert detect(data).dialect in FORMATS
 
 
 def look_at_it(data: bytes, chance: random.Random) -> None:
@@ -86,7 +86,7 @@ def look_at_it(data: bytes, chance: random.Random) -> None:
         projection = document.project(audience)
         messages = [item for item in projection.items() if isinstance(item, ShownMessage)]
         for message in messages:
-            assert safe(message.body) is not None
+            assert sanitize(message.body) is not None
         projection.calls()
         for found in projection.diagnostics():
             assert found.sentence
@@ -95,7 +95,7 @@ def look_at_it(data: bytes, chance: random.Random) -> None:
                 text, _ = write(projection.transcripts(), messages)
             except RefusedError:
                 continue
-            unhidden_count(text, target, messages)
+            count_leaks(text, target, messages)
 
 
 def run_it(*arguments: str) -> Target:
@@ -152,15 +152,15 @@ def read_bodies(data: bytes, chance: random.Random) -> None:
 
 def make_it_safe(data: bytes, chance: random.Random) -> None:
     text = data.decode("utf-8", "surrogatepass" if chance.random() < 0.3 and data.isascii() else "replace")
-    made = safe(text)
+    made = sanitize(text)
     assert len(made) == len(text)
-    assert safe(made) == made
-    assert len(safe_line(text, 80)) <= 80
-    assert copied(copied(text)) == copied(text)
+    assert sanitize(made) == made
+    assert len(sanitize_line(text, 80)) <= 80
+    assert sanitize_copy(sanitize_copy(text)) == sanitize_copy(text)
 
 
 def find_places(data: bytes, chance: random.Random) -> None:
-    places = Places(lambda start, end: data[start:end])
+    places = Positions(lambda start, end: data[start:end])
     places.feed(data)
     for offset in [0, len(data), *(chance.randrange(len(data) + 1) for _ in range(8))]:
         line, column = places.line_and_column(offset)
@@ -197,14 +197,14 @@ def scan_it(data: bytes, chance: random.Random) -> None:
     """The scanner and the parser find the same, however the input was cut."""
     scanner_of = importlib.import_module("viewer.document.scanner").Scanner
     for dialect in ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"):
-        parser = Parser(DIALECTS[dialect])
-        examiner = Examiner(lambda start, end: data[start:end], DIALECTS, body_of_ids)
-        scanner = scanner_of(parser, examiner, shortest_run=1)
+        parser = Parser(FORMATS[dialect])
+        analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
+        scanner = scanner_of(parser, analysis, shortest_run=1)
         for piece in _pieces(data, chance):
             scanner.feed(piece)
-        examiner.take(parser.close())
-        examiner.close()
-        assert describe(examiner, data) == describe(examine([data], data, dialect), data)
+        analysis.take(parser.close())
+        analysis.close()
+        assert describe(analysis, data) == describe(examine([data], data, dialect), data)
 
 
 def _pieces(data: bytes, chance: random.Random) -> list[bytes]:
@@ -225,7 +225,7 @@ def _write(path: Path, piece: bytes, chance: random.Random) -> None:
 
 
 TRIED: dict[str, Target] = {
-    **{f"read as {name}": read_in(name) for name in DIALECTS},
+    **{f"read as {name}": read_in(name) for name in FORMATS},
     "detect": detect_it,
     "look at": look_at_it,
     "show": run_it("show"),

@@ -220,7 +220,7 @@ NAMES = {
     "Inspector": "inspector",
     "Problems": "problems",
     "Calls": "calls",
-    "LetterStrip": "letter strip",
+    "MessageStrip": "letter strip",
     "ProblemLine": "problem line",
     "Prompt": "prompt",
     "StatusLine": "status",

@@ -16,9 +16,9 @@ from textual.widget import Widget
 
 from tests.leaks.acting import Act
 from tests.leaks.finder import SHORTEST
-from viewer.atomic_file import WholeFile
+from viewer.atomic_file import AtomicFile
 from viewer.document.projection import Projection
-from viewer.render.style import Part, own
+from viewer.render.style import Part, trusted
 from viewer.tui import palette as commands
 from viewer.tui.app import ViewerApp
 from viewer.tui.bars.footer import KeyFooter
@@ -32,7 +32,7 @@ from viewer.tui.main import copy as copying
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.problem_lines import ProblemLines
-from viewer.tui.panes.strip_widget import LetterStrip
+from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.terminal import clipboard
 from viewer.tui.transcript.block import BlockLine
 from viewer.tui.transcript.block_cache import BlockMaker
@@ -123,18 +123,18 @@ SURFACES = [
     Surface("transcript", _instead(Projection, "_shown", _returns(lambda shown, leak: replace(shown, body=leak)))),
     Surface(
         "boundary",
-        _instead(BlockMaker, "_boundaries", lambda code, leak: lambda self, row: [BlockLine((Part(own(leak)),))]),
+        _instead(BlockMaker, "_boundaries", lambda code, leak: lambda self, row: [BlockLine((Part(trusted(leak)),))]),
     ),
     Surface(
         "minimap",
-        _instead(Minimap, "piece", lambda code, leak: lambda self, y, *_: Part(own(leak[y % len(leak)]))),
+        _instead(Minimap, "piece", lambda code, leak: lambda self, y, *_: Part(trusted(leak[y % len(leak)]))),
     ),
     Surface("title", _instead(TitleBar, "show", lambda code, leak: lambda self, f: code(self, replace(f, model=leak)))),
     Surface("toggles", _drawn(Toggles)),
     Surface("outline", _drawn(LineList, "Outline"), [_KEY_T]),
-    Surface("problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_: (Part(own(leak)),)), [_KEY_P]),
+    Surface("problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_: (Part(trusted(leak)),)), [_KEY_P]),
     Surface("problem line", _drawn(ProblemLine), _RESIZED),
-    Surface("letter strip", _drawn(LetterStrip), _RESIZED),
+    Surface("letter strip", _drawn(MessageStrip), _RESIZED),
     Surface("inspector", _drawn(LineList, "Inspector"), _RESIZED),
     Surface("calls", _drawn(LineList, "Calls"), _RESIZED),
     Surface("analysis pane", _drawn(Transcript, id="beside-analysis"), _RESIZED),
@@ -157,7 +157,7 @@ SURFACES = [
     ),
     Surface(
         "help",
-        _instead(help, "help_lines", lambda code, leak: lambda *given: [(Part(own(leak)),), *code(*given)]),
+        _instead(help, "help_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),), *code(*given)]),
         [Act("help")],
     ),
     Surface(
@@ -167,7 +167,7 @@ SURFACES = [
     ),
     Surface(
         "list of files",
-        _instead(files, "bottom_line", lambda code, leak: lambda *given: (Part(own(leak)),)),
+        _instead(files, "bottom_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
         as_folder=True,
     ),
     Surface("notification", _instead(MainScreen, "say", _also(lambda leak, self, *_: self.notify(leak))), [_KEY_E]),
@@ -204,7 +204,7 @@ SURFACES = [
     ),
     Surface(
         "files",
-        _instead(WholeFile, "write", lambda code, leak: lambda self, text: code(self, text + leak)),
+        _instead(AtomicFile, "write", lambda code, leak: lambda self, text: code(self, text + leak)),
         [Act("export")],
     ),
     Surface("links", _instead(MainScreen, "say", _also(lambda leak, self, *_: self.app.open_url(leak))), [_KEY_E]),

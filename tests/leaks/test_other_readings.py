@@ -15,7 +15,7 @@ from tests.leaks.planted import KINDS, Planted, everything
 from tests.samples import Sample, samples
 from viewer.document.document import open_document
 from viewer.document.values import ShownMessage
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.model.visibility import END_USER
 
 FORGED = {"literal block", "embedded turn, escaped", "embedded turn, in parts"}
@@ -41,7 +41,7 @@ def leaked(planted: Planted, texts: list[str]) -> set[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
     planted = everything(kind)
-    for dialect in (*DIALECTS, None):
+    for dialect in (*FORMATS, None):
         found = leaked(planted, shown(planted.data, dialect, tmp_path))
         assert found <= (set() if dialect == planted.dialect else FORGED), dialect
 

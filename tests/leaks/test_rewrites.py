@@ -87,7 +87,7 @@ def unguarded(patched: pytest.MonkeyPatch) -> None:
     patched.setattr(guarded, "has_moved", False)
     patched.setattr(guarded, "is_shorter", False)
     patched.setattr(FileSource, "rewritten", lambda self: AssertionError("never"))
-    patched.setattr(held_file.HeldFile, "_changed", lambda self: None)
+    patched.setattr(held_file.FollowedFile, "_changed", lambda self: None)
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def shown(path: Path, dialect: str | None, audience: Audience = END_USER, style:
     """What `show` prints; a boundary without what is not known while the input grows."""
     projection = open_document(str(path), dialect=dialect).project(audience)
     if len(projection.transcripts()) > 1:
-        projection = Uncounted(projection.audience, projection._examiner, projection._places, projection._vault)
+        projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
     return "".join(f"{line}\n" for line in conversation_lines(projection, WIDTH, style))
 
 

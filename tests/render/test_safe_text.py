@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.render.sanitize import copied, normalize_newlines, safe, safe_line
+from viewer.render.sanitize import normalize_newlines, sanitize, sanitize_copy, sanitize_line
 from viewer.syntax.characters import find_hidden_characters
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -52,39 +52,39 @@ LINES = [
 
 @pytest.mark.parametrize(("text", "shown", "copy"), TABLE)
 def test_the_table(text: str, shown: str, copy: str) -> None:
-    assert safe(text) == shown
-    assert copied(text) == copy
+    assert sanitize(text) == shown
+    assert sanitize_copy(text) == copy
 
 
 @pytest.mark.parametrize("emoji", EMOJI)
 def test_whole_emoji_stay_whole(emoji: str) -> None:
-    assert safe(f"a {emoji} b") == f"a {emoji} b"
-    assert safe_line(emoji) == emoji
-    assert copied(f"{emoji}{emoji}") == emoji * 2
+    assert sanitize(f"a {emoji} b") == f"a {emoji} b"
+    assert sanitize_line(emoji) == emoji
+    assert sanitize_copy(f"{emoji}{emoji}") == emoji * 2
 
 
 @pytest.mark.slow
 def test_all_code_points_one_in_one_out_and_none_that_a_terminal_obeys() -> None:
     text = " ".join(map(chr, range(0x110000)))
-    shown = safe(text)
+    shown = sanitize(text)
     assert len(shown) == len(text)
     assert set(shown[1::2]) == {" "}
     assert {character for character in set(shown) if is_obeyed(character)} == {"\t", "\n"}
     assert [shown[0x09 * 2], shown[0x0A * 2]] == ["\t", "\n"]
     assert not list(find_hidden_characters(shown.encode()))
-    assert safe(shown) == shown
+    assert sanitize(shown) == shown
 
 
 @pytest.mark.slow
 def test_every_code_point_on_its_own_is_shown_as_among_others() -> None:
-    shown = safe(" ".join(map(chr, range(0x110000))))[::2]
-    assert "".join(map(safe, map(chr, range(0x110000)))) == shown
+    shown = sanitize(" ".join(map(chr, range(0x110000))))[::2]
+    assert "".join(map(sanitize, map(chr, range(0x110000)))) == shown
 
 
 @pytest.mark.slow
 def test_no_code_point_is_copied_that_a_terminal_obeys() -> None:
     visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
-    copy = copied(" ".join(map(chr, range(0x110000))))
+    copy = sanitize_copy(" ".join(map(chr, range(0x110000))))
     obeyed = {ord(character) for character in set(copy) if is_obeyed(character)}
     assert obeyed <= visible | {ord("\t"), ord("\n")}
 
@@ -101,22 +101,22 @@ def is_obeyed(character: str) -> bool:
     | st.text("a1\ufe0f\u20e3\u200d\U0001f468\U0001f3fb\u202e\r\n\x1b", max_size=12)
 )
 def test_offsets_hold_and_nothing_hidden_is_left(text: str) -> None:
-    shown = safe(text)
+    shown = sanitize(text)
     assert len(shown) == len(text)
-    assert safe(shown) == shown
+    assert sanitize(shown) == shown
     assert not list(find_hidden_characters(shown.replace("\n", "").encode()))
 
 
 def test_newlines() -> None:
     assert normalize_newlines("a\r\nb\rc\r\r\n") == "a\nb\rc\r\n"
-    assert copied("a\r\nb\rc") == "a\nbc"
-    assert safe("\r\n") == "␍\n"
+    assert sanitize_copy("a\r\nb\rc") == "a\nbc"
+    assert sanitize("\r\n") == "␍\n"
 
 
 @pytest.mark.parametrize(("text", "limit", "line"), LINES)
 def test_a_line_is_one_line_capped_and_with_few_marks_on_a_base(text: str, limit: int, line: str) -> None:
-    assert safe_line(text, limit) == line
-    assert safe_line("x" * 201) == "x" * 199 + "…"
+    assert sanitize_line(text, limit) == line
+    assert sanitize_line("x" * 201) == "x" * 199 + "…"
 
 
 @pytest.mark.slow
@@ -124,6 +124,6 @@ def test_a_line_is_one_line_capped_and_with_few_marks_on_a_base(text: str, limit
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     begun = time.perf_counter()
-    safe(text)
-    copied(text)
+    sanitize(text)
+    sanitize_copy(text)
     assert time.perf_counter() - begun < 3

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from viewer.sources.changes import Change, Condition, Grew, Reason, Reset
+from viewer.sources.changes import Change, Grew, Reason, Reset, SourceCondition
 from viewer.sources.follow import FollowSource
 
 
@@ -28,7 +28,7 @@ class Recorded(FollowSource):
         self.text = b""
         self.before: list[bytes] = []
         self.resets: list[Reason] = []
-        self.conditions: list[Condition] = []
+        self.conditions: list[SourceCondition] = []
 
     def poll(self) -> list[Change]:
         changes = super().poll()
@@ -61,7 +61,7 @@ class Reader:
         return self.source.resets
 
     @property
-    def conditions(self) -> list[Condition]:
+    def conditions(self) -> list[SourceCondition]:
         return self.source.conditions
 
     def settle(self) -> bytes:

@@ -61,7 +61,7 @@ def steps_until_caught_up(document: LiveDocument) -> list[LiveChange]:
 
 
 def reading(document: Document) -> object:
-    return describe(document._examiner, document._source.read(0, 1 << 30))
+    return describe(document._analysis, document._source.read(0, 1 << 30))
 
 
 def test_it_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
@@ -69,16 +69,16 @@ def test_it_is_read_to_its_end_before_it_is_checked(path: Path) -> None:
     changes = steps_until_caught_up(document)
     assert document.message_count == whole.message_count
     assert len(changes) < 20
-    assert document._examiner.unchecked > BIG
+    assert document._analysis.unchecked > BIG
 
 
 def test_then_it_is_checked_in_small_steps(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
-    sizes, unchecked = [], document._examiner.unchecked
+    sizes, unchecked = [], document._analysis.unchecked
     while document.step(STEP).more:
-        sizes.append(unchecked - document._examiner.unchecked)
-        unchecked = document._examiner.unchecked
+        sizes.append(unchecked - document._analysis.unchecked)
+        unchecked = document._analysis.unchecked
     assert unchecked == 0
     assert max(sizes) < 4 * CHECKED_AT_ONCE
 
@@ -95,7 +95,7 @@ def test_what_comes_meanwhile_is_read_at_once_and_checked_in_its_turn(path: Path
         file.write(QUESTION + TURN.format("new", ""))
     assert document.step(STEP).grew
     assert document.message_count == known + 5
-    assert document._examiner.unchecked > 0
+    assert document._analysis.unchecked > 0
     assert reading(read_on(document)) == reading(open_document(str(path)))
 
 
@@ -134,7 +134,7 @@ def test_a_small_file_is_checked_as_it_is_read(tmp_path: Path) -> None:
     small.write_text(HEAD + TURN.format(1, ""))
     document = follow(small)
     document.step(STEP)
-    assert document._examiner.is_checked
+    assert document._analysis.is_checked
 
 
 def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
@@ -142,12 +142,12 @@ def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
     lines.write_text(f'{{"role":"user","content":"{"Hi " * 300}"}}\n' * (3 * BIG // 930))
     document = follow(lines)
     while document.step(STEP).more:
-        assert document._examiner.is_checked
+        assert document._analysis.is_checked
     assert reading(document) == reading(open_document(str(lines)))
 
 
 def test_whoever_prints_as_it_comes_has_it_checked_as_it_is_read(path: Path) -> None:
     document = follow(path, reads_first=False)
     while document.step(STEP).more:
-        assert document._examiner.is_checked
+        assert document._analysis.is_checked
     assert reading(document) == reading(open_document(str(path)))

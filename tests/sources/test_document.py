@@ -53,7 +53,7 @@ def test_it_is_read_before_it_is_checked_and_tells_how_far_it_is() -> None:
 def test_a_small_document_is_checked_as_it_is_read() -> None:
     document = Document(InMemory(BIG[:40_000]))
     document.read_some(PARSED_AT_ONCE)
-    assert document._examiner.is_checked
+    assert document._analysis.is_checked
     document.load()
     assert document._scanner is None
 

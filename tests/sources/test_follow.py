@@ -11,7 +11,7 @@ import pytest
 
 from tests.sources.following import Clock, append, failing, followed, reader_of
 from viewer.errors import FileRewrittenError
-from viewer.sources.changes import Condition, Grew, Reason, State
+from viewer.sources.changes import Grew, Reason, SourceCondition, SourceState
 from viewer.sources.follow import TURN, FollowSource
 from viewer.sources.watcher import Polling
 
@@ -154,7 +154,7 @@ class TestRotation:
         assert reader.source.poll() == [Grew(b"last\n")]
         assert reader.settle() == b"new\n"
         assert reader.resets == [Reason.REPLACED]
-        assert reader.conditions == [Condition.WAITING, Condition.OK]
+        assert reader.conditions == [SourceCondition.WAITING, SourceCondition.OK]
 
     def test_deleted_and_recreated(self, path: Path) -> None:
         reader = followed(path)
@@ -214,7 +214,7 @@ class TestTrouble:
         path.parent.mkdir()
         path.write_bytes(b"there\n")
         assert reader.settle() == b"there\n"
-        assert (reader.resets, reader.conditions) == ([], [Condition.WAITING, Condition.OK])
+        assert (reader.resets, reader.conditions) == ([], [SourceCondition.WAITING, SourceCondition.OK])
 
     def test_a_directory_first(self, tmp_path: Path) -> None:
         path = tmp_path / "run.log"
@@ -223,15 +223,15 @@ class TestTrouble:
         path.rmdir()
         path.write_bytes(b"there\n")
         assert reader.settle() == b"there\n"
-        assert reader.conditions[0] is Condition.DIRECTORY
-        assert reader.source.state.condition is Condition.OK
+        assert reader.conditions[0] is SourceCondition.DIRECTORY
+        assert reader.source.state.condition is SourceCondition.OK
 
     def test_a_directory_in_its_place(self, path: Path) -> None:
         reader = followed(path)
         path.unlink()
         path.mkdir()
         assert reader.settle() == b"first\n"
-        assert reader.conditions == [Condition.DIRECTORY]
+        assert reader.conditions == [SourceCondition.DIRECTORY]
 
     def test_a_dangling_symlink(self, tmp_path: Path) -> None:
         link = tmp_path / "link"
@@ -239,27 +239,27 @@ class TestTrouble:
         reader = followed(link)
         (tmp_path / "target").write_bytes(b"there\n")
         assert reader.settle() == b"there\n"
-        assert reader.conditions == [Condition.WAITING, Condition.OK]
+        assert reader.conditions == [SourceCondition.WAITING, SourceCondition.OK]
 
     @pytest.mark.parametrize(
         ("number", "condition"),
         [
-            (errno.EACCES, Condition.DENIED),
-            (errno.ESTALE, Condition.ERROR),
-            (errno.EIO, Condition.ERROR),
-            (errno.ELOOP, Condition.ERROR),
+            (errno.EACCES, SourceCondition.DENIED),
+            (errno.ESTALE, SourceCondition.ERROR),
+            (errno.EIO, SourceCondition.ERROR),
+            (errno.ELOOP, SourceCondition.ERROR),
         ],
     )
     @pytest.mark.parametrize("call", ["open", "stat"])
     def test_opening_fails_for_a_while(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch, number: int, condition: Condition, call: str
+        self, path: Path, monkeypatch: pytest.MonkeyPatch, number: int, condition: SourceCondition, call: str
     ) -> None:
         with monkeypatch.context() as broken:
             broken.setattr(os, call, failing(number))
             reader = reader_of(path)
             reader.settle()
         assert reader.settle() == b"first\n"
-        assert reader.conditions == [condition, Condition.OK]
+        assert reader.conditions == [condition, SourceCondition.OK]
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_permission_denied(self, path: Path) -> None:
@@ -267,7 +267,7 @@ class TestTrouble:
         reader = followed(path)
         path.chmod(0o600)
         assert reader.settle() == b"first\n"
-        assert reader.conditions == [Condition.DENIED, Condition.OK]
+        assert reader.conditions == [SourceCondition.DENIED, SourceCondition.OK]
 
     @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE])
     @pytest.mark.parametrize("rewritten", [False, True])
@@ -279,7 +279,7 @@ class TestTrouble:
         with monkeypatch.context() as broken:
             broken.setattr(os, "pread", failing(number))
             reader.clock.now += 1
-            assert [change for change in reader.source.poll() if not isinstance(change, State)] == []
+            assert [change for change in reader.source.poll() if not isinstance(change, SourceState)] == []
             for _ in range(5):
                 reader.clock.now += 5
                 reader.source.poll()
@@ -287,7 +287,7 @@ class TestTrouble:
             path.write_bytes(b"other\n")
         assert reader.settle() == (b"other\n" if rewritten else b"first\nmore\n")
         assert reader.resets == ([Reason.REPLACED] if rewritten else [])
-        assert reader.source.state.condition is Condition.OK
+        assert reader.source.state.condition is SourceCondition.OK
 
     def test_retries_are_rarer_and_rarer_and_waking_is_a_reason_for_one(self, tmp_path: Path) -> None:
         clock = Clock()

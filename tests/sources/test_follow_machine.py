@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from tests.reading import Reading, describe
 from tests.sources.following import Clock, Recorded
-from viewer.checks.analysis import Examiner
+from viewer.checks.analysis import Analysis
 from viewer.document.document import open_document
 from viewer.document.live import LiveDocument
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.formats.detect import HEAD, detect
 from viewer.formats.tokens.reader import body_of_ids
 from viewer.reading.parser import Parser
@@ -250,7 +250,7 @@ class Schedule(RuleBasedStateMachine):
         assert self.document._source.read(0, len(text) + 1) == text
         assert self.document.detection == detect(text[:HEAD])
         converted = data[:2] in UTF_16
-        assert describe(self.document._examiner, text) == read_so_far(text, self.document.detection.dialect, converted)
+        assert describe(self.document._analysis, text) == read_so_far(text, self.document.detection.dialect, converted)
 
     def teardown(self) -> None:
         self.settle()
@@ -258,7 +258,7 @@ class Schedule(RuleBasedStateMachine):
             self.document.close()
             whole = open_document(str(self.path))
             text = whole._source.read(0, whole._source.size)
-            assert describe(self.document._examiner, text) == describe(whole._examiner, text)
+            assert describe(self.document._analysis, text) == describe(whole._analysis, text)
         for writer in self.writers:
             writer.close()
         rmtree(self.folder)
@@ -280,12 +280,12 @@ def as_text(data: bytes) -> bytes:
 
 def read_so_far(text: bytes, dialect: str, converted: bool) -> Reading:
     """What is known of a text that may go on."""
-    parser = Parser(DIALECTS[dialect])
-    examiner = Examiner(lambda start, end: text[start:end], DIALECTS, body_of_ids)
+    parser = Parser(FORMATS[dialect])
+    analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:
-        examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
-    examiner.take(parser.feed(text))
-    return describe(examiner, text)
+        analysis.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+    analysis.take(parser.feed(text))
+    return describe(analysis, text)
 
 
 def run(count: int) -> None:

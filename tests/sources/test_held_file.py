@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from viewer.sources.changes import Reason
-from viewer.sources.followed_file import HeldFile
+from viewer.sources.followed_file import FollowedFile
 
 TEXT = b"Where is the umbrella shop?"
 
 
-class Cut(HeldFile):
+class Cut(FollowedFile):
     """Becomes shorter between a look at its length and one at its bytes."""
 
     def _holds(self, descriptor: int) -> bool:
@@ -20,7 +20,7 @@ class Cut(HeldFile):
         return super()._holds(descriptor)
 
 
-def held(path: Path, kind: type[HeldFile]) -> HeldFile:
+def held(path: Path, kind: type[FollowedFile]) -> FollowedFile:
     path.write_bytes(TEXT)
     return kind(os.open(path, os.O_RDWR))
 
@@ -32,7 +32,7 @@ def test_it_becomes_shorter_while_it_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_other_bytes_are_another_file(tmp_path: Path) -> None:
-    file = held(tmp_path / "run", HeldFile)
+    file = held(tmp_path / "run", FollowedFile)
     assert file.take(9) == b"Where is "
     (tmp_path / "run").write_bytes(TEXT.replace(b"W", b"T"))
     assert file.take(9) is Reason.REWRITTEN

@@ -17,7 +17,7 @@ from viewer.document.values import ShownMessage
 from viewer.errors import FileRewrittenError
 from viewer.model.messages import Ending
 from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
-from viewer.sources.changes import Condition, Reason
+from viewer.sources.changes import Reason, SourceCondition
 from viewer.sources.follow import FollowSource
 
 HEAD = "version: 2.2\n"
@@ -64,7 +64,7 @@ def log(tmp_path: Path) -> Log:
 
 
 def reading(document: Document) -> object:
-    return describe(document._examiner, document._source.read(0, 1 << 30))
+    return describe(document._analysis, document._source.read(0, 1 << 30))
 
 
 class TestGrowth:
@@ -308,7 +308,7 @@ class TestEnds:
         log.steps()
         log.path.unlink()
         states = [change.state.condition for change in log.steps() if change.state]
-        assert states == [Condition.WAITING]
+        assert states == [SourceCondition.WAITING]
         assert log.document.state.sentence == "the file is gone; waiting for it to come back"
 
 

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from viewer.document.positions import BLOCK, Places
+from viewer.document.positions import BLOCK, Positions
 
 
-def places_of(data: bytes, step: int = 1000) -> Places:
-    places = Places(lambda start, end: data[start:end])
+def places_of(data: bytes, step: int = 1000) -> Positions:
+    places = Positions(lambda start, end: data[start:end])
     for start in range(0, len(data), step):
         places.feed(data[start : start + step])
     return places

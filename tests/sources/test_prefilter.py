@@ -7,14 +7,14 @@ import pytest
 from tests.samples import samples
 from viewer.checks import batches as run_checks
 from viewer.checks import queue as checker
-from viewer.checks.analysis import Examiner
-from viewer.checks.context import Case
+from viewer.checks.analysis import Analysis
+from viewer.checks.context import CheckContext
 from viewer.checks.prefilter import Need
-from viewer.checks.queue import Checker
+from viewer.checks.queue import CheckQueue
 from viewer.checks.text import MESSAGE_CHECKS
 from viewer.document import document
 from viewer.document.document import BIG, WORTH_SCANNING, Document
-from viewer.formats import DIALECTS, body_of_ids, detect
+from viewer.formats import FORMATS, body_of_ids, detect
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import Message
 from viewer.reading.parser import Parser
@@ -54,19 +54,19 @@ def scanned(data: bytes) -> list[Diagnostic]:
 
 def unfiltered(data: bytes) -> list[Diagnostic]:
     """The diagnostics if every check sees every message."""
-    dialect = DIALECTS[detect(data).dialect]
-    parser, examiner = Parser(dialect), Examiner(lambda start, end: data[start:end], DIALECTS, body_of_ids)
-    examiner.findings.most_per_code = 0
+    dialect = FORMATS[detect(data).dialect]
+    parser, analysis = Parser(dialect), Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
+    analysis.findings.most_per_code = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Checker, "_need", everything)
-        examiner.take(parser.feed(data))
-        examiner.take(parser.close())
-        examiner.close()
-        examiner.check_all()
-    return examiner.findings.by_position()
+        patch.setattr(CheckQueue, "_need", everything)
+        analysis.take(parser.feed(data))
+        analysis.take(parser.close())
+        analysis.close()
+        analysis.check_all()
+    return analysis.findings.by_position()
 
 
-def everything(_self: Checker, _message: Message) -> tuple[Need, bytes | None]:
+def everything(_self: CheckQueue, _message: Message) -> tuple[Need, bytes | None]:
     return Need.ALL, None
 
 
@@ -102,7 +102,7 @@ def test_broken_samples_in_scanned_input_have_the_diagnostics_of_all_checks(monk
 
 
 def test_a_check_that_the_prefilters_miss_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def check_fences(case: Case) -> None:
+    def check_fences(case: CheckContext) -> None:
         at = case.body.data.find(b"```")
         if at >= 0:
             case.report_in_body("I-TYPE-UNKNOWN", None, at, at + 3)

@@ -9,8 +9,8 @@ import pytest
 from tests.fuzz.targets import InMemory
 from viewer.document import rows as rows_module
 from viewer.document.document import Document
-from viewer.document.message_set import Chosen
-from viewer.document.panes import Lane
+from viewer.document.message_set import MessageSet
+from viewer.document.panes import Pane
 from viewer.document.rows import Rows
 from viewer.model.visibility import Audience, Reveal
 
@@ -50,17 +50,17 @@ def columns(rows: Rows) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.share(test=2)
-@pytest.mark.parametrize("lane", [None, Lane.CONVERSATION, Lane.ANALYSIS])
+@pytest.mark.parametrize("lane", [None, Pane.CONVERSATION, Pane.ANALYSIS])
 @pytest.mark.parametrize("audience", AUDIENCES, ids=map(str, range(len(AUDIENCES))))
-def test_many_rows_are_the_same_as_few(audience: Audience, lane: Lane | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_the_same_as_few(audience: Audience, lane: Pane | None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = transcript(7, 400)
-    for only in (None, Chosen(range(3, 300, 2)), Chosen(range(20, 200))):
+    for only in (None, MessageSet(range(3, 300, 2)), MessageSet(range(20, 200))):
         told = []
         for many, at_once in ((1 << 30, 1), (1, 1), (1, 7), (2, 1000), (40, 100)):
             monkeypatch.setattr(rows_module, "MANY", many)
             monkeypatch.setattr(rows_module, "AT_ONCE", at_once)
             document = Document(InMemory(data))
-            rows = Rows(document._examiner, audience, lane, only)
+            rows = Rows(document._analysis, audience, lane, only)
             while not document.is_complete:
                 document.read_some(900)
                 rows.extend()
@@ -79,9 +79,9 @@ def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_al
     assert columns(debug.rows(again=[kept])) == columns(debug.rows())
     strict = document.project(Audience(strict=True))
     assert columns(strict.rows(again=[kept])) == columns(strict.rows())
-    for other in (safe.rows(only=Chosen([1])), safe.rows(Lane.CONVERSATION)):
+    for other in (safe.rows(only=MessageSet([1])), safe.rows(Pane.CONVERSATION)):
         assert columns(safe.rows(again=[other])) == columns(kept)
-    assert columns(safe.rows(only=Chosen([1]), again=[kept])) == columns(safe.rows(only=Chosen([1])))
+    assert columns(safe.rows(only=MessageSet([1]), again=[kept])) == columns(safe.rows(only=MessageSet([1])))
     anew = Document(InMemory(transcript(4, 60))).load().project(Audience())
     assert columns(anew.rows(again=[kept])) == columns(anew.rows())
 

@@ -10,7 +10,7 @@ from tests.fuzz.targets import InMemory
 from tests.sources.test_rows import transcript
 from viewer.document import visibility_cache as sight_module
 from viewer.document.document import Document
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.model.messages import Message
 from viewer.model.visibility import Audience, Reveal
 
@@ -32,7 +32,7 @@ def test_however_it_is_asked(
         asked.append(message)
         return audience.sees(message)
 
-    sight, numbers = Sight(index, rule), array("I", [7, 3, 3, len(index), 1])
+    sight, numbers = VisibilityCache(index, rule), array("I", [7, 3, 3, len(index), 1])
     assert sight.seen_at(numbers).tolist() == [expected[number - 1] for number in numbers]
     for first in (1, 2, 50):
         assert sight.seen(first, len(index)).tolist() == expected[first - 1 :]

@@ -12,11 +12,11 @@ import pytest
 from tests.sources.following import reader_of
 from viewer.document.live import LiveDocument
 from viewer.errors import ViewerError
-from viewer.sources.changes import Condition
+from viewer.sources.changes import SourceCondition
 from viewer.sources.files import open_source
-from viewer.sources.followed_pipe import HeldStream
+from viewer.sources.followed_pipe import FollowedPipe
 from viewer.sources.limits import KB, MB, Limits, SpoolError, load_limits_with, parse_size, size_text
-from viewer.sources.revision import Generation
+from viewer.sources.revision import FileRevision
 from viewer.sources.spool import IN_MEMORY, Spool
 
 STOPPED = "stopped after 16 KB: {} cannot be read twice; raise max_spool to continue"
@@ -61,7 +61,7 @@ def test_a_followed_pipe_keeps_what_it_has_and_stops() -> None:
     reader.settle()
     assert reader.text == bytes(16 * KB)
     assert reader.source.has_ended
-    assert reader.conditions == [Condition.STOPPED]
+    assert reader.conditions == [SourceCondition.STOPPED]
     assert reader.source.state.sentence == STOPPED.format("/dev/zero")
     assert reader.source.read(16 * KB - 1, 16 * KB + 9) == b"\0"
 
@@ -71,7 +71,7 @@ def test_a_followed_pipe_of_exactly_the_cap_has_ended() -> None:
     reader = reader_of(f"/dev/fd/{reading}")
     reader.settle()
     os.close(reading)
-    assert (len(reader.text), reader.conditions) == (16 * KB, [Condition.ENDED])
+    assert (len(reader.text), reader.conditions) == (16 * KB, [SourceCondition.ENDED])
 
 
 def test_a_followed_utf_16_file_is_stopped(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_followed_utf_16_file_is_stopped(tmp_path: Path) -> None:
     path.write_text("x" * 20_000, "utf-16")
     reader = reader_of(path)
     reader.settle()
-    assert (reader.text, reader.conditions) == (b"x" * 16 * KB, [Condition.STOPPED])
+    assert (reader.text, reader.conditions) == (b"x" * 16 * KB, [SourceCondition.STOPPED])
 
 
 def test_a_document_that_was_stopped_is_complete() -> None:
@@ -148,7 +148,7 @@ def test_a_full_disk_stops_a_followed_pipe(monkeypatch: pytest.MonkeyPatch) -> N
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "pwrite", full)
-    generation = Generation("pipe", HeldStream(os.open("/dev/zero", os.O_RDONLY), ends=True))
+    generation = FileRevision("pipe", FollowedPipe(os.open("/dev/zero", os.O_RDONLY), ends=True))
     text = generation.add(bytes(4 * MB)) + generation.add(bytes(8 * MB))
     assert (len(text), generation.size) == (4 * MB, 4 * MB)
     assert "no space left on device" in generation.stopped

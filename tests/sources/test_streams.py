@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.sources.following import followed, reader_of
-from viewer.sources.changes import Condition, Reason
+from viewer.sources.changes import Reason, SourceCondition
 
 
 class TestStreams:
@@ -59,7 +59,7 @@ class TestStreams:
         assert reader.settle() == "hé".encode()
         os.close(descriptor)
         assert reader.source.has_ended
-        assert reader.conditions == [Condition.ENDED]
+        assert reader.conditions == [SourceCondition.ENDED]
 
     def test_a_pipe_that_ends_inside_utf_16(self) -> None:
         descriptor, writing = os.pipe()

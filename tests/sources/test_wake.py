@@ -13,7 +13,7 @@ import pytest
 from tests.sources.following import append, failing
 from viewer.sources.changes import Grew
 from viewer.sources.follow import FollowSource
-from viewer.sources.watcher import FolderWake, Polling, watched_folders
+from viewer.sources.watcher import FolderWatcher, Polling, watched_folders
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 class TestWaking:
-    def wakes_for(self, wake: FolderWake, action: object) -> float:
+    def wakes_for(self, wake: FolderWatcher, action: object) -> float:
         """How long it took until an action was noticed."""
         assert callable(action)
         time.sleep(0.3)
@@ -38,7 +38,7 @@ class TestWaking:
         return time.monotonic() - begun
 
     def test_an_event_cuts_the_wait_short(self, path: Path) -> None:
-        wake = FolderWake(str(path))
+        wake = FolderWatcher(str(path))
         assert self.wakes_for(wake, lambda: append(path, b"more")) < 2
         wake.close()
 
@@ -47,7 +47,7 @@ class TestWaking:
         link = tmp_path / "links" / "link"
         link.symlink_to(path)
         assert set(watched_folders(str(link))) == {str(tmp_path / "links"), str(tmp_path)}
-        wake = FolderWake(str(link))
+        wake = FolderWatcher(str(link))
         assert self.wakes_for(wake, lambda: append(path, b"more")) < 2
         wake.close()
 
@@ -56,7 +56,7 @@ class TestWaking:
         folder.mkdir()
         path = folder / "run.log"
         path.write_bytes(b"a")
-        wake = FolderWake(str(path))
+        wake = FolderWatcher(str(path))
         path.unlink()
         folder.rmdir()
         time.sleep(0.7)
@@ -76,13 +76,13 @@ class TestWaking:
         import watchfiles
 
         monkeypatch.setattr(watchfiles, "watch", failing(errno.ENOSPC))
-        wake = FolderWake(str(path))
+        wake = FolderWatcher(str(path))
         assert not wake.wait(0.2)
         wake.close()
 
     def test_waiting_in_an_event_loop(self, path: Path) -> None:
         async def wait() -> tuple[bool, bool]:
-            wake = FolderWake(str(path))
+            wake = FolderWatcher(str(path))
             source = FollowSource(str(path), wake=wake)
             await asyncio.sleep(0.3)
             while await source.wait_async(0.1):
@@ -96,5 +96,5 @@ class TestWaking:
 
     def test_the_thread_ends(self, path: Path) -> None:
         before = threading.active_count()
-        FolderWake(str(path)).close()
+        FolderWatcher(str(path)).close()
         assert threading.active_count() == before

@@ -12,15 +12,15 @@ from textual.widget import Widget
 
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
-from viewer.render.style import Line, Look, Style
-from viewer.tui.display_state import ViewState
+from viewer.render.style import Line, Style, StyleRole
+from viewer.tui.display_state import DisplayState
 from viewer.tui.terminal.paint import Painter
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 STYLE = Style(wrapped=True)
 PLAIN = Style(wrapped=True, ascii=True)
 PAINTER = Painter({})
-DEBUG = ViewState().opened().audience
+DEBUG = DisplayState().opened().audience
 SAFE = END_USER
 STRICT = Audience(strict=True)
 ALL = EVERYTHING
@@ -59,7 +59,7 @@ def texts(lines: Iterable[Line]) -> list[str]:
     return [text_of(line).rstrip() for line in lines]
 
 
-def look_of_text(line: Line, text: str) -> Look:
+def look_of_text(line: Line, text: str) -> StyleRole:
     return next(part.look for part in line if text in part.text)
 
 

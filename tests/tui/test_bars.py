@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from viewer.model.visibility import Reveal
 from viewer.render.line import cells
-from viewer.render.style import Look, Part, Style, own
+from viewer.render.style import Part, Style, StyleRole, trusted
 from viewer.tui.bars.bar import ActionChosen, Bar
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt, PromptKind, SafeInput
@@ -33,7 +33,7 @@ FACTS = TitleFacts(
     "weather.ocm", "OpenChatML 2.2", "gpt-oss-120b", 3, False, FollowState.FOLLOWING, 0, 1, 2, 17, 17, 98
 )
 DEBUG_FACTS = replace(FACTS, debug=True, follow=FollowState.PAUSED, behind=1, message=11, percent=58)
-STRIP = (Part(own("SDUACCTFUC[T]FUACTF")),)
+STRIP = (Part(trusted("SDUACCTFUC[T]FUACTF")),)
 TOGGLES = ToggleFacts(FIRST_CHANNELS, "", 17, 3, 0, STRIP)
 
 
@@ -399,5 +399,5 @@ async def test_all_bars_draw_at_every_size(size: tuple[int, int]) -> None:
     async with BarsApp().run_test(size=size) as pilot:
         await pilot.pause()
         assert "[SAFE]" in rows(pilot)[0]
-        bars(pilot).query_one(TitleBar).paint_with(Painter({Look.TITLE: RichStyle(bold=True)}))
+        bars(pilot).query_one(TitleBar).paint_with(Painter({StyleRole.TITLE: RichStyle(bold=True)}))
         await pilot.pause()

@@ -6,7 +6,7 @@ from tests.render.shown import call
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, screen, text_of, texts, tour
 from viewer.document.call_lists import ShownCalls
 from viewer.render.line import cells
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 from viewer.tui.panes.call_lines import CallLines
 from viewer.tui.panes.calls import Calls
 
@@ -41,7 +41,7 @@ def test_latency_deadline_and_missing_ends() -> None:
         or cells(text_of(lines.line(0, 80))) <= 80
     )
     assert [lines.number(row) for row in range(3)] == [1, 3, 4]
-    assert lines.line(0, 120)[-1].look is Look.ERROR
+    assert lines.line(0, 120)[-1].look is StyleRole.ERROR
     assert "3.1 s" in text_of(lines.line(0, 80))
 
 

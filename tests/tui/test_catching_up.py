@@ -31,9 +31,9 @@ async def test_the_end_is_there_and_nothing_is_missed(tmp_path: Path) -> None:
         while view(pilot).going().state is not FollowState.FOLLOWING:
             await asyncio.sleep(0.001)
         document = view(pilot).document
-        assert document._examiner.unchecked > 0
+        assert document._analysis.unchecked > 0
         assert f"msg {whole.message_count}/{whole.message_count}" in drawn(pilot)
-        while not document._examiner.is_checked or view(pilot).is_reading:
+        while not document._analysis.is_checked or view(pilot).is_reading:
             await asyncio.sleep(0.001)
         expected = whole.problems(whole.rows()).extend(whole.message_count).severities
         assert expected["warning"] > 10

@@ -348,7 +348,7 @@ class TestBeginningAnew:
 
     async def test_the_reading_before_is_let_go(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
-            before = weakref.ref(app.main.document._examiner)
+            before = weakref.ref(app.main.document._analysis)
             await app.press("d", "a", "d")
             path.write_text(HEAD + QUESTION, "utf-8")
             await app.until(lambda: app.main.document.message_count == 1)

@@ -25,7 +25,7 @@ from tests.tui.panes import (
 from viewer.document.call_lists import ShownCalls
 from viewer.document.projection import Projection
 from viewer.render.line import cells
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines
@@ -133,31 +133,31 @@ def test_raw_marks_control_tokens() -> None:
         ' ntent":{"temperature":23,"rain":',
         " light}}<|end|>",
     ]
-    assert look_of_text(found[0].line, "<|start|>") is Look.MARKER
-    assert look_of_text(found[0].line, "tool") is Look.PLAIN
+    assert look_of_text(found[0].line, "<|start|>") is StyleRole.MARKER
+    assert look_of_text(found[0].line, "tool") is StyleRole.PLAIN
 
 
 def test_raw_makes_visible_what_is_not_seen() -> None:
     data = "a\tb\x1b \u202e\U000e0068\U000e0069\r\n".encode() + b"\xff\xfe" + " 👨".encode()
     lines = list(raw_lines(data, "openchatml-2.2", 60, STYLE))
     assert texts(lines) == ["a␉b␛ ⇠[tags: hi]", "\\xff\\xfe 👨"]
-    assert look_of_text(lines[0], "tags") is Look.NOTED_SPAN
-    assert look_of_text(lines[1], "\\xff") is Look.BAD_SPAN
+    assert look_of_text(lines[0], "tags") is StyleRole.NOTED_SPAN
+    assert look_of_text(lines[1], "\\xff") is StyleRole.BAD_SPAN
 
 
 def test_escaped_and_literal_marks_are_no_tokens() -> None:
     data = b"<|message|><<|end|><|literal|><|end|><|endliteral|><|end|>"
     (line,) = raw_lines(data, "openchatml-2.2", 80, STYLE)
-    assert [part.text for part in line if part.look is Look.MARKER] == [
+    assert [part.text for part in line if part.look is StyleRole.MARKER] == [
         "<|message|>",
         "<|literal|>",
         "<|endliteral|>",
         "<|end|>",
     ]
     (line,) = raw_lines(data, "harmony", 80, STYLE)
-    assert [str(part.text) for part in line if part.look is Look.MARKER].count("<|end|>") == 3
+    assert [str(part.text) for part in line if part.look is StyleRole.MARKER].count("<|end|>") == 3
     (line,) = raw_lines(data, "json", 80, STYLE)
-    assert all(part.look is Look.PLAIN for part in line)
+    assert all(part.look is StyleRole.PLAIN for part in line)
 
 
 def test_a_huge_message_is_cut() -> None:

@@ -10,27 +10,27 @@ from tests.render.shown import message
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, text_of, tour
 from viewer.document.values import Headline
 from viewer.render.letters import letter_of, look_of
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 from viewer.tui.panes.strip import letter_at, letters_around, strip_line
-from viewer.tui.panes.strip_widget import LetterStrip
+from viewer.tui.panes.strip_widget import MessageStrip
 
 
 @pytest.mark.parametrize(
     ("changes", "letter", "look"),
     [
-        ({"role": "system"}, "S", Look.SYSTEM),
-        ({"role": "system:example_user"}, "S", Look.SYSTEM),
-        ({"role": "developer"}, "D", Look.SYSTEM),
-        ({"role": "user"}, "U", Look.USER),
-        ({"role": "tool", "channel": "commentary"}, "T", Look.TOOL),
-        ({"role": "assistant"}, "F", Look.ASSISTANT),
-        ({"role": "assistant", "channel": "analysis"}, "A", Look.ANALYSIS),
-        ({"role": "assistant", "channel": "commentary"}, "C", Look.COMMENTARY),
-        ({"role": "assistant", "channel": None}, "?", Look.UNKNOWN),
-        ({"role": "wizard"}, "?", Look.UNKNOWN),
+        ({"role": "system"}, "S", StyleRole.SYSTEM),
+        ({"role": "system:example_user"}, "S", StyleRole.SYSTEM),
+        ({"role": "developer"}, "D", StyleRole.SYSTEM),
+        ({"role": "user"}, "U", StyleRole.USER),
+        ({"role": "tool", "channel": "commentary"}, "T", StyleRole.TOOL),
+        ({"role": "assistant"}, "F", StyleRole.ASSISTANT),
+        ({"role": "assistant", "channel": "analysis"}, "A", StyleRole.ANALYSIS),
+        ({"role": "assistant", "channel": "commentary"}, "C", StyleRole.COMMENTARY),
+        ({"role": "assistant", "channel": None}, "?", StyleRole.UNKNOWN),
+        ({"role": "wizard"}, "?", StyleRole.UNKNOWN),
     ],
 )
-def test_a_letter_and_a_look(changes: dict[str, Any], letter: str, look: Look) -> None:
+def test_a_letter_and_a_look(changes: dict[str, Any], letter: str, look: StyleRole) -> None:
     found = message(**changes)
     assert (letter_of(found), look_of(found)) == (letter, look)
 
@@ -38,7 +38,7 @@ def test_a_letter_and_a_look(changes: dict[str, Any], letter: str, look: Look) -
 def test_of_a_hidden_message_only_the_role_is_told() -> None:
     assert letter_of(Headline(1, 1, False, "assistant")) == "·"
     assert letter_of(Headline(1, 1, False, "system")) == "S"
-    assert look_of(Headline(1, 1, False, "system")) is Look.QUIET
+    assert look_of(Headline(1, 1, False, "system")) is StyleRole.QUIET
 
 
 def strip(safe: bool, focus: int, room: int) -> str:
@@ -66,7 +66,7 @@ def test_a_cell_leads_to_its_message() -> None:
 
 async def test_a_click_on_the_strip_chooses() -> None:
     projection = tour().project(DEBUG)
-    pane = LetterStrip(PAINTER, STYLE, titled=True)
+    pane = MessageStrip(PAINTER, STYLE, titled=True)
     app = OnePane(pane)
     async with app.run_test(size=(120, 5)) as pilot:
         pane.show(projection, projection.rows(), 15)

@@ -27,7 +27,7 @@ from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import Audience
-from viewer.render.style import Look, Style
+from viewer.render.style import Style, StyleRole
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.outline_lines import OutlineLines
 from viewer.tui.panes.outline_table import OutlineKind
@@ -158,7 +158,7 @@ def test_the_partner_of_the_focus_stands_out() -> None:
     lines = outline(tour().project(DEBUG))
     lines.focus = 15
     line = lines.line(lines.table.row_of(14), 30)
-    assert (line[2].text, line[2].look) == ("14", Look.PARTNER)
+    assert (line[2].text, line[2].look) == ("14", StyleRole.PARTNER)
 
 
 def test_hostile_names_and_texts_are_made_safe(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sources.following import Clock
-from viewer.tui.main.throttle import FRAME, LOOK, OLD, Pace
+from viewer.tui.main.throttle import FRAME, LOOK, OLD, FrameLimiter
 
 
 @pytest.fixture
@@ -14,17 +14,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def pace(clock: Clock) -> Pace:
-    return Pace(clock)
+def pace(clock: Clock) -> FrameLimiter:
+    return FrameLimiter(clock)
 
 
-def test_at_once_after_quiet(pace: Pace) -> None:
+def test_at_once_after_quiet(pace: FrameLimiter) -> None:
     assert pace.frame_is_due and pace.look_is_due
     assert pace.rest(grew=True, changed=False) == 0.0
     assert pace.rest(grew=False, changed=False) == 1.0
 
 
-def test_then_by_frames(pace: Pace, clock: Clock) -> None:
+def test_then_by_frames(pace: FrameLimiter, clock: Clock) -> None:
     with pace.frame():
         clock.now += 0.001
     assert not pace.frame_is_due and pace.look_is_due
@@ -33,7 +33,7 @@ def test_then_by_frames(pace: Pace, clock: Clock) -> None:
     assert pace.frame_is_due
 
 
-def test_everything_is_drawn_less_often(pace: Pace, clock: Clock) -> None:
+def test_everything_is_drawn_less_often(pace: FrameLimiter, clock: Clock) -> None:
     with pace.look():
         clock.now += 0.001
     clock.now += FRAME
@@ -44,7 +44,7 @@ def test_everything_is_drawn_less_often(pace: Pace, clock: Clock) -> None:
     assert pace.look_is_old
 
 
-def test_what_takes_long_waits_long(pace: Pace, clock: Clock) -> None:
+def test_what_takes_long_waits_long(pace: FrameLimiter, clock: Clock) -> None:
     with pace.look():
         clock.now += 0.5
     clock.now += 1.0

@@ -152,4 +152,4 @@ def test_nothing_in_the_readers_of_settings_knows_of_revealing() -> None:
     for name in ("settings.py", "settings_file.py"):
         text = (ROOT / "viewer" / "tui" / name).read_text("utf-8")
         assert "Reveal" not in text
-        assert "ViewState" not in text
+        assert "DisplayState" not in text

@@ -11,20 +11,20 @@ from viewer.tui.panes.calls import Calls
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.problems import Problems
-from viewer.tui.panes.strip_widget import LetterStrip
+from viewer.tui.panes.strip_widget import MessageStrip
 
 
 @pytest.mark.share(quick=12, test=2)
 @pytest.mark.parametrize("size", [(5, 2), (20, 5), (500, 200)])
 @pytest.mark.parametrize("audience", [SAFE, DEBUG], ids=["safe", "debug"])
-@pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, LetterStrip])
+@pytest.mark.parametrize("kind", [Outline, Inspector, Problems, Calls, MessageStrip])
 async def test_a_pane_of_any_size(kind: type, audience: Audience, size: tuple[int, int]) -> None:
     projection = tour().project(audience)
     pane = kind(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=size) as pilot:
         match pane:
-            case Outline() | LetterStrip():
+            case Outline() | MessageStrip():
                 pane.show(projection, projection.rows(), 17)
             case Inspector():
                 pane.show(projection, 17)

@@ -10,7 +10,7 @@ import pytest
 from tests.tui.running import drawn, press, running
 from tests.tui.terminal import Terminal, foreign, left_behind
 from viewer.tui.app import ViewerApp
-from viewer.tui.terminal.output_guard import Barrier
+from viewer.tui.terminal.output_guard import OutputGuard
 
 HOSTILE = {
     "colour": "\x1b[31mred\x1b[0m",
@@ -199,14 +199,14 @@ def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
 @pytest.mark.share(test=2)
 @pytest.mark.parametrize("keys", [[], ["d", "s"], ["d", "r"], ["d", "vertical_line"]])
 async def test_the_net_catches_nothing(hostile: Path, keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Barrier, "caught", 0)
+    monkeypatch.setattr(OutputGuard, "caught", 0)
     async with running(hostile, keys=keys) as pilot:
         for _ in range(8):
             assert "\x1b" not in drawn(pilot)
             await press(pilot, "space", "J")
         await press(pilot, "p", "T", "i", "tab", "tab", "tab", "tab", "C")
         pilot.app.export_screenshot()
-        assert Barrier.caught == 0
+        assert OutputGuard.caught == 0
 
 
 @pytest.mark.share(test=2)

@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 from viewer.resources import bundled
 from viewer.tui.themes.files import ANSI, COLORS, DEFAULT, ThemeError, read_theme
 from viewer.tui.themes.places import theme_names
@@ -27,8 +27,15 @@ XTERM_COLORS = """
 """
 XTERM = dict(zip(ANSI, XTERM_COLORS.split(), strict=True))
 """The sixteen colours as xterm has them."""
-VOICES = [Look.USER, Look.ASSISTANT, Look.ANALYSIS, Look.COMMENTARY, Look.TOOL, Look.SYSTEM]
-DECORATION = {Look.RULE}
+VOICES = [
+    StyleRole.USER,
+    StyleRole.ASSISTANT,
+    StyleRole.ANALYSIS,
+    StyleRole.COMMENTARY,
+    StyleRole.TOOL,
+    StyleRole.SYSTEM,
+]
+DECORATION = {StyleRole.RULE}
 """Strokes, not words."""
 
 
@@ -62,8 +69,8 @@ def pairs(theme: ViewerTheme) -> Iterator[tuple[str, str, str]]:
     for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
         yield from ((name, theme.colors[name], page) for page in pages)
     yield "selected text", theme.colors["text"], theme.colors["selection"]
-    cursor = background_of(theme.styles[Look.CURSOR])
-    assert cursor or theme.styles[Look.CURSOR].reverse
+    cursor = background_of(theme.styles[StyleRole.CURSOR])
+    assert cursor or theme.styles[StyleRole.CURSOR].reverse
     for look, style in theme.styles.items():
         color = color_of(style, theme.colors["text"])
         own = background_of(style)
@@ -80,7 +87,7 @@ def test_these_are_the_themes() -> None:
 def test_a_theme_of_the_program_says_everything(name: str) -> None:
     file = read_theme(bundled("themes", f"{name}.yaml").read_text("utf-8"), name)
     assert set(file.colors) == set(COLORS)
-    assert set(file.looks) == set(Look)
+    assert set(file.looks) == set(StyleRole)
     assert file.title
     assert file.dark is not None
     assert load_theme(name).notice == ""
@@ -103,7 +110,7 @@ def test_strokes_can_be_seen(name: str) -> None:
 def test_voices_have_colours_of_their_own(name: str) -> None:
     theme = load_theme(name)
     assert len({color_of(theme.styles[look], "") for look in VOICES}) == len(VOICES)
-    badges = [background_of(theme.styles[look]) for look in (Look.SAFE_BADGE, Look.DEBUG_BADGE)]
+    badges = [background_of(theme.styles[look]) for look in (StyleRole.SAFE_BADGE, StyleRole.DEBUG_BADGE)]
     assert None not in badges
     assert badges[0] != badges[1]
 
@@ -138,8 +145,8 @@ def test_the_colorblind_theme_is_told_apart_with_every_kind_of_sight(seen: str) 
     styles = theme.styles
     together = [
         VOICES,
-        [Look.ERROR, Look.WARNING, Look.OK, Look.QUIET],
-        [Look.JSON_KEY, Look.JSON_TEXT, Look.JSON_NUMBER],
+        [StyleRole.ERROR, StyleRole.WARNING, StyleRole.OK, StyleRole.QUIET],
+        [StyleRole.JSON_KEY, StyleRole.JSON_TEXT, StyleRole.JSON_NUMBER],
     ]
     close = [
         (one.value, other.value, round(apart, 1))
@@ -148,7 +155,7 @@ def test_the_colorblind_theme_is_told_apart_with_every_kind_of_sight(seen: str) 
         if (apart := difference(color_of(styles[one], ""), color_of(styles[other], ""), seen)) < 10
     ]
     assert close == []
-    badges = [background_of(styles[look]) or "" for look in (Look.SAFE_BADGE, Look.DEBUG_BADGE)]
+    badges = [background_of(styles[look]) or "" for look in (StyleRole.SAFE_BADGE, StyleRole.DEBUG_BADGE)]
     assert difference(badges[0], badges[1], seen) > 25
 
 
@@ -165,8 +172,8 @@ def test_the_plain_theme_has_no_colours() -> None:
     theme = load_theme("plain")
     assert set(theme.colors.values()) == {"default"}
     assert all(style.color is None and style.bgcolor is None for style in theme.styles.values())
-    assert theme.styles[Look.CURSOR] != theme.styles[Look.PLAIN]
-    assert theme.styles[Look.SAFE_BADGE] != theme.styles[Look.DEBUG_BADGE]
+    assert theme.styles[StyleRole.CURSOR] != theme.styles[StyleRole.PLAIN]
+    assert theme.styles[StyleRole.SAFE_BADGE] != theme.styles[StyleRole.DEBUG_BADGE]
 
 
 class ThemedApp(App[None]):
@@ -236,8 +243,8 @@ class TestAThemeOfOnesOwn:
         (tmp_path / "mine.yaml").write_text("like: light\nlooks:\n  user: '#123456'\n")
         theme, light = load_theme("mine", [tmp_path]), load_theme("light")
         assert theme.notice == ""
-        assert theme.styles[Look.USER] == Style(color="#123456")
-        assert theme.styles[Look.TOOL] == light.styles[Look.TOOL]
+        assert theme.styles[StyleRole.USER] == Style(color="#123456")
+        assert theme.styles[StyleRole.TOOL] == light.styles[StyleRole.TOOL]
         assert not theme.dark
         assert "mine" in theme_names([tmp_path])
 

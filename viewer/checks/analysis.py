@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from viewer.checks.context import Read
-from viewer.checks.queue import Checker, Ended, Messages
-from viewer.index.batch import Run
+from viewer.checks.queue import CheckQueue, Ended, Messages
+from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import Closed, Event, Grew, Opened, Started, Strayed
 from viewer.model.messages import Stray, Transcript
 from viewer.reading.bodies import Decoder
-from viewer.reading.format import Dialect
+from viewer.reading.format import FormatTraits
 from viewer.reading.open_bodies import OpenMessages
 
 LARGEST_AHEAD = 64 * 1024
@@ -21,11 +21,11 @@ MOST_WAITING = 20_000
 """So many events wait for their checks at most; a run of messages is one."""
 
 
-class Examiner:
+class Analysis:
     """Takes the events of a parser in their order; bodies are read through `read`."""
 
     def __init__(
-        self, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None, *, defers: bool = False
+        self, read: Read, dialects: Mapping[str, FormatTraits], ids: Decoder | None = None, *, defers: bool = False
     ) -> None:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
@@ -34,7 +34,7 @@ class Examiner:
         """The numbers of the messages that are still open."""
         self.is_partial = False
         """More of the input is there, and has not been read: what is open now is not known before it is closed."""
-        self._checker = Checker(self.index, read, dialects, ids)
+        self._checker = CheckQueue(self.index, read, dialects, ids)
         self.findings = self._checker.findings
         self.calls = self._checker.calls
         self._defers = defers
@@ -70,7 +70,7 @@ class Examiner:
             self._checker.add(event)
         self._check()
 
-    def take_run(self, run: Run) -> None:
+    def take_run(self, run: MessageBatch) -> None:
         """Whole messages that need no parser."""
         first = len(self.index) + 1
         self.index.extend(run)

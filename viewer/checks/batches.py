@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.checks.context import Case
+from viewer.checks.context import CheckContext
 from viewer.checks.prefilter import Need
 from viewer.checks.prefilter_numpy import suspects
 from viewer.checks.text import MESSAGE_CHECKS, check_json
@@ -16,7 +16,7 @@ from viewer.reading.stops import is_stop_expected
 from viewer.scan.blocks import MESSAGE_LENGTH, START_LENGTH
 
 if TYPE_CHECKING:
-    from viewer.checks.queue import Checker, Messages
+    from viewer.checks.queue import CheckQueue, Messages
     from viewer.reading.text_state import TextGrammar
 
 MOST_BYTES = 1024 * 1024
@@ -25,7 +25,7 @@ MOST_ROWS = 8192
 _JSON_AND_TOOLS, _ALL, _ALL_AND_HEADER = Need.JSON_AND_TOOLS.value, Need.ALL.value, Need.ALL_AND_HEADER.value
 
 
-def check_run(checker: Checker, work: Messages, size: int) -> int:
+def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
     """Check the first of these messages, about so many bytes of them; returns the number of the last one checked."""
     first = work.first
     columns = checker.index.bounds(first, min(work.last, first + MOST_ROWS - 1))
@@ -43,7 +43,7 @@ def check_run(checker: Checker, work: Messages, size: int) -> int:
     return first + count - 1
 
 
-def _needs(checker: Checker, first: int, count: int) -> NDArray[np.uint8]:
+def _needs(checker: CheckQueue, first: int, count: int) -> NDArray[np.uint8]:
     """What each message needs by its header and ending alone."""
     headers, flags = checker.index.kinds(first, first + count - 1)
     keys = np.frombuffer(headers, np.uint32).astype(np.int64) << 8 | np.frombuffer(flags, np.uint8)
@@ -55,14 +55,14 @@ def _needs(checker: Checker, first: int, count: int) -> NDArray[np.uint8]:
 
 
 def _check_rows(
-    checker: Checker, grammar: TextGrammar, first: int, needs: NDArray[np.uint8], data: bytes, base: int
+    checker: CheckQueue, grammar: TextGrammar, first: int, needs: NDArray[np.uint8], data: bytes, base: int
 ) -> None:
     index, tools = checker.index, checker.tools
     rows = np.flatnonzero(needs)
     before = -1
     for row, need in zip(rows.tolist(), needs[rows].tolist(), strict=True):
         if row > before + 1:
-            tools.pass_by(index.turn(first + row - 1))
+            tools.skip_messages(index.turn(first + row - 1))
         before = row
         message = index[first + row]
         start, end = message.pieces[0].start - base, message.pieces[0].end - base
@@ -73,10 +73,10 @@ def _check_rows(
             check(case)
         tools.take(case)
     if before < len(needs) - 1:
-        tools.pass_by(index.turn(first + len(needs) - 1))
+        tools.skip_messages(index.turn(first + len(needs) - 1))
 
 
-def _report_header(case: Case, grammar: TextGrammar, data: bytes, base: int) -> None:
+def _report_header(case: CheckContext, grammar: TextGrammar, data: bytes, base: int) -> None:
     """What the parser reports of the header and the stop of a plain message."""
     message, number = case.message, case.message.number
     assert message.body_span is not None and message.stop is not None

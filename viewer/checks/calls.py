@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import field
 
-from viewer.checks.context import Case
+from viewer.checks.context import CheckContext
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.model.messages import Channel, Ending, Span
 from viewer.reading.header import is_tool
@@ -23,7 +23,7 @@ _REPORTED = {
 
 
 @mutable
-class TurnNotes:
+class TurnState:
     """What is compared within a turn."""
 
     has_ok: bool = False
@@ -40,20 +40,20 @@ class ToolChecks:
     def __init__(self, ledger: CallLedger) -> None:
         self._ledger = ledger
         self._declarations = Declarations()
-        self._notes = TurnNotes()
+        self._notes = TurnState()
         self._turn = 0
 
     def start_transcript(self) -> None:
         """Another transcript begins: its declarations and calls are its own."""
         self._ledger.start_transcript()
         self._declarations = Declarations()
-        self._notes, self._turn = TurnNotes(), 0
+        self._notes, self._turn = TurnState(), 0
 
     def declare(self, text: str) -> None:
         """A function list of 0.1."""
         self._declarations.read_function_list(text)
 
-    def take(self, case: Case) -> None:
+    def take(self, case: CheckContext) -> None:
         """The next settled message."""
         self._enter_turn(case.turn)
         header = case.message.header
@@ -65,18 +65,18 @@ class ToolChecks:
             self._other(case)
         self._compare_turn(case)
 
-    def pass_by(self, turn: int) -> None:
+    def skip_messages(self, turn: int) -> None:
         """Messages that are no calls or replies, declare nothing and do not end as calls; the turn of the last one."""
         self._enter_turn(turn)
-        self._ledger.pass_by()
+        self._ledger.skip_messages()
 
     def _enter_turn(self, turn: int) -> None:
         if turn != self._turn:
             self._ledger.enter_turn(turn)
-            self._notes, self._turn = TurnNotes(), turn
+            self._notes, self._turn = TurnState(), turn
 
-    def _other(self, case: Case) -> None:
-        self._ledger.pass_by()
+    def _other(self, case: CheckContext) -> None:
+        self._ledger.skip_messages()
         header = case.message.header
         if header.role in ("system", "developer") and not header.malformed:
             self._declarations.read(case.body.text)
@@ -86,14 +86,14 @@ class ToolChecks:
             if member:
                 self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
 
-    def _compare_turn(self, case: Case) -> None:
+    def _compare_turn(self, case: CheckContext) -> None:
         """W-CALL-MIXED: both ways to call a tool in one turn."""
         if self._notes.call_token:
             for number, (start, end) in self._notes.json_calls:
                 case.add("W-CALL-MIXED", "turn", start, end, number)
             self._notes.json_calls.clear()
 
-    def _call(self, case: Case) -> None:
+    def _call(self, case: CheckContext) -> None:
         message, header = case.message, case.message.header
         self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
         needs_id = case.transcript.dialect.call_ids
@@ -110,7 +110,7 @@ class ToolChecks:
         if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
             self._check_arguments(case, recipient)
 
-    def _check_arguments(self, case: Case, tool: str) -> None:
+    def _check_arguments(self, case: CheckContext, tool: str) -> None:
         if case.json_fault is not None or case.node is None:
             return
         node = case.node
@@ -121,7 +121,7 @@ class ToolChecks:
         for fault in self._declarations.check_node(tool, node):
             case.report_in_body("E-CALL-SCHEMA", fault.reason, fault.start, fault.end)
 
-    def _check_shape(self, case: Case) -> None:
+    def _check_shape(self, case: CheckContext) -> None:
         """E-CALL-SCHEMA of a JSON call that is no object or, in 0.1, names no tool."""
         names_tool = case.transcript.dialect.name == "openchatml-0.1"
         if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
@@ -131,7 +131,7 @@ class ToolChecks:
         elif names_tool:
             self._check_name(case, case.node)
 
-    def _check_name(self, case: Case, node: JsonNode) -> None:
+    def _check_name(self, case: CheckContext, node: JsonNode) -> None:
         name, arguments = node.get("name"), node.get("arguments")
         if name is None:
             end = node.end - 1 if node.closed else node.end
@@ -143,7 +143,7 @@ class ToolChecks:
         if arguments is not None and arguments.kind is not JsonKind.OBJECT:
             case.report_in_body("E-CALL-SCHEMA", "not-an-object", arguments.start, arguments.end)
 
-    def _deadline(self, case: Case) -> int | None:
+    def _deadline(self, case: CheckContext) -> int | None:
         if b'"deadline_ms"' not in case.json:
             return None
         value = _loaded(case.json)
@@ -152,7 +152,7 @@ class ToolChecks:
         deadline = value.get("deadline_ms") if isinstance(value, dict) else None
         return int(deadline) if isinstance(deadline, int | float) and _is_sane(deadline) else None
 
-    def _reply(self, case: Case) -> None:
+    def _reply(self, case: CheckContext) -> None:
         dialect = case.transcript.dialect
         row = self._ledger.add_reply(
             case.message, lambda: _id_place(case), dialect.call_ids, notes_inferred=dialect.infers_calls
@@ -160,7 +160,7 @@ class ToolChecks:
         self._read_envelope(case, row)
         self._look_at_time(case, row)
 
-    def _look_at_time(self, case: Case, row: int) -> None:
+    def _look_at_time(self, case: CheckContext, row: int) -> None:
         ledger = self._ledger
         deadline = ledger.deadline_ms(row)
         latency = ledger.latency_ms(row) if deadline is not None else None
@@ -172,7 +172,7 @@ class ToolChecks:
         case.report("E-TOOL-TIMEOUT", "late", (start, start))
         ledger.set_late(row, case.message.number, latency - deadline)
 
-    def _read_envelope(self, case: Case, row: int) -> None:
+    def _read_envelope(self, case: CheckContext, row: int) -> None:
         constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
         if not case.begins_object:
             if constrained and case.json_fault is None and case.node:
@@ -187,7 +187,7 @@ class ToolChecks:
             self._compare_siblings(case, True)
         self._judge(case, row, value)
 
-    def _judge(self, case: Case, row: int, value: dict[str, object]) -> None:
+    def _judge(self, case: CheckContext, row: int, value: dict[str, object]) -> None:
         code = _error_code(value.get("error"))
         if code is None and value.get("ok") is not False:
             return
@@ -202,7 +202,7 @@ class ToolChecks:
         if self._ledger.state(row) in (CallState.OK, CallState.CANCELLED):
             self._ledger.set_state(row, state)
 
-    def _compare_siblings(self, case: Case, has_ok: bool) -> None:
+    def _compare_siblings(self, case: CheckContext, has_ok: bool) -> None:
         """W-REPLY-ENVELOPE: a reply that lacks `ok` where others of its turn have it."""
         notes = self._notes
         notes.has_ok |= has_ok
@@ -215,7 +215,7 @@ class ToolChecks:
             notes.lacking.clear()
 
 
-def _is_unaddressed_call(case: Case) -> bool:
+def _is_unaddressed_call(case: CheckContext) -> bool:
     """True for a call without a recipient: one of 0.1 that names no tool, or one with a constraint in its body."""
     header = case.message.header
     if header.recipient is not None or header.channel is not Channel.COMMENTARY or header.malformed:
@@ -223,7 +223,7 @@ def _is_unaddressed_call(case: Case) -> bool:
     return case.json_start > 0 or (case.transcript.dialect.name == "openchatml-0.1" and header.constrained)
 
 
-def _is_json(case: Case) -> bool:
+def _is_json(case: CheckContext) -> bool:
     return (case.message.header.content_type or "").lower() == "json" or case.json_start > 0
 
 
@@ -235,7 +235,7 @@ def _loaded(data: bytes) -> object:
         return None
 
 
-def _value(case: Case) -> object:
+def _value(case: CheckContext) -> object:
     """The same for text that may have been looked at already; numbers in it count for nothing."""
     if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
         return case.glance.value
@@ -272,7 +272,7 @@ def _without_key(place: Span, key: str) -> Span:
     return (start + len(key), end) if end - start > len(key) else place
 
 
-def _id_place(case: Case) -> Span:
+def _id_place(case: CheckContext) -> Span:
     """Where the call id stands, or should stand: at the end of the words that belong to `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:

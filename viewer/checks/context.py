@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 
 from viewer.model.messages import Message, Span
 from viewer.reading.bodies import Body
-from viewer.reading.format import Dialect
+from viewer.reading.format import FormatTraits
 from viewer.reading.yaml_header import HarmonyProfile
 from viewer.syntax.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
 from viewer.values import mutable
@@ -37,7 +37,7 @@ _CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
 _Value = TypeVar("_Value")
 
 
-class once(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
+class lazy_property(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
     """A property that is worked out when it is first asked for; without the lock of `cached_property`."""
 
     def __init__(self, work_out: Callable[[Any], _Value]) -> None:
@@ -48,12 +48,12 @@ class once(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
         self._name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> once[_Value]: ...
+    def __get__(self, instance: None, owner: type) -> lazy_property[_Value]: ...
 
     @overload
     def __get__(self, instance: object, owner: type) -> _Value: ...
 
-    def __get__(self, instance: object | None, owner: type) -> _Value | once[_Value]:
+    def __get__(self, instance: object | None, owner: type) -> _Value | lazy_property[_Value]:
         if instance is None:
             return self
         value = instance.__dict__[self._name] = self._work_out(instance)
@@ -61,22 +61,22 @@ class once(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
 
 
 @mutable
-class Transcribed:
+class TranscriptFacts:
     """What the checks must know of the transcript that a message belongs to."""
 
-    dialect: Dialect
+    dialect: FormatTraits
     profile: HarmonyProfile
 
 
 @dataclass
-class Case:
+class CheckContext:
     """A message, its body, and a way to report on it."""
 
     message: Message
     turn: int
     body: Body
     read: Read
-    transcript: Transcribed
+    transcript: TranscriptFacts
     add: Report
     cut: array[int]
     """Receives the number of the message if parts of its body are hidden."""
@@ -91,14 +91,14 @@ class Case:
         """A diagnostic at these bytes of what was meant."""
         self.report(code, reason, self.body.source_span(start, end), count)
 
-    @once
+    @lazy_property
     def words(self) -> bytes:
         """The bytes from the beginning of the message to its body, or as many as a header may have."""
         start, end = self.message.span
         body = self.message.body_span
         return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
 
-    @once
+    @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
         """What stands before the body, after it, and first in bytes that several messages share."""
         start, end = self.message.span
@@ -136,33 +136,33 @@ class Case:
         at = self.message.span[0] + (min(places) if places else 0)
         return at, at
 
-    @once
+    @lazy_property
     def json_start(self) -> int:
         """Where JSON begins in the meant bytes: after a constraint that stands in the body by mistake."""
         match = _CONSTRAINT_IN_BODY.match(self.body.data)
         return match.end() if match else 0
 
-    @once
+    @lazy_property
     def json(self) -> bytes:
         """The meant bytes as far as they may be JSON."""
         return self.body.data[self.json_start :] if self.json_start else self.body.data
 
-    @once
+    @lazy_property
     def begins_object(self) -> bool:
         """Whether the body begins as a JSON object does."""
         return BEGINS_OBJECT.match(self.json) is not None
 
-    @once
+    @lazy_property
     def glance(self) -> JsonGlance:
         """What a quick look at the body as JSON shows."""
         return glance(self.json)
 
-    @once
+    @lazy_property
     def json_fault(self) -> JsonFault | None:
         """What is wrong with the body as JSON."""
         return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
 
-    @once
+    @lazy_property
     def node(self) -> JsonNode | None:
         """The body as JSON; positions count the meant bytes."""
         return read_json(self.json, self.json_start).node

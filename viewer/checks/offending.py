@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.diagnostic import Diagnostic, has_value
 
 LONGEST_VALUE = 40
@@ -13,7 +13,7 @@ LONGEST_VALUE = 40
 _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 
-_KEY_BEFORE = rarely(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
+_KEY_BEFORE = lazy_regex(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
 _IDS = ("W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN")
 _TYPED = ("W-RECORD-UNKNOWN", "I-RECORD-UNKNOWN", "W-PART-UNKNOWN")
 """Codes whose span is a JSON value; the text names the type of the object that it is or belongs to."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from viewer.checks.context import Transcribed
+from viewer.checks.context import TranscriptFacts
 from viewer.checks.text import has_faulty_header
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Ending, Message, Span
@@ -30,7 +30,7 @@ class Need(IntEnum):
 class Needs:
     """Knows the needs of one transcript. Messages of equal look keys have the same."""
 
-    def __init__(self, index: MessageIndex, transcript: Transcribed) -> None:
+    def __init__(self, index: MessageIndex, transcript: TranscriptFacts) -> None:
         self._index = index
         self._transcript = transcript
         self._known: dict[int, Need] = {}
@@ -43,7 +43,7 @@ class Needs:
         return known
 
 
-def _need(message: Message, transcript: Transcribed) -> Need:
+def _need(message: Message, transcript: TranscriptFacts) -> Need:
     header = message.header
     if has_faulty_header(message, transcript):
         return Need.ALL

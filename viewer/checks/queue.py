@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from viewer.checks.calls import ToolChecks
-from viewer.checks.context import Case, Read, Transcribed
+from viewer.checks.context import CheckContext, Read, TranscriptFacts
 from viewer.checks.prefilter import Need, Needs, is_odd, plain_body
 from viewer.checks.text import MESSAGE_CHECKS, check_json, find_nul
 from viewer.index.calls import CallLedger
@@ -19,8 +19,8 @@ from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import Body, Decoder, Run, read_body
-from viewer.reading.format import Dialect
+from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
+from viewer.reading.format import FormatTraits
 from viewer.reading.yaml_header import profile
 from viewer.syntax.utf8 import ill_formed, whole_characters
 from viewer.values import frozen
@@ -58,11 +58,11 @@ class Ended:
 Work = Event | Messages | Ended
 
 
-class Checker:
+class CheckQueue:
     """Takes work in the order of the input, and does it when it is told to."""
 
     def __init__(
-        self, index: MessageIndex, read: Read, dialects: Mapping[str, Dialect], ids: Decoder | None = None
+        self, index: MessageIndex, read: Read, dialects: Mapping[str, FormatTraits], ids: Decoder | None = None
     ) -> None:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
@@ -78,7 +78,7 @@ class Checker:
         self.needs: Needs
         """What the messages of the current transcript need."""
         self._has_begun = False
-        self._transcribed: Transcribed
+        self._transcribed: TranscriptFacts
         self.cut = array("I")
         """The numbers of shown messages with hidden parts."""
         self.checked_to = 0
@@ -161,7 +161,7 @@ class Checker:
         if self._has_begun:
             self.tools.start_transcript()
         self._has_begun = True
-        self._transcribed = Transcribed(self._dialects[transcript.dialect], profile(transcript.header))
+        self._transcribed = TranscriptFacts(self._dialects[transcript.dialect], profile(transcript.header))
         self.needs = Needs(self.index, self._transcribed)
 
     def _end(self) -> None:
@@ -176,7 +176,7 @@ class Checker:
     def _closed(self, message: Message) -> None:
         need, data = self._need(message)
         if need is Need.NOTHING:
-            self.tools.pass_by(self.index.turn(message.number))
+            self.tools.skip_messages(self.index.turn(message.number))
         else:
             case = self.case_of(message, data)
             for check in (check_json,) if need is Need.JSON_AND_TOOLS else MESSAGE_CHECKS:
@@ -206,14 +206,14 @@ class Checker:
         need = self.needs.of(message.number, self.index.look_key(message.number))
         return need, data[body[0] - start : body[1] - start]
 
-    def case_of(self, message: Message, data: bytes | None) -> Case:
+    def case_of(self, message: Message, data: bytes | None) -> CheckContext:
         """A message as the checks see it; the bytes of its body, where those are as they were written."""
         if data is None:
             body = read_body(message.pieces, self.read, self._ids)
         else:
-            body = Body(data, [Run(0, len(data), message.pieces[0].start, len(data), True)])
+            body = Body(data, [ByteRun(0, len(data), message.pieces[0].start, len(data), True)])
         turn = self.index.turn(message.number)
-        return Case(message, turn, body, self.read, self._transcribed, self.report, self.cut, self.checked_to)
+        return CheckContext(message, turn, body, self.read, self._transcribed, self.report, self.cut, self.checked_to)
 
     def _strayed(self, stray: Stray) -> None:
         start, end = stray.span

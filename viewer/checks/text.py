@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from viewer.checks.context import Case, Transcribed
+from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import is_function
 from viewer.model.messages import Channel, Coding, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
@@ -20,7 +20,7 @@ from viewer.syntax.utf8 import ill_formed
 _NULS = re.compile(rb"\0++")
 
 
-def check_encoding(case: Case) -> None:
+def check_encoding(case: CheckContext) -> None:
     """W-ENCODING: bytes that are no UTF-8, and NUL."""
     for start, end in _spans_of_bytes(case):
         data = case.read(start, end)
@@ -30,7 +30,7 @@ def check_encoding(case: Case) -> None:
             case.report("W-ENCODING", "nul", nul, nul[1] - nul[0])
 
 
-def _spans_of_bytes(case: Case) -> list[Span]:
+def _spans_of_bytes(case: CheckContext) -> list[Span]:
     """All bytes of the message, each of the input looked at once where messages share them."""
     pieces = case.message.pieces
     if len(pieces) > 1:
@@ -46,26 +46,26 @@ def find_nul(data: bytes, base: int) -> Iterator[Span]:
         yield base + run.start(), base + run.end()
 
 
-def check_hidden_characters(case: Case) -> None:
+def check_hidden_characters(case: CheckContext) -> None:
     """W-TEXT-HIDDEN-CHARACTERS: invisible and reordering characters in a body."""
     for kind, start, end in find_hidden_characters(case.body.data):
         case.report_in_body("W-TEXT-HIDDEN-CHARACTERS", kind, start, end)
 
 
-def check_channel(case: Case) -> None:
+def check_channel(case: CheckContext) -> None:
     """E-PARSE-CHANNEL-MISSING, where the dialect or the profile requires channels."""
     if _lacks_channel(case.message.header, case.transcript):
         case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
 
 
-def _lacks_channel(header: Header, transcript: Transcribed) -> bool:
+def _lacks_channel(header: Header, transcript: TranscriptFacts) -> bool:
     if header.channel_given is not None or header.malformed or not header.complete:
         return False
     by_dialect = transcript.dialect.channel_required and header.role == "assistant"
     return by_dialect or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
 
 
-def check_call_channel(case: Case) -> None:
+def check_call_channel(case: CheckContext) -> None:
     """W-CALL-CHANNEL: a function called outside the channel for calls."""
     header = case.message.header
     if _is_call_elsewhere(header, case.transcript):
@@ -75,14 +75,14 @@ def check_call_channel(case: Case) -> None:
         case.report("W-CALL-CHANNEL", None, (place[0] + lead, place[1]))
 
 
-def _is_call_elsewhere(header: Header, transcript: Transcribed) -> bool:
+def _is_call_elsewhere(header: Header, transcript: TranscriptFacts) -> bool:
     if header.role != "assistant" or not is_tool(header.recipient) or transcript.dialect.name == "openchatml-1.x":
         return False
     channel = header.channel.value if header.channel else None
     return is_function(header.recipient or "") and channel != transcript.profile.tool_calls_in
 
 
-def check_preamble(case: Case) -> None:
+def check_preamble(case: CheckContext) -> None:
     """E-PERM-VISIBILITY: `intent=preamble` where it has no force."""
     reason = _powerless_preamble(case.message)
     if reason:
@@ -100,7 +100,7 @@ def _powerless_preamble(message: Message) -> str | None:
     return "preamble-on-call" if is_tool(header.recipient) or message.ending is Ending.CALL else None
 
 
-def has_faulty_header(message: Message, transcript: Transcribed) -> bool:
+def has_faulty_header(message: Message, transcript: TranscriptFacts) -> bool:
     """Whether header and ending alone give something to report; messages that are alike in them are alike in this."""
     header = message.header
     return (
@@ -110,7 +110,7 @@ def has_faulty_header(message: Message, transcript: Transcribed) -> bool:
     )
 
 
-def check_thoughts(case: Case) -> None:
+def check_thoughts(case: CheckContext) -> None:
     """E-PERM-VISIBILITY: a thought block in a shown body. W-MARKER-IN-BODY: a think tag in the middle of a line."""
     if case.message.header.role != "assistant" or not is_user_safe(case.message):
         return
@@ -136,7 +136,7 @@ def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
     return []
 
 
-def check_template_marks(case: Case) -> None:
+def check_template_marks(case: CheckContext) -> None:
     """Tokens and marks of a chat template in a body that the end user sees."""
     if not is_user_safe(case.message):
         return
@@ -160,7 +160,7 @@ def check_template_marks(case: Case) -> None:
                 case.report_in_body("W-MARKER-IN-BODY", "template", *first_token(case.body.data, start, end))
 
 
-def check_json(case: Case) -> None:
+def check_json(case: CheckContext) -> None:
     """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
     if case.message.ending is Ending.OPEN:
         return
@@ -172,29 +172,29 @@ def check_json(case: Case) -> None:
             case.report_in_body("W-JSON-DUPLICATE-KEY", None, one.start, one.end, one.count)
 
 
-def _may_repeat_a_key(case: Case) -> bool:
+def _may_repeat_a_key(case: CheckContext) -> bool:
     return case.glance.repeats if case.glance.valid else case.json_fault is None
 
 
-def _is_constrained_json(case: Case) -> bool:
+def _is_constrained_json(case: CheckContext) -> bool:
     header = case.message.header
     return header.constrained and (header.content_type or "").lower() == "json" and not _is_unspelled(case)
 
 
-def _is_unspelled(case: Case) -> bool:
+def _is_unspelled(case: CheckContext) -> bool:
     """Token ids that stand as numbers say nothing of the text that they spell."""
     by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
     return by_ids and "⟨".encode() in case.body.data
 
 
-def _may_be_json(case: Case) -> bool:
+def _may_be_json(case: CheckContext) -> bool:
     header = case.message.header
     by_type = (header.content_type or "").lower() == "json"
     by_role = header.role == "tool" or is_tool(header.recipient) or case.json_start > 0
     return by_type or (by_role and case.begins_object)
 
 
-MESSAGE_CHECKS: tuple[Callable[[Case], None], ...] = (
+MESSAGE_CHECKS: tuple[Callable[[CheckContext], None], ...] = (
     check_encoding,
     check_channel,
     check_call_channel,

@@ -15,14 +15,14 @@ from viewer.cli.output import Output
 from viewer.cli.rewritten import retried
 from viewer.document.document import Document, Finding
 from viewer.errors import ViewerError
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.index.findings import MOST_PER_CODE
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
 from viewer.render.github import workflow_command, workflow_notice
 from viewer.render.json_lines import encode, finding_line, more_line, summary_line
 from viewer.render.sarif import sarif
-from viewer.render.style import Line, Part, Printable, own
+from viewer.render.style import Line, Part, Printable, trusted
 
 if TYPE_CHECKING:
     from viewer.render.junit import Suite
@@ -185,8 +185,8 @@ def _text(report: Report, output: Output, with_source: bool) -> Iterator[Line]:
         if with_source:
             yield from source_lines(finding, document.line_text(finding), output.width, output.style)
     for name, code, count in report.take_more():
-        lead = output.style.name(f"{name}: ") if report.inputs.several else own("")
-        yield Part(lead), Part(own(more_words(code, count)))
+        lead = output.style.name(f"{name}: ") if report.inputs.several else trusted("")
+        yield Part(lead), Part(trusted(more_words(code, count)))
 
 
 def _json(report: Report) -> Iterator[Printable]:
@@ -203,7 +203,7 @@ def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
         report.count(document)
         more = [more_words(code, count) for code, count in document.more_findings.items()]
-        yield Suite(document.name, DIALECTS.title(document.detection.dialect), document.findings(), more)
+        yield Suite(document.name, FORMATS.title(document.detection.dialect), document.findings(), more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:
         yield Suite(name, "unread", [], [], why)

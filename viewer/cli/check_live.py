@@ -11,7 +11,7 @@ from viewer.document.live import LiveDocument
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
 from viewer.render.github import workflow_command, workflow_notice
 from viewer.render.json_lines import finding_line, more_line, reset_line, stalled_line, summary_line
-from viewer.render.style import Part, Printable, own
+from viewer.render.style import Part, Printable, trusted
 from viewer.sources.changes import Reason
 
 Lines = Callable[[LiveDocument, Finding], Iterator[Printable]]
@@ -98,7 +98,7 @@ class LiveReport:
             elif self._form == "github":
                 self._output.write([workflow_notice(self._document.name, more_words(code, count))])
             else:
-                self._output.write_styled([(Part(own(more_words(code, count))),)])
+                self._output.write_styled([(Part(trusted(more_words(code, count))),)])
 
     def sum_up(self) -> None:
         """The last line."""

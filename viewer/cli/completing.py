@@ -23,9 +23,9 @@ def files(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 def dialects(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """What --format takes."""
-    from viewer.formats import DIALECTS
+    from viewer.formats import FORMATS
 
-    return beginning(incomplete, ((name, DIALECTS.title(name)) for name in DIALECTS))
+    return beginning(incomplete, ((name, FORMATS.title(name)) for name in FORMATS))
 
 
 def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:

@@ -9,8 +9,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.render.sanitize import safe_line
-from viewer.render.style import own
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import trusted
 from viewer.render.table import Cell, table_lines
 from viewer.sources.limits import size_text
 
@@ -43,8 +43,8 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
     else:
         absent = "" if path.exists() else "  (not there; ocmlview config --init writes it)"
         places: list[list[Cell]] = [
-            [own("settings"), name(tilde(path) + absent)],
-            [own("themes"), name(tilde(themes_folder()))],
+            [trusted("settings"), name(tilde(path) + absent)],
+            [trusted("themes"), name(tilde(themes_folder()))],
         ]
         output.write_styled(table_lines(("files", ""), places, output.width, output.style))
         output.write_styled([()])
@@ -82,4 +82,4 @@ def _key_rows(settings: Settings, ascii_only: bool) -> Iterator[tuple[Cell, Cell
 
     for action in settings.actions:
         keys = [*(shown_key(key, ascii=ascii_only) for key in action.keys), *(f"y {key}" for key in action.after_yank)]
-        yield own(action.id), safe_line(" ".join(keys) or "-"), own(action.help)
+        yield trusted(action.id), sanitize_line(" ".join(keys) or "-"), trusted(action.help)

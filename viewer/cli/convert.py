@@ -14,7 +14,7 @@ from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.errors import ViewerError
 from viewer.formats import WRITERS
-from viewer.formats.leak_check import unhidden_count
+from viewer.formats.leak_check import count_leaks
 from viewer.formats.text.quoted_marks import refuse_quoted_marks
 from viewer.model.visibility import Reveal
 
@@ -66,6 +66,6 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
 
 def _say_what_opens(projection: Projection, messages: list[ShownMessage], text: str, target: str) -> None:
     """For someone who had hidden messages written: which of them the other dialect cannot keep hidden."""
-    count = 0 if projection.audience.is_safe else unhidden_count(text, target, messages, projection.transcripts())
+    count = 0 if projection.audience.is_safe else count_leaks(text, target, messages, projection.transcripts())
     if count:
         say(f"{count:,} {'message' if count == 1 else 'messages'} hidden here would be shown in {target}.")

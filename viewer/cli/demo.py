@@ -10,7 +10,7 @@ from viewer.cli.inputs import Inputs
 from viewer.cli.output import Output
 from viewer.cli.show import print_live, print_text
 from viewer.cli.terminal import take_keyboard
-from viewer.cli.view import Wanted, open_viewer
+from viewer.cli.view import ViewRequest, open_viewer
 from viewer.model.visibility import Audience, Reveal
 from viewer.resources import bundled
 
@@ -29,7 +29,7 @@ def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: st
     tour = str(bundled("samples", "tour.ocml"))
     if not take_keyboard():
         return print_text(Inputs((tour,), None, options.reading_options(None)), audience, output)
-    return open_viewer((tour,), Wanted(audience, output.style, color=color))
+    return open_viewer((tour,), ViewRequest(audience, output.style, color=color))
 
 
 def _play(audience: Audience, output: Output, color: str) -> int:
@@ -39,4 +39,4 @@ def _play(audience: Audience, output: Output, color: str) -> int:
     with played(told) as (path, player):
         if not take_keyboard():
             return print_live(Followed(path, is_finished=player.is_finished), audience, output)
-        return open_viewer((path,), Wanted(audience, output.style, color=color, follow=True))
+        return open_viewer((path,), ViewRequest(audience, output.style, color=color, follow=True))

@@ -11,7 +11,7 @@ import click
 
 from viewer.errors import ViewerError
 from viewer.render.crash import take_faults
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 
 FINE = 0
 FINDINGS = 1
@@ -31,7 +31,7 @@ class PipeClosed(Exception):  # noqa: N818
 def say(sentence: str) -> None:
     """One line for the person, on standard error. It may quote a file name, never a transcript."""
     if sys.stderr is not None:
-        line = safe_line(sentence, _LONGEST_SENTENCE).encode("utf-8", "replace")
+        line = sanitize_line(sentence, _LONGEST_SENTENCE).encode("utf-8", "replace")
         with suppress(OSError):  # nobody may be there to read it
             sys.stderr.write(line.decode(sys.stderr.encoding or "ascii", "replace") + "\n")
             sys.stderr.flush()

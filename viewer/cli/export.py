@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import click
 
-from viewer.atomic_file import WholeFile
+from viewer.atomic_file import AtomicFile
 from viewer.cli import completing, options
 from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import mention_if_empty, refuse_if_unknown
@@ -74,7 +74,7 @@ def _export(document: Document, audience: Audience, exporter: Exporter, target: 
         say_what_is_withheld(projection)
         return
     private = not audience.is_safe
-    whole = WholeFile(Path(target), overwrite=force, private=private, never=Path(document.name))
+    whole = AtomicFile(Path(target), overwrite=force, private=private, never=Path(document.name))
     with ended_tidily(), whole as file:
         for piece in pieces:
             file.write(piece)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from colorsys import rgb_to_hls
 from pathlib import Path
 
-from viewer.render.strip_controls import netted
-from viewer.render.style import Line, Look
+from viewer.render.strip_controls import strip_controls
+from viewer.render.style import Line, StyleRole
 from viewer.syntax.yaml_plain import read_plain
 from viewer.syntax.yaml_reader import LARGEST
 from viewer.values import frozen
@@ -27,9 +27,9 @@ class FirstColors:
 
     def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
         """The line; each part over the colours of the line."""
-        return "".join(f"\x1b[0;{base}{self._look(part.look)}m{netted(part.text, ascii_only)}" for part in line)
+        return "".join(f"\x1b[0;{base}{self._look(part.look)}m{strip_controls(part.text, ascii_only)}" for part in line)
 
-    def _look(self, look: Look) -> str:
+    def _look(self, look: StyleRole) -> str:
         return self.looks.get(look.value, "")
 
 

@@ -40,7 +40,7 @@ Taken = Callable[[], None]
 
 
 @frozen
-class Wish:
+class FirstPageRequest:
     """What would be shown, and how."""
 
     path: str
@@ -53,7 +53,7 @@ class Wish:
 
 
 @contextmanager
-def first_screen(wish: Wish) -> Iterator[Taken | None]:
+def first_screen(wish: FirstPageRequest) -> Iterator[Taken | None]:
     """Print the first page, if there can be one; inside, the app is loaded and run."""
     page = _page(wish)
     if page is None:
@@ -69,7 +69,7 @@ def first_screen(wish: Wish) -> Iterator[Taken | None]:
         yield taking.take_over
 
 
-def _page(wish: Wish) -> str | None:
+def _page(wish: FirstPageRequest) -> str | None:
     """What is written for it; None where the app had better begin by itself."""
     from viewer.tui.transcript.first_page import first_page
 

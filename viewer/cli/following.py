@@ -12,12 +12,12 @@ from viewer.cli.interruption import Interruption
 from viewer.cli.output import has_reader
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.errors import FileRewrittenError
-from viewer.sources.changes import WAITING, Condition, Reason
+from viewer.sources.changes import WAITING, Reason, SourceCondition
 from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.newest import NewestFile
-from viewer.sources.watcher import FolderWake, Polling, Watch
+from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05
 """So many seconds lie between two looks at the file where nothing wakes us."""
@@ -49,7 +49,7 @@ class Printer(Protocol):
         """Whether anything was printed of this reading."""
 
 
-def follow(followed: Followed, printer: Printer, *, watch: Watch = FolderWake, clock: Clock = time.monotonic) -> int:
+def follow(followed: Followed, printer: Printer, *, watch: Watch = FolderWatcher, clock: Clock = time.monotonic) -> int:
     """Print until the input ends or is interrupted; return the exit code for that."""
     with Interruption() as interruption:
         return _Follower(followed, printer, interruption, watch, clock).run()
@@ -116,10 +116,10 @@ class _Follower:
         return False
 
     def _tell(self, document: LiveDocument, change: LiveChange) -> None:
-        if change.state and change.state.condition is Condition.STOPPED:
+        if change.state and change.state.condition is SourceCondition.STOPPED:
             complain(change.state.sentence)
             self._code = USAGE
-        elif change.state and change.state.condition is not Condition.ENDED:
+        elif change.state and change.state.condition is not SourceCondition.ENDED:
             complain(f"{document.name}: {change.state.sentence}")
         if change.anew:
             self._begin(document, change.reset)

@@ -6,8 +6,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINE
-from viewer.formats import DIALECTS, WRITERS
-from viewer.render.style import own
+from viewer.formats import FORMATS, WRITERS
+from viewer.render.style import trusted
 from viewer.render.table import Cell, table_lines
 
 RECOGNISED = {
@@ -30,8 +30,13 @@ def command(color: str, ascii_only: bool) -> int:
     output = options.output_of(color, ascii_only)
     style = output.style
     rows: list[list[Cell]] = [
-        [own(name), style.words(DIALECTS.title(name)), own("yes" if name in WRITERS else ""), own(RECOGNISED[name])]
-        for name in DIALECTS
+        [
+            trusted(name),
+            style.words(FORMATS.title(name)),
+            trusted("yes" if name in WRITERS else ""),
+            trusted(RECOGNISED[name]),
+        ]
+        for name in FORMATS
     ]
     output.write_styled(table_lines(("name", "format", "writes", "recognised by"), rows, output.width, style))
     return FINE

@@ -13,7 +13,7 @@ from viewer.cli.exits import complain
 from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
 from viewer.sources.files import check_standard_input, is_compressed
@@ -161,8 +161,8 @@ def output_of(color: str, ascii_only: bool) -> Output:
 
 
 def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value is not None and value not in DIALECTS and not context.resilient_parsing:
-        raise ViewerError(f"unknown format {value}; known are {', '.join(DIALECTS)}")
+    if value is not None and value not in FORMATS and not context.resilient_parsing:
+        raise ViewerError(f"unknown format {value}; known are {', '.join(FORMATS)}")
     return value
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from viewer.cli.terminal import color_count
 from viewer.errors import ViewerError
-from viewer.render.sanitize import normalize_newlines, safe
+from viewer.render.sanitize import normalize_newlines, sanitize
 from viewer.render.style import Line, Printable, Style
 from viewer.values import mutable
 
@@ -131,5 +131,5 @@ def _width() -> int:
 def write_text(text: str) -> None:
     """A whole text for a file or a program, as it is; a terminal gets what is safe for it."""
     if _is_terminal():
-        text = safe(normalize_newlines(text))
+        text = sanitize(normalize_newlines(text))
     _write_text(text)

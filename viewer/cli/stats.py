@@ -17,7 +17,7 @@ from viewer.document.document import Document
 from viewer.document.stats import Stats, count
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
-from viewer.render.style import Line, Look, Part, Printable, Style, own
+from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.table import Cell, table_lines
 from viewer.render.title import rule
 
@@ -71,7 +71,7 @@ def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
     for document in inputs:
         stats = retried(document, partial(count, document, audience))
         if inputs.several:
-            output.write_styled([rule(style.name(document.name), own(""), output.width, style, heavy=True)])
+            output.write_styled([rule(style.name(document.name), trusted(""), output.width, style, heavy=True)])
         output.write_styled(_tables(stats, output))
 
 
@@ -81,10 +81,10 @@ def _tables(stats: Stats, output: Output) -> Iterator[Line]:
         [style.name(row.role or "(none)"), style.name(row.channel or "(none)"), row.messages, row.bytes, row.calls]
         for row in stats.messages
     ]
-    rows.append([own("shown"), own(""), *_totals(stats)])
+    rows.append([trusted("shown"), trusted(""), *_totals(stats)])
     yield from table_lines(_SUMS, rows, output.width, style)
     if stats.hidden:
-        yield (Part(own(f"{stats.hidden:,} more hidden"), Look.QUIET),)
+        yield (Part(trusted(f"{stats.hidden:,} more hidden"), StyleRole.QUIET),)
     if stats.tools:
         yield ()
         yield from table_lines(_TOOLS, _tool_rows(stats, style), output.width, style)

@@ -9,8 +9,8 @@ import click
 from viewer.cli import completing, options
 from viewer.cli.exits import FINDINGS, FINE, complain
 from viewer.cli.output import Output
-from viewer.render.sanitize import safe_line
-from viewer.render.style import own
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import trusted
 from viewer.render.table import Cell, table_lines
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
         _preview(found, output)
     elif found:
         rows: list[list[Cell]] = [
-            [safe_line(theme.name), output.style.name(theme.title), own(_origin(theme))] for theme in found
+            [sanitize_line(theme.name), output.style.name(theme.title), trusted(_origin(theme))] for theme in found
         ]
         output.write_styled(table_lines(("name", "title", "from"), rows, output.width, output.style))
     return code

@@ -16,7 +16,7 @@ from viewer.cli.terminal import take_keyboard, theme_of_terminal
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
-from viewer.render.style import Style, own
+from viewer.render.style import Style, trusted
 from viewer.render.table import Cell, table_lines
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
@@ -98,12 +98,12 @@ def command(
             return print_live(options.followed_of(files, dialect, preambles, stall_after), audience, output)
         return _print(paths, audience, output, dialect, preambles)
     reading = options.reading_options(preambles)
-    wanted = Wanted(audience, output.style, dialect, reading, color, theme, go_to, follow, from_start, stall_after)
+    wanted = ViewRequest(audience, output.style, dialect, reading, color, theme, go_to, follow, from_start, stall_after)
     return open_viewer(paths, wanted)
 
 
 @frozen
-class Wanted:
+class ViewRequest:
     """What the command line says about the viewer."""
 
     audience: Audience
@@ -118,13 +118,13 @@ class Wanted:
     stall_after: float | None = None
 
 
-def open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
+def open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
     """Show the first page, then load and run the app."""
     with interrupt_at_once():
         return _open_viewer(paths, wanted)
 
 
-def _open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
+def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.settings import theme_in_force
 
@@ -154,14 +154,16 @@ def _open_viewer(paths: tuple[str, ...], wanted: Wanted) -> int:
 
 
 def _begun(
-    paths: tuple[str, ...], wanted: Wanted, theme: str, settings: Settings
+    paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings
 ) -> AbstractContextManager[Taken | None]:
     """The first page of a file that is opened at its beginning."""
     if wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
         return nullcontext()
-    from viewer.cli.first_page import Wish, first_screen
+    from viewer.cli.first_page import FirstPageRequest, first_screen
 
-    return first_screen(Wish(paths[0], wanted.audience, wanted.style, wanted.dialect, wanted.reading, theme, settings))
+    return first_screen(
+        FirstPageRequest(paths[0], wanted.audience, wanted.style, wanted.dialect, wanted.reading, theme, settings)
+    )
 
 
 def _print(
@@ -179,7 +181,7 @@ def _list(folder: str, output: Output) -> int:
     """The transcripts of a folder, where there is no screen to choose one on."""
     name = output.style.name
     rows: list[list[Cell]] = [
-        [name(found.name), own(found.dialect or ""), found.size, name(found.reason)]
+        [name(found.name), trusted(found.dialect or ""), found.size, name(found.reason)]
         for found in list_transcripts(folder)
     ]
     output.write_styled(table_lines(("file", "format", "bytes", ""), rows, output.width, output.style))

@@ -14,10 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.document.byte_pattern import Bytes, Needle, Positions
+from viewer.document.byte_pattern import BytePattern, Bytes, Positions
 from viewer.document.rows import RowKind, Rows
 from viewer.document.vault import HiddenError
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.messages import IRREGULAR, MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
@@ -51,14 +51,14 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SearchScope:
     """What is skimmed, and for whom."""
 
     index: MessageIndex
     rows: Rows
     read: Callable[[int, int], bytes]
-    sees: Sight
-    cuts: Sight
+    sees: VisibilityCache
+    cuts: VisibilityCache
     """Of which messages parts are cut out."""
 
 
@@ -81,10 +81,10 @@ class _Plan:
     """Where the next body is far away."""
 
 
-class Skimmer:
+class BlockSearcher:
     """Looks for one needle; asked for row after row, it tells of as many at once as it can."""
 
-    def __init__(self, ground: Ground, needle: Needle) -> None:
+    def __init__(self, ground: SearchScope, needle: BytePattern) -> None:
         self._ground = ground
         self._needle = needle
         self._plan: _Plan | None = None
@@ -114,7 +114,7 @@ def _between(rows: Positions, first: int, after: int) -> list[int]:
     return found
 
 
-def _plan(ground: Ground, first: int, after: int) -> _Plan:
+def _plan(ground: SearchScope, first: int, after: int) -> _Plan:
     """Sort the rows into those that bytes may tell of, and others."""
     kinds, values = (np.frombuffer(column, column.typecode) for column in ground.rows.columns(first, after))
     places = np.flatnonzero(kinds == RowKind.MESSAGE.value)
@@ -160,7 +160,7 @@ def _block_end(plan: _Plan, first: int) -> int:
 
 
 def _skimmed(
-    read: Callable[[int, int], bytes], needle: Needle, plan: _Plan, chosen: slice, after: int, careful: list[int]
+    read: Callable[[int, int], bytes], needle: BytePattern, plan: _Plan, chosen: slice, after: int, careful: list[int]
 ) -> Stretch:
     """Look at the bytes of these rows."""
     starts, ends, rows = plan.starts[chosen], plan.ends[chosen], plan.rows[chosen]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.document.values import ShownTranscript
-from viewer.document.visibility_cache import AT_ONCE, MANY, Sight
+from viewer.document.visibility_cache import AT_ONCE, MANY, VisibilityCache
 from viewer.index.messages import MessageIndex
 from viewer.model.visibility import is_user_safe
 from viewer.values import frozen
@@ -26,7 +26,7 @@ def first_question(index: MessageIndex, transcript: int, last: int) -> int | Non
     if span is None:
         return None
     first, end = span[0], min(span[1], last)
-    asks = Sight(index, lambda message: message.header.role == "user" and is_user_safe(message))
+    asks = VisibilityCache(index, lambda message: message.header.role == "user" and is_user_safe(message))
     near = min(end, first + MANY)
     for number, key in index.look_keys(first, near):
         if asks.sees_key(number, key):

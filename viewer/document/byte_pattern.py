@@ -30,7 +30,7 @@ _SAMPLE = 64 * 1024
 _NONE: Positions = np.zeros(0, np.int64)
 
 
-class Needle:
+class BytePattern:
     """Finds what `re` finds of the text itself, with or without case."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
@@ -105,11 +105,11 @@ class Needle:
         return sorted(range(self.size), key=cost)
 
 
-def needle_of(text: str, ignores_case: bool, *, is_all: bool = True) -> Needle | None:
+def needle_of(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
     """The needle for a text, which may not be all that is looked for; None for one that bytes cannot tell."""
     if not text or _UNTOLD.search(text):
         return None
-    needle = Needle(text, ignores_case)
+    needle = BytePattern(text, ignores_case)
     needle.is_exact &= is_all
     return needle
 

@@ -11,14 +11,14 @@ from typing import overload
 
 from viewer.document.call_lists import ShownCalls, Spans
 from viewer.document.values import ShownCall
-from viewer.document.visibility_cache import MANY, Sight
+from viewer.document.visibility_cache import MANY, VisibilityCache
 from viewer.index.call_columns import CallColumns, CallLink
 
 
 class SeenCalls(ShownCalls):
     """All calls of which the audience sees both ends."""
 
-    def __init__(self, columns: CallColumns, sight: Sight, show: Callable[[CallLink], ShownCall]) -> None:
+    def __init__(self, columns: CallColumns, sight: VisibilityCache, show: Callable[[CallLink], ShownCall]) -> None:
         super().__init__()
         self._columns = columns
         self._show = show
@@ -26,7 +26,7 @@ class SeenCalls(ShownCalls):
         self._links = self._seen(sight)
         """The rows of the columns."""
 
-    def _seen(self, sight: Sight) -> array[int]:
+    def _seen(self, sight: VisibilityCache) -> array[int]:
         if len(self._calls_of) >= MANY:
             from viewer.document.many_calls import seen_links
 
@@ -99,7 +99,7 @@ class SeenCalls(ShownCalls):
         return array("I", (number for number, _ in pairs)), array("I", (row for _, row in pairs))
 
 
-def sees_both_ends(link: CallLink, sight: Sight) -> bool:
+def sees_both_ends(link: CallLink, sight: VisibilityCache) -> bool:
     """Whether a call, and its reply if there is one, are shown."""
     ends = [number for number in (link.call, link.reply) if number is not None]
     return bool(ends) and all(map(sight.sees, ends))

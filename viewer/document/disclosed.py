@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.document.positions import Places
+from viewer.document.positions import Positions
 from viewer.document.values import ShownDiagnostic
 from viewer.document.vault import Vault
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLedger
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.visibility import Audience
 
 
-def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], int]) -> ShownDiagnostic:
+def for_end_user(diagnostic: Diagnostic, sight: VisibilityCache, label_of: Callable[[int], int]) -> ShownDiagnostic:
     """For the end user, who is told no places."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if message is None or not sight.sees(message):
@@ -22,8 +22,13 @@ def told_safely(diagnostic: Diagnostic, sight: Sight, label_of: Callable[[int], 
     return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
 
 
-def placed(
-    diagnostic: Diagnostic, sight: Sight, audience: Audience, places: Places, vault: Vault, calls: CallLedger
+def for_developer(
+    diagnostic: Diagnostic,
+    sight: VisibilityCache,
+    audience: Audience,
+    places: Positions,
+    vault: Vault,
+    calls: CallLedger,
 ) -> ShownDiagnostic:
     """For a developer, with its place where the audience sees what it belongs to."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from viewer.checks.analysis import Examiner
-from viewer.document.disclosed import placed, told_safely
+from viewer.checks.analysis import Analysis
+from viewer.document.disclosed import for_developer, for_end_user
 from viewer.document.new_diagnostics import Show, by_message
-from viewer.document.positions import Places
+from viewer.document.positions import Positions
 from viewer.document.rows import Rows
 from viewer.document.values import ShownDiagnostic
 from viewer.document.vault import Vault
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.visibility import Audience
 from viewer.values import frozen
 
 
 @frozen
-class Teller:
+class Disclosure:
     """Tells one audience; a strict one nothing of what is hidden."""
 
     audience: Audience
-    _examiner: Examiner
-    _places: Places
+    _analysis: Analysis
+    _places: Positions
     _vault: Vault
 
     @property
@@ -33,50 +33,50 @@ class Teller:
 
     def all(self) -> list[ShownDiagnostic]:
         """By place for those who may know places, else by message."""
-        sight = Sight(self._examiner.index, self.audience.sees)
+        sight = VisibilityCache(self._analysis.index, self.audience.sees)
         if self.tells_places:
-            by_position = self._examiner.findings.by_position()
+            by_position = self._analysis.findings.by_position()
             return [
-                placed(diagnostic, sight, self.audience, self._places, self._vault, self._examiner.calls)
+                for_developer(diagnostic, sight, self.audience, self._places, self._vault, self._analysis.calls)
                 for diagnostic in by_position
             ]
         label_of: Callable[[int], int] = _same
         reach = self._reach
-        found: Iterable[Diagnostic] = self._examiner.findings
+        found: Iterable[Diagnostic] = self._analysis.findings
         if self.audience.strict:
             label_of = self._strict_labels(sight).__getitem__
             found = (diagnostic for diagnostic in found if _is_disclosed(diagnostic, sight, reach))
-        return sorted((told_safely(diagnostic, sight, label_of) for diagnostic in found), key=by_message)
+        return sorted((for_end_user(diagnostic, sight, label_of) for diagnostic in found), key=by_message)
 
     @property
     def _reach(self) -> int:
         """The last message that this audience may know of: an open one may turn out to be a thought."""
-        examiner, last = self._examiner, len(self._examiner.index)
-        if examiner.is_partial and not self.audience.sees_thoughts:
-            return min(examiner.unsettled, default=last + 1) - 1
+        analysis, last = self._analysis, len(self._analysis.index)
+        if analysis.is_partial and not self.audience.sees_thoughts:
+            return min(analysis.unsettled, default=last + 1) - 1
         return last
 
     def show(self, rows: Rows) -> Show:
         """What the audience is told of one; None where it is told nothing. `rows` are all those of its projection."""
-        sight = Sight(self._examiner.index, self.audience.sees)
+        sight = VisibilityCache(self._analysis.index, self.audience.sees)
         label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _same
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
             if self.tells_places:
-                return placed(diagnostic, sight, self.audience, self._places, self._vault, self._examiner.calls)
+                return for_developer(diagnostic, sight, self.audience, self._places, self._vault, self._analysis.calls)
             if self.audience.strict and not _is_disclosed(diagnostic, sight, rows.reach):
                 return None
-            return told_safely(diagnostic, sight, label_of)
+            return for_end_user(diagnostic, sight, label_of)
 
         return show
 
-    def _strict_labels(self, sight: Sight) -> dict[int, int]:
+    def _strict_labels(self, sight: VisibilityCache) -> dict[int, int]:
         """The numbers of shown messages where shown messages alone are counted."""
-        seen = filter(sight.sees, range(1, len(self._examiner.index) + 1))
+        seen = filter(sight.sees, range(1, len(self._analysis.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
 
-def _is_disclosed(diagnostic: Diagnostic, sight: Sight, reach: int) -> bool:
+def _is_disclosed(diagnostic: Diagnostic, sight: VisibilityCache, reach: int) -> bool:
     """True if a strict audience may know of this: it belongs to a message that its rows show."""
     message = diagnostic.message
     return message is not None and message <= reach and sight.sees(message)

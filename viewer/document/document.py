@@ -7,16 +7,16 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from viewer.cache import forget, give_back
-from viewer.checks.analysis import Examiner
+from viewer.cache import clear_caches, give_back
+from viewer.checks.analysis import Analysis
 from viewer.checks.offending import offending_value
 from viewer.checks.text import find_nul
 from viewer.document.judging import is_still
-from viewer.document.positions import Places
+from viewer.document.positions import Positions
 from viewer.document.projection import Projection
 from viewer.document.vault import Vault
 from viewer.errors import FileRewrittenError, ViewerError
-from viewer.formats import DIALECTS, Detection, body_of_ids, detect
+from viewer.formats import FORMATS, Detection, body_of_ids, detect
 from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
@@ -100,12 +100,12 @@ class Document:
         self._source = source
         reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
         self.detection = detection
-        self._places = Places(reader.read)
-        self._examiner = Examiner(reader.read, DIALECTS, body_of_ids, defers=True)
-        self._examiner.is_partial = True
-        self._examiner.unknown = detection.unknown
-        self._examiner.findings.most_per_code = self._most_per_code
-        self._parser = Parser(DIALECTS[detection.dialect], self._options)
+        self._places = Positions(reader.read)
+        self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
+        self._analysis.is_partial = True
+        self._analysis.unknown = detection.unknown
+        self._analysis.findings.most_per_code = self._most_per_code
+        self._parser = Parser(FORMATS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
         self._is_prepared = False
         self._read_to = 0
@@ -116,7 +116,7 @@ class Document:
         """The input has been read to its end, and all of it has been checked."""
         self._has_reported_fault = False
         if source.converted:
-            self._examiner.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+            self._analysis.findings.add("W-ENCODING", "utf-16", 0, 0, None)
 
     def begin_again(self) -> None:
         """Read the input from the start: the file was rewritten. What was projected before gives no body any more."""
@@ -165,7 +165,7 @@ class Document:
         return 2 * CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
 
     @property
-    def wants_preparation(self) -> bool:
+    def needs_backend(self) -> bool:
         """Whether big pieces of it will be read with what is not loaded yet."""
         return not self._is_prepared and not self._is_read and self._is_worth_scanning(CHUNK)
 
@@ -193,22 +193,22 @@ class Document:
 
     def _step(self, size: int) -> None:
         if self._is_read:
-            self._examiner.check_some(size)
+            self._analysis.check_some(size)
         elif data := self._next_bytes(size):
             self._take(data)
             if not self._scanner:
-                self._examiner.check_all()
+                self._analysis.check_all()
             if self._is_noise(data):
-                self._examiner.findings.most_per_code = MOST_IN_BINARY
+                self._analysis.findings.most_per_code = MOST_IN_BINARY
                 self._end()
         else:
             self._end()
-        if self._is_read and self._examiner.is_checked:
-            forget()
+        if self._is_read and self._analysis.is_checked:
+            clear_caches()
             if self._source.size >= BIG:
                 give_back()
             self.is_complete = True
-        done = self._read_to - CHECKING_SHARE * min(self._read_to, self._examiner.unchecked)
+        done = self._read_to - CHECKING_SHARE * min(self._read_to, self._analysis.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
 
     def _is_noise(self, data: bytes) -> bool:
@@ -237,7 +237,7 @@ class Document:
             return
         if isinstance(self._source, FileSource):
             self._source.index(self._read_to - len(data), data)
-        self._examiner.take(self._parser.feed(data))
+        self._analysis.take(self._parser.feed(data))
 
     def _is_worth_scanning(self, size: int) -> bool:
         if size < WORTH_SCANNING or not self._parser.has_frames:
@@ -249,7 +249,7 @@ class Document:
         if self._scanner is None:
             from viewer.document.scanner import Scanner
 
-            self._scanner = Scanner(self._parser, self._examiner)
+            self._scanner = Scanner(self._parser, self._analysis)
             self._is_prepared = True
         self._scanner.feed(data)
         if isinstance(self._source, FileSource):
@@ -257,25 +257,25 @@ class Document:
 
     def _end(self) -> None:
         """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
-        self._examiner.take(self._parser.close())
+        self._analysis.take(self._parser.close())
         self._report_fault()
-        self._examiner.close()
+        self._analysis.close()
         if self.unknown:
-            self._examiner.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
-        self._parser, self._scanner = Parser(DIALECTS[self.detection.dialect], self._options), None
-        self._is_read, self._examiner.is_partial = True, False
+            self._analysis.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
+        self._parser, self._scanner = Parser(FORMATS[self.detection.dialect], self._options), None
+        self._is_read, self._analysis.is_partial = True, False
 
     def _report_fault(self) -> None:
         """Report, once and where reading stopped, that the source was damaged, truncated, or too large."""
         fault = self._source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
-            self._examiner.findings.add("E-STREAM-TRUNCATED", fault, self._read_to, self._read_to, None)
+            self._analysis.findings.add("E-STREAM-TRUNCATED", fault, self._read_to, self._read_to, None)
 
     @property
     def unknown(self) -> str | None:
         """If no transcript was recognized in a nonempty input, what it is: `json`, `text`, or `binary`."""
-        return None if len(self._examiner.index) else self._examiner.unknown
+        return None if len(self._analysis.index) else self._analysis.unknown
 
     @property
     def size(self) -> int:
@@ -305,43 +305,43 @@ class Document:
     @property
     def transcript_count(self) -> int:
         """How many transcripts the input holds."""
-        return len(self._examiner.transcripts)
+        return len(self._analysis.transcripts)
 
     @property
     def message_count(self) -> int:
         """How many messages it holds, hidden ones too."""
-        return len(self._examiner.index)
+        return len(self._analysis.index)
 
     @property
     def index(self) -> MessageIndex:
         """Spans and header facts of all messages; for counting, never for a view."""
-        return self._examiner.index
+        return self._analysis.index
 
     @property
     def call_links(self) -> Sequence[CallLink]:
         """All calls and replies; for counting, never for a view."""
-        return self._examiner.calls.links
+        return self._analysis.calls.links
 
     def keep_per_code(self, most: int) -> Document:
         """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
-        self._most_per_code = self._examiner.findings.most_per_code = most
+        self._most_per_code = self._analysis.findings.most_per_code = most
         return self
 
     @property
     def more_findings(self) -> dict[str, int]:
         """How many diagnostics of each code are counted but not kept."""
-        return self._examiner.findings.more
+        return self._analysis.findings.more
 
     def total(self, severity: str) -> int:
         """How many diagnostics of a severity there are, those that are not kept included."""
-        return self._examiner.findings.total(severity)
+        return self._analysis.findings.total(severity)
 
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """The document as this audience may see it. Without `withholds`, FileRewrittenError is raised where the screen
         shows nothing."""
         on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
-        vault = Vault(self._source, self._examiner.unsettled, self._examiner.transcripts, self._is_still, on_rewritten)
-        return Projection(audience, self._examiner, self._places, vault)
+        vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
+        return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
         """Say that something was withheld, unless the input is being read again already."""
@@ -350,17 +350,17 @@ class Document:
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
         """True if these bytes still are the message of this number; the one that is given may be cut."""
-        known = self._examiner.index[message.number]
-        dialect = self._examiner.transcripts[known.transcript - 1].dialect
-        return is_still(known, frame, DIALECTS[dialect], self._options)
+        known = self._analysis.index[message.number]
+        dialect = self._analysis.transcripts[known.transcript - 1].dialect
+        return is_still(known, frame, FORMATS[dialect], self._options)
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its place, by place."""
-        return [self._located(diagnostic) for diagnostic in self._examiner.findings.by_position()]
+        return [self._located(diagnostic) for diagnostic in self._analysis.findings.by_position()]
 
     def cut_messages(self) -> frozenset[int]:
         """The numbers of the shown messages with hidden parts."""
-        return frozenset(self._examiner.cut)
+        return frozenset(self._analysis.cut)
 
     def _located(self, diagnostic: Diagnostic) -> Finding:
         line, column = self._places.line_and_column(diagnostic.start)
@@ -388,8 +388,8 @@ class Document:
 def _choose(source: Source, dialect: str | None) -> Detection:
     if dialect is None:
         return detect(source.read(0, HEAD))
-    if dialect not in DIALECTS:
-        raise ViewerError(f"unknown format {dialect}; known are {', '.join(DIALECTS)}")
+    if dialect not in FORMATS:
+        raise ViewerError(f"unknown format {dialect}; known are {', '.join(FORMATS)}")
     return Detection(dialect, "as asked for", 1.0)
 
 

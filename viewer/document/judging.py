@@ -5,11 +5,11 @@ from __future__ import annotations
 from viewer.model.events import Closed
 from viewer.model.messages import Message, Piece, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.format import Dialect, Options
+from viewer.reading.format import FormatTraits, Options
 from viewer.reading.parser import Parser
 
 
-def is_still(message: Message, frame: bytes, dialect: Dialect, options: Options | None) -> bool:
+def is_still(message: Message, frame: bytes, dialect: FormatTraits, options: Options | None) -> bool:
     """True if these bytes, which are in the place of the message now, are a message with the same header, kind, bounds
     and verdict."""
     parser = Parser(dialect, options)

@@ -6,18 +6,18 @@ import time
 from collections import deque
 from contextlib import suppress
 
-from viewer.cache import forget
+from viewer.cache import clear_caches
 from viewer.document.deadlines import Deadlines
 from viewer.document.document import BIG, CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.reading.format import Options
-from viewer.sources.changes import Change, Grew, Reason, Reset, State
+from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
-from viewer.sources.revision import Generation
+from viewer.sources.revision import FileRevision
 from viewer.values import frozen
 
 
@@ -33,7 +33,7 @@ class LiveChange:
     """Why, where something had been read before."""
     ended: bool = False
     """The reading is over and all that was open is settled; what comes after it begins anew."""
-    state: State | None = None
+    state: SourceState | None = None
     """How the file is doing, where that has changed."""
     more: bool = False
     """There is more to be read or checked at once."""
@@ -68,8 +68,8 @@ class LiveDocument(Document):
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
-        self._examiner.is_partial = False  # what is still being written is shown as it comes
-        self._deadlines = Deadlines(self._examiner.calls, self._examiner.findings)
+        self._analysis.is_partial = False  # what is still being written is shown as it comes
+        self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
         self._told = self._revised = 0
         """The number of diagnostics, and of changed reasons, that were taken."""
         self._is_over = False
@@ -77,14 +77,14 @@ class LiveDocument(Document):
         """All that was there has been read once, though perhaps not checked."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> SourceState:
         """How the file is doing."""
         return self.following.state
 
     @property
     def is_checked(self) -> bool:
         """True if the checks have seen everything that the file holds now."""
-        return self.is_complete or (self.has_caught_up and self._examiner.is_checked)
+        return self.is_complete or (self.has_caught_up and self._analysis.is_checked)
 
     @property
     def progress(self) -> float:
@@ -94,19 +94,19 @@ class LiveDocument(Document):
     @property
     def pulse(self) -> tuple[int, ...]:
         """Other than before whenever more has happened than that the text of an open message has grown."""
-        examiner = self._examiner
-        counts = len(examiner.index), len(examiner.unsettled), len(examiner.findings), len(examiner.strays)
-        return *counts, len(self._deadlines.revised), int(examiner.is_checked)
+        analysis = self._analysis
+        counts = len(analysis.index), len(analysis.unsettled), len(analysis.findings), len(analysis.strays)
+        return *counts, len(self._deadlines.revised), int(analysis.is_checked)
 
     @property
     def has_open_message(self) -> bool:
         """Whether a message has begun and is not settled."""
-        return bool(self._examiner.unsettled)
+        return bool(self._analysis.unsettled)
 
     @property
     def open_numbers(self) -> list[int]:
         """The messages that have begun and are not settled."""
-        return sorted(self._examiner.unsettled)
+        return sorted(self._analysis.unsettled)
 
     @property
     def quiet_for(self) -> float:
@@ -116,12 +116,12 @@ class LiveDocument(Document):
     @property
     def open_number(self) -> int | None:
         """The number of the first open message; for a developer's surface."""
-        return min(self._examiner.unsettled, default=None)
+        return min(self._analysis.unsettled, default=None)
 
     def new_findings(self) -> list[Finding]:
         """The diagnostics of this reading that were not taken yet, by position: each when it is found, and again when
         its reason changes."""
-        findings, revised = self._examiner.findings, self._deadlines.revised[self._revised :]
+        findings, revised = self._analysis.findings, self._deadlines.revised[self._revised :]
         again = [row for row in revised if row < self._told]
         fresh = (row for row in range(self._told, len(findings)) if not findings.is_spare(row))
         new = [self._located(findings[row]) for row in (*again, *fresh)]
@@ -177,7 +177,7 @@ class LiveDocument(Document):
     def _step_on(self, size: int) -> LiveChange:
         if not self._queue:
             self._queue.extend(self.following.poll())
-        is_checked = self._examiner.is_checked or self._is_over
+        is_checked = self._analysis.is_checked or self._is_over
         if not is_checked and not (self._queue and isinstance(self._queue[0], Grew)):
             return self._check_on()
         change = LiveChange(state=self._take_states())
@@ -192,19 +192,19 @@ class LiveDocument(Document):
     def _check_on(self) -> LiveChange:
         """Check some of what was only read, since there was much of it; whatever else comes waits for that."""
         self.has_caught_up = True
-        known = len(self._examiner.findings)
-        self._examiner.check_some(CHECKED_AT_ONCE)
+        known = len(self._analysis.findings)
+        self._analysis.check_some(CHECKED_AT_ONCE)
         self._deadlines.look(self._clock(), live=False)
-        return LiveChange(grew=self._examiner.is_checked or len(self._examiner.findings) > known, more=True)
+        return LiveChange(grew=self._analysis.is_checked or len(self._analysis.findings) > known, more=True)
 
-    def _take_states(self) -> State | None:
+    def _take_states(self) -> SourceState | None:
         """The newest of the states that come next."""
         state = None
-        while self._queue and isinstance(self._queue[0], State):
+        while self._queue and isinstance(self._queue[0], SourceState):
             state = self._queue.popleft()
-        return state if isinstance(state, State) else None
+        return state if isinstance(state, SourceState) else None
 
-    def _changed(self, size: int, state: State | None) -> LiveChange:
+    def _changed(self, size: int, state: SourceState | None) -> LiveChange:
         """Take a reset and the bytes after it, or one of the two."""
         reason, anew = None, False
         if isinstance(self._queue[0], Reset):
@@ -240,7 +240,7 @@ class LiveDocument(Document):
         """Read on; whether the reading began anew, since it is the first or the format is another one."""
         before = self._head if self._read_to else b""
         began = self._settle(before, data)
-        self._examiner.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
+        self._analysis.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
         self._take(before + data if began else data)
         self._look_for_noise(data)
         if self._read_to == self.following.size:
@@ -252,7 +252,7 @@ class LiveDocument(Document):
     def _look_for_noise(self, data: bytes) -> None:
         """List few findings of binary input; more may turn out to be something else while the format is open."""
         is_noise = self._is_noise(data) or (self.unknown == "binary" and self._noise >= MOST_IN_BINARY)
-        self._examiner.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
+        self._analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
 
     def _settle(self, before: bytes, data: bytes) -> bool:
         """Judge the format by all that is there, up to a size; whether the reading begins anew."""
@@ -262,7 +262,7 @@ class LiveDocument(Document):
         detection = self._detection_of(self._head)
         if self._read_to and detection.dialect == self.detection.dialect:
             self.detection = detection
-            self._examiner.unknown = detection.unknown
+            self._analysis.unknown = detection.unknown
             return False
         self._begin(self.following.generation, detection)
         return True
@@ -273,20 +273,20 @@ class LiveDocument(Document):
     def _take(self, data: bytes) -> None:
         """Read on and check at once: who watches wants to know what became of calls. But what is scanned far from the
         end may be only read; that is much faster than to check it."""
-        waits = not self._examiner.is_checked
+        waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._read_to >= BIG
         if not self._reads_first or self._scanner is None or not (waits or is_far):
-            self._examiner.check_all()
+            self._analysis.check_all()
 
     def _finish(self) -> None:
         """Nothing more comes in this reading: what is open is unfinished."""
-        assert isinstance(self._source, Generation)
+        assert isinstance(self._source, FileRevision)
         rest = self._source.add(b"", ends=True)
         if rest:
             self._take(rest)
         self._end()
-        self._examiner.check_all()
-        forget()
+        self._analysis.check_all()
+        clear_caches()
         self.is_complete = False
         self._is_over = True

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.document.call_lists import Spans
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 
 Column: TypeAlias = "array[int]"
 
 
-def seen_links(calls: Column, replies: Column, sight: Sight) -> Column:
+def seen_links(calls: Column, replies: Column, sight: VisibilityCache) -> Column:
     """The links of which the audience sees every end that there is."""
     both = np.concatenate([_numbers(calls), _numbers(replies)])
     there = np.flatnonzero(both)

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.document.message_set import Chosen
-from viewer.document.visibility_cache import Sight
+from viewer.document.message_set import MessageSet
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.messages import MessageIndex
 from viewer.index.turns import TurnCounter
 
@@ -43,13 +43,13 @@ class Request:
     """What rows are wanted: messages of these numbers, for an audience that sees some of them."""
 
     index: MessageIndex
-    sight: Sight
-    wants: Sight | None
+    sight: VisibilityCache
+    wants: VisibilityCache | None
     """Which messages the view is about at all; None for all."""
-    only: Chosen | None
+    only: MessageSet | None
     strict: bool
     safe: bool
-    users: Sight
+    users: VisibilityCache
     """Which messages are the user's."""
     turns: TurnCounter
     shown: int

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Chosen:
+class MessageSet:
     """Numbers of messages, in order; four bytes each."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
@@ -29,7 +29,7 @@ class Chosen:
         return place < len(self._numbers) and self._numbers[place] == number
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Chosen) and self._numbers == other._numbers
+        return isinstance(other, MessageSet) and self._numbers == other._numbers
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -15,7 +15,7 @@ _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
 Show = Callable[[Diagnostic], ShownDiagnostic | None]
 
 
-class Finds:
+class NewDiagnostics:
     """The diagnostics of one audience, in the order of `Projection.diagnostics` as far as they are known."""
 
     def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:

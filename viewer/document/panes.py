@@ -8,7 +8,7 @@ from viewer.model.messages import Message
 from viewer.model.visibility import Reveal, is_user_safe, kind_of
 
 
-class Lane(Enum):
+class Pane(Enum):
     """The panes that messages stand in where each channel has one of its own."""
 
     CONVERSATION = "conversation"
@@ -16,11 +16,11 @@ class Lane(Enum):
     COMMENTARY = "commentary"
 
 
-_LANES = {Reveal.ANALYSIS: Lane.ANALYSIS, Reveal.COMMENTARY: Lane.COMMENTARY, Reveal.TOOL: Lane.COMMENTARY}
+_LANES = {Reveal.ANALYSIS: Pane.ANALYSIS, Reveal.COMMENTARY: Pane.COMMENTARY, Reveal.TOOL: Pane.COMMENTARY}
 
 
-def lane_of(message: Message) -> Lane:
+def lane_of(message: Message) -> Pane:
     """Where a message stands; what the end user saw stands in the conversation."""
     if is_user_safe(message):
-        return Lane.CONVERSATION
-    return _LANES.get(kind_of(message), Lane.CONVERSATION)
+        return Pane.CONVERSATION
+    return _LANES.get(kind_of(message), Pane.CONVERSATION)

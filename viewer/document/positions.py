@@ -9,7 +9,7 @@ BLOCK = 64 * 1024
 MUCH = 1024 * 1024
 
 
-class Places:
+class Positions:
     """Counts lines while an input is read, and finds the line and column of any offset again."""
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from viewer.checks.analysis import Examiner
+from viewer.checks.analysis import Analysis
 from viewer.document.boundaries import Boundary, first_question
 from viewer.document.call_lists import ShownCalls
 from viewer.document.call_watch import CallWatch
 from viewer.document.calls import SeenCalls, sees_both_ends, shown_call
 from viewer.document.diagnostics import SeenDiagnostics
-from viewer.document.disclosure import Teller
-from viewer.document.message_set import Chosen
-from viewer.document.new_diagnostics import Finds
-from viewer.document.panes import Lane
-from viewer.document.positions import Places
+from viewer.document.disclosure import Disclosure
+from viewer.document.message_set import MessageSet
+from viewer.document.new_diagnostics import NewDiagnostics
+from viewer.document.panes import Pane
+from viewer.document.positions import Positions
 from viewer.document.rows import RowKind, Rows
 from viewer.document.turn_starts import Border, TurnStarts, turn_starts
 from viewer.document.values import (
@@ -32,7 +32,7 @@ from viewer.document.values import (
     ShownTranscript,
 )
 from viewer.document.vault import Vault
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript
 from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
@@ -41,7 +41,7 @@ from viewer.syntax.times import format_time
 from viewer.values import frozen
 
 if TYPE_CHECKING:
-    from viewer.document.block_search import Skimmer
+    from viewer.document.block_search import BlockSearcher
 
 WORTH_SKIMMING = 1024 * 1024
 """Bytes of an input in which a text is looked for in many messages at once, which needs NumPy."""
@@ -59,47 +59,47 @@ class Projection:
     """Rows with bodies, and rows that say that something is hidden. Nothing hidden can be reached from it."""
 
     audience: Audience
-    _examiner: Examiner
-    _places: Places
+    _analysis: Analysis
+    _places: Positions
     _vault: Vault
 
     def is_of_same_reading(self, other: Projection) -> bool:
         """Whether both look at one reading of one input; a file that changed is read anew."""
-        return self._examiner is other._examiner
+        return self._analysis is other._analysis
 
     @property
     def is_unknown(self) -> bool:
         """True if no transcript was recognized so far."""
-        return self._examiner.unknown is not None and not len(self._examiner.index)
+        return self._analysis.unknown is not None and not len(self._analysis.index)
 
     def transcripts(self) -> list[ShownTranscript]:
         """The transcripts of the input; the end user gets only harmless values of their headers."""
         if not (self.audience.strict and self.audience.is_safe):
-            return [self._shown_transcript(each, each.number) for each in self._examiner.transcripts]
+            return [self._shown_transcript(each, each.number) for each in self._analysis.transcripts]
         found = enumerate(self.rows().shown_transcripts, 1)
-        return [self._shown_transcript(self._examiner.transcripts[number - 1], label) for label, number in found]
+        return [self._shown_transcript(self._analysis.transcripts[number - 1], label) for label, number in found]
 
     def transcript_of(self, rows: Rows, number: int) -> ShownTranscript:
         """The transcript that a message belongs to."""
-        transcript = self._examiner.transcripts[self._examiner.index.transcript(number) - 1]
+        transcript = self._analysis.transcripts[self._analysis.index.transcript(number) - 1]
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
 
     def dialect_of(self, number: int) -> str:
         """The format that the transcript of a message is written in."""
-        return self._examiner.transcripts[self._examiner.index.transcript(number) - 1].dialect
+        return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].dialect
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
         """What to write where a transcript begins; `label` is the number that this audience knows it by. What `grows`
         has neither a count of transcripts nor a title: both may come later."""
         shown = rows.shown_transcripts
-        transcript = self._examiner.transcripts[shown[label - 1] - 1]
+        transcript = self._analysis.transcripts[shown[label - 1] - 1]
         head = self._shown_transcript(transcript, label)
         if grows or len(shown) < 2:
             return Boundary(head, 0 if grows else len(shown))
         return Boundary(head, len(shown), self._title(rows, transcript.number))
 
     def _title(self, rows: Rows, transcript: int) -> str:
-        asked = first_question(self._examiner.index, transcript, rows.reach)
+        asked = first_question(self._analysis.index, transcript, rows.reach)
         return "" if asked is None else " ".join(self.beginning(asked, TITLE_READ).split())
 
     def _shown_transcript(self, transcript: Transcript, label: int) -> ShownTranscript:
@@ -109,10 +109,10 @@ class Projection:
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(label, transcript.dialect, version, model, header_shown)
 
-    def rows(self, lane: Lane | None = None, only: Chosen | None = None, *, again: Sequence[Rows] = ()) -> Rows:
+    def rows(self, lane: Pane | None = None, only: MessageSet | None = None, *, again: Sequence[Rows] = ()) -> Rows:
         """The rows as far as the input has been read; more comes with `Rows.extend`. Of those that are given again the
         ones that are wanted are used."""
-        wanted = Rows(self._examiner, self.audience, lane, only)
+        wanted = Rows(self._analysis, self.audience, lane, only)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
         return rows
@@ -127,7 +127,7 @@ class Projection:
         rows = self.rows()
         for row in range(len(rows)):
             if rows.kind(row) is RowKind.MESSAGE:
-                message = self._examiner.index[rows.value(row)]
+                message = self._analysis.index[rows.value(row)]
                 transcript = rows.transcript_label(message.transcript)
                 shown = self._shown(message, rows.label(row), rows.turn(row), transcript)
                 yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
@@ -136,11 +136,11 @@ class Projection:
         """What stands in a row, with its body."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
-            stray = self._examiner.strays[value]
+            stray = self._analysis.strays[value]
             return self._shown_stray(stray, rows.transcript_label(stray.transcript))
         if kind is RowKind.HIDDEN:
-            return HiddenRun(self._examiner.index.transcript(rows.last_number(row)), value)
-        message = self._examiner.index[value]
+            return HiddenRun(self._analysis.index.transcript(rows.last_number(row)), value)
+        message = self._analysis.index[value]
         return self._shown(message, rows.label(row), rows.turn(row), rows.transcript_label(message.transcript))
 
     @property
@@ -148,8 +148,8 @@ class Projection:
         """How many messages this audience does not see; a strict one is told of none."""
         if self.audience.strict:
             return 0
-        sight = Sight(self._examiner.index, self.audience.sees)
-        count = len(self._examiner.index)
+        sight = VisibilityCache(self._analysis.index, self.audience.sees)
+        count = len(self._analysis.index)
         return count - sight.count(1, count)
 
     @property
@@ -157,7 +157,7 @@ class Projection:
         """How many fields of the messages that this audience sees are left out for it."""
         if self.audience.sees_unlisted:
             return 0
-        index, sight = self._examiner.index, Sight(self._examiner.index, self.audience.sees)
+        index, sight = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
         counts: dict[int, tuple[int, bool]] = {}
         total = 0
         for number, key in index.look_keys(1, len(index)):
@@ -178,14 +178,14 @@ class Projection:
         shown = set(self.rows().shown_transcripts) if is_strict else None
         return any(
             _says_more(transcript)
-            for transcript in self._examiner.transcripts
+            for transcript in self._analysis.transcripts
             if shown is None or transcript.number in shown
         )
 
     @property
     def stray_count(self) -> int:
         """How many runs of text are outside any message, for an audience that may know it."""
-        return 0 if self.audience.strict else len(self._examiner.strays)
+        return 0 if self.audience.strict else len(self._analysis.strays)
 
     def _header(self, message: Message) -> Header:
         """The header with the fields that this audience may see."""
@@ -228,19 +228,19 @@ class Projection:
 
     def message(self, number: int) -> ShownMessage | None:
         """One message, if this audience sees it; its number is that of the input."""
-        message = self._examiner.index[number]
+        message = self._analysis.index[number]
         if not self.audience.sees(message):
             return None
-        return self._shown(message, number, self._examiner.index.turn(number), message.transcript)
+        return self._shown(message, number, self._analysis.index.turn(number), message.transcript)
 
     @property
     def message_count(self) -> int:
         """How many messages have been read, for an audience that may know it."""
-        return len(self._examiner.index)
+        return len(self._analysis.index)
 
     def turn_starts(self, after: int) -> TurnStarts:
         """How many messages stand before each turn that begins after so many, shown or not; only for a developer."""
-        index, first = self._examiner.index, after + 1
+        index, first = self._analysis.index, after + 1
         last = 0 if self.audience.is_safe else len(index)
         borders = index.transcripts(first, last) if first <= last else []
         before = (index.turn(first - 1), index.transcript(first - 1)) if 1 < first <= last else (0, 0)
@@ -249,9 +249,9 @@ class Projection:
 
     def headline(self, number: int) -> Headline:
         """What a list of messages tells of one. Only a developer is told anything of what is hidden."""
-        message = self._examiner.index[number]
+        message = self._analysis.index[number]
         header = self._header(message)
-        turn = self._examiner.index.turn(number)
+        turn = self._analysis.index.turn(number)
         if not self.audience.sees(message):
             is_known = header.role in _ROLES and not self.audience.is_safe
             return Headline(number, turn, False, header.role if is_known else "")
@@ -273,7 +273,7 @@ class Projection:
 
     def beginning(self, number: int, length: int) -> str:
         """About so many characters of the beginning of a message's body, if this audience sees it."""
-        message = self._examiner.index[number]
+        message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
         return self._vault.body_for(self.audience, _shortened(message, length))[:length]
@@ -284,13 +284,13 @@ class Projection:
         if kind is RowKind.HIDDEN:
             return iter(())
         if kind is RowKind.STRAY:
-            return iter((self._vault.stray_for(self.audience, *self._examiner.strays[value].span),))
-        return self._vault.blocks_for(self.audience, self._examiner.index[value])
+            return iter((self._vault.stray_for(self.audience, *self._analysis.strays[value].span),))
+        return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
-    def skimmer(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> Skimmer | None:
+    def skimmer(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
         """What finds a text in many of these rows at once, or where that is not all that is looked for, the rows with
         it; None where each of them must be looked at."""
-        index = self._examiner.index
+        index = self._analysis.index
         if not len(index) or index.span(len(index))[1] < WORTH_SKIMMING:
             return None
         from viewer.document.byte_pattern import needle_of
@@ -300,14 +300,14 @@ class Projection:
 
     def message_at_byte(self, offset: int) -> int | None:
         """The number of the message that a byte of the input belongs to; only for a developer."""
-        index = self._examiner.index
+        index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
         return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
 
     def message_at_line(self, line: int) -> int | None:
         """The number of the message that begins or goes on in a line of the input; only for a developer."""
-        index = self._examiner.index
+        index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
         end = index[len(index)].span[1]
@@ -315,7 +315,7 @@ class Projection:
 
     def raw(self, number: int) -> bytes:
         """The bytes of a message as they stand in the input; only for a developer who sees it."""
-        message = self._examiner.index[number]
+        message = self._analysis.index[number]
         return self._vault.raw_for(self.audience, message)
 
     def fault_places(self, number: int, found: Sequence[ShownDiagnostic]) -> list[tuple[Span, str]]:
@@ -323,12 +323,12 @@ class Projection:
         spans = [diagnostic.span for diagnostic in found if diagnostic.span]
         if self.audience.is_safe or not spans:
             return []
-        places = self._vault.places_for(self.audience, self._examiner.index[number], spans)
+        places = self._vault.places_for(self.audience, self._analysis.index[number], spans)
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
     def why(self, number: int) -> str:
         """Which rule shows or hides a message, in fixed words; only for a developer."""
-        return "" if self.audience.is_safe else reason_of(self._examiner.index[number])
+        return "" if self.audience.is_safe else reason_of(self._analysis.index[number])
 
     def diagnostics_of(self, number: int) -> list[ShownDiagnostic]:
         """What is wrong with one message."""
@@ -340,36 +340,36 @@ class Projection:
 
     def problems(self, rows: Rows) -> SeenDiagnostics:
         """The same for a view that grows, without notes for the end user; `rows` are all those of this projection."""
-        teller, examiner = self._teller, self._examiner
+        teller, analysis = self._teller, self._analysis
         show = teller.show(rows)
-        return SeenDiagnostics(examiner.findings, show, examiner.ahead, by_place=teller.tells_places)
+        return SeenDiagnostics(analysis.findings, show, analysis.ahead, by_place=teller.tells_places)
 
-    def finds(self, rows: Rows) -> Finds:
+    def finds(self, rows: Rows) -> NewDiagnostics:
         """The same as they come, for someone who follows."""
         teller = self._teller
-        return Finds(self._examiner.findings, teller.show(rows), by_place=teller.tells_places)
+        return NewDiagnostics(self._analysis.findings, teller.show(rows), by_place=teller.tells_places)
 
     @property
-    def _teller(self) -> Teller:
-        return Teller(self.audience, self._examiner, self._places, self._vault)
+    def _teller(self) -> Disclosure:
+        return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
         """Calls as they come and as their states change, for someone who follows."""
-        sight = Sight(self._examiner.index, self.audience.sees)
+        sight = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
             return shown_call(link) if sees_both_ends(link, sight) else None
 
         if self.audience.is_safe:
             return CallWatch([], show)
-        return CallWatch(self._examiner.calls.links, show, self._examiner.calls.relinked)
+        return CallWatch(self._analysis.calls.links, show, self._analysis.calls.relinked)
 
     def calls(self) -> ShownCalls:
         """Calls and their replies, for an audience that sees tools or commentary."""
         if self.audience.is_safe:
             return ShownCalls()
-        sight = Sight(self._examiner.index, self.audience.sees)
-        return SeenCalls(self._examiner.calls, sight, shown_call)
+        sight = VisibilityCache(self._analysis.index, self.audience.sees)
+        return SeenCalls(self._analysis.calls, sight, shown_call)
 
 
 def _shortened(message: Message, length: int) -> Message:

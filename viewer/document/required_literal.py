@@ -21,7 +21,7 @@ _STEP = re.compile(
 _FLAGS = re.compile(r"\(\?(?![:=!<P])")
 
 
-def text_in_all_matches(pattern: str) -> str | None:
+def required_literal(pattern: str) -> str | None:
     """The longest run of plain letters that no match can do without; None where that is not certain."""
     if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
         return None

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 
-from viewer.checks.analysis import Examiner
-from viewer.document.message_set import Chosen
-from viewer.document.panes import Lane, lane_of
+from viewer.checks.analysis import Analysis
+from viewer.document.message_set import MessageSet
+from viewer.document.panes import Pane, lane_of
 from viewer.document.turn_starts import Border, TurnStarts, turn_starts
-from viewer.document.visibility_cache import AT_ONCE, MANY, Sight
+from viewer.document.visibility_cache import AT_ONCE, MANY, VisibilityCache
 from viewer.index.messages import MessageIndex
 from viewer.index.turns import TurnCounter
 from viewer.model.visibility import Audience
@@ -47,13 +47,13 @@ class Rows:
     """What one audience sees, in the order of the input; about 20 bytes a row, no bodies."""
 
     def __init__(
-        self, examiner: Examiner, audience: Audience, lane: Lane | None = None, only: Chosen | None = None
+        self, analysis: Analysis, audience: Audience, lane: Pane | None = None, only: MessageSet | None = None
     ) -> None:
-        self._examiner = examiner
+        self._analysis = analysis
         self._audience = audience
-        self._sight = Sight(examiner.index, audience.sees)
-        self._wants = Sight(examiner.index, lambda message: lane_of(message) is lane) if lane else None
-        self._users = Sight(examiner.index, lambda message: message.header.role == "user")
+        self._sight = VisibilityCache(analysis.index, audience.sees)
+        self._wants = VisibilityCache(analysis.index, lambda message: lane_of(message) is lane) if lane else None
+        self._users = VisibilityCache(analysis.index, lambda message: message.header.role == "user")
         self._only = only
         self._kinds = array("B")
         self._values = array("I")
@@ -88,15 +88,15 @@ class Rows:
         """The kinds and the values of the rows from `first` on, without `last`."""
         return self._kinds[first:last], self._values[first:last]
 
-    def messages_in(self, rows: array[int]) -> Chosen:
+    def messages_in(self, rows: array[int]) -> MessageSet:
         """The messages of those of these rows that show one."""
         if len(rows) < MANY:
-            return Chosen(self._values[row] for row in rows if self._kinds[row] == RowKind.MESSAGE.value)
+            return MessageSet(self._values[row] for row in rows if self._kinds[row] == RowKind.MESSAGE.value)
         import numpy as np
 
         at = np.frombuffer(rows, rows.typecode)
         kinds, values = (np.array(column)[at] for column in (self._kinds, self._values))
-        return Chosen(array("I", values[kinds == RowKind.MESSAGE.value].tobytes()))
+        return MessageSet(array("I", values[kinds == RowKind.MESSAGE.value].tobytes()))
 
     def label(self, row: int) -> int:
         """The number that the message of this row has in this view."""
@@ -111,8 +111,8 @@ class Rows:
     def transcript(self, row: int) -> int:
         """The transcript that this row belongs to."""
         if self._kinds[row] == RowKind.STRAY.value:
-            return self._examiner.strays[self._values[row]].transcript
-        return self._examiner.index.transcript(max(1, self._numbers[row])) if len(self._examiner.index) else 1
+            return self._analysis.strays[self._values[row]].transcript
+        return self._analysis.index.transcript(max(1, self._numbers[row])) if len(self._analysis.index) else 1
 
     @property
     def reach(self) -> int:
@@ -129,7 +129,7 @@ class Rows:
     def shown_transcripts(self) -> Sequence[int]:
         """The transcripts that this audience knows of, in order; a strict one knows of those that show something."""
         if not self._counts_shown:
-            return range(1, len(self._examiner.transcripts) + 1)
+            return range(1, len(self._analysis.transcripts) + 1)
         state = len(self), self._now.taken
         if self._transcripts_at != state:
             self._transcripts, self._transcripts_at = self._find_transcripts(), state
@@ -139,7 +139,7 @@ class Rows:
         found = array("I")
         if not len(self):
             return found
-        starts = [*self._examiner.index.transcripts(1, self._numbers[-1]), (self._numbers[-1] + 1, 0)]
+        starts = [*self._analysis.index.transcripts(1, self._numbers[-1]), (self._numbers[-1] + 1, 0)]
         row = 0
         for (_, number), (after, _) in pairwise(starts):
             if row < len(self) and self._numbers[row] < after:
@@ -161,14 +161,14 @@ class Rows:
         if self._audience.is_safe:
             return self._turns[row]
         is_message = self._kinds[row] == RowKind.MESSAGE.value
-        return self._examiner.index.turn(self._values[row]) if is_message else 0
+        return self._analysis.index.turn(self._values[row]) if is_message else 0
 
     def row_of_turn(self, turn: int, transcript: int = 1) -> int | None:
         """The first row that shows a message of this turn of a transcript."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return next((row for row in rows if turn and self._turns[row] == turn), None)
-        for number in self._examiner.index.numbers_of_turn(transcript, turn):
+        for number in self._analysis.index.numbers_of_turn(transcript, turn):
             row = self.row_of(number)
             if self.kind(row) is RowKind.MESSAGE and self._values[row] == number:
                 return row
@@ -176,7 +176,7 @@ class Rows:
 
     def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
         """The rows from `first` on with which turns begin, for the end user, and what the row before them is of."""
-        index = self._examiner.index
+        index = self._analysis.index
         if first >= len(self):
             return turn_starts(array("I"), ())
         found = index.transcripts(max(1, self._numbers[first]), max(1, self._numbers[-1]))
@@ -189,8 +189,8 @@ class Rows:
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return max(self._turns[rows.start : rows.stop], default=0)
-        span = self._examiner.index.numbers_of_transcript(transcript)
-        return max(self._examiner.index.turns(*span), default=0) if span else 0
+        span = self._analysis.index.numbers_of_transcript(transcript)
+        return max(self._analysis.index.turns(*span), default=0) if span else 0
 
     @property
     def is_whole(self) -> bool:
@@ -199,7 +199,7 @@ class Rows:
 
     def is_like(self, other: Rows) -> bool:
         """Whether both are about all messages of one reading, for the same audience."""
-        same = self._examiner is other._examiner and self._audience == other._audience
+        same = self._analysis is other._analysis and self._audience == other._audience
         return same and self.is_whole and other.is_whole
 
     @property
@@ -228,7 +228,7 @@ class Rows:
 
     def row_of_stray(self, stray: int) -> int:
         """The row of the stray text at this position, or the one nearest to it."""
-        after = self._examiner.strays[stray].after
+        after = self._analysis.strays[stray].after
         first, end = bisect_left(self._numbers, after), bisect_right(self._numbers, after)
         row = bisect_left(range(first, end), stray, key=self._stray_at) + first
         return max(0, min(row, end - 1, len(self) - 1))
@@ -240,9 +240,9 @@ class Rows:
         """Take what has been read since the last time; returns the first row that may have changed."""
         self._go_back()
         changed = max(0, len(self) - 1)
-        last = len(self._examiner.index)
-        self.settled_number = min(self._examiner.unsettled, default=last + 1) - 1
-        if self._examiner.is_partial and not self._audience.sees_thoughts:
+        last = len(self._analysis.index)
+        self.settled_number = min(self._analysis.unsettled, default=last + 1) - 1
+        if self._analysis.is_partial and not self._audience.sees_thoughts:
             last = self.settled_number  # it may turn out to be a thought
         self._take(self.settled_number)
         self._remember()
@@ -272,7 +272,7 @@ class Rows:
 
     def _take(self, last: int) -> None:
         """The messages up to this number, and the stray text before the last of them."""
-        now, strays = self._now, self._examiner.strays if self._audience.sees_stray else []
+        now, strays = self._now, self._analysis.strays if self._audience.sees_stray else []
         while now.taken < last:
             self._add_strays(now.taken + 1)
             stop = min(last, strays[now.strays].after) if now.strays < len(strays) else last
@@ -282,7 +282,7 @@ class Rows:
                 self._take_few(stop)
 
     def _take_few(self, last: int) -> None:
-        index, now, sees, is_safe = self._examiner.index, self._now, self._sight.sees_key, self._audience.is_safe
+        index, now, sees, is_safe = self._analysis.index, self._now, self._sight.sees_key, self._audience.is_safe
         for number, key in index.look_keys(now.taken + 1, last):
             now.taken = number
             if self._only is not None and number not in self._only:
@@ -302,7 +302,7 @@ class Rows:
         now, audience = self._now, self._audience
         ends_hidden = len(self) and self._kinds[-1] == RowKind.HIDDEN.value
         request = Request(
-            self._examiner.index,
+            self._analysis.index,
             self._sight,
             self._wants,
             self._only,
@@ -349,7 +349,7 @@ class Rows:
 
     def _add_strays(self, before: int) -> None:
         """The stray text that stands before the message of this number."""
-        strays = self._examiner.strays if self._audience.sees_stray else []
+        strays = self._analysis.strays if self._audience.sees_stray else []
         while self._now.strays < len(strays) and strays[self._now.strays].after < before:
             self._append(RowKind.STRAY, self._now.strays, 0, 0)
             self._now.strays += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.checks.analysis import Examiner
-from viewer.index.batch import Run
+from viewer.checks.analysis import Analysis
+from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex, ending_number
 from viewer.model.messages import Span
 from viewer.reading.parser import Parser
@@ -24,11 +24,11 @@ _ENDING_NUMBERS = np.array([ending_number(ending) for ending in ENDINGS])
 
 
 class Scanner:
-    """Reads for a parser and its examiner; how the input was cut never shows, and neither that there is a scanner."""
+    """Reads for a parser and its analysis; how the input was cut never shows, and neither that there is a scanner."""
 
-    def __init__(self, parser: Parser, examiner: Examiner, *, shortest_run: int = SHORTEST_RUN) -> None:
+    def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:
         self._parser = parser
-        self._examiner = examiner
+        self._analysis = analysis
         self._shortest_run = shortest_run
         self._memos: dict[TextGrammar, HeaderMemo] = {}
         self._facts: dict[TextGrammar, _Facts] = {}
@@ -55,7 +55,7 @@ class Scanner:
                     continue
             to = _next_start(frames, at, step, len(data))
             self.parsed.append((at, to))
-            self._examiner.take(self._parser.feed(data[at:to]))
+            self._analysis.take(self._parser.feed(data[at:to]))
             at, step = to, min(2 * step, LONGEST_STEP)
 
     def _plain(self, grammar: TextGrammar, data: bytes, frames: Frames) -> _Plain:
@@ -63,13 +63,13 @@ class Scanner:
         headers = memo.read(data, frames)
         facts = self._facts.get(grammar)
         if facts is None or len(facts.numbers) != len(memo.kinds):
-            facts = self._facts[grammar] = _facts(memo, self._examiner.index)
+            facts = self._facts[grammar] = _facts(memo, self._analysis.index)
         return _Plain(grammar, data, frames, headers, facts)
 
     def _take(self, reader: FrameReader, plain: _Plain, at: int, row: int, end: int) -> int:
         """Put the frames of these rows into the index; returns where the last one ends."""
         base = reader.window.end - at
-        self._examiner.take_run(plain.run(row, end, base, reader.record.transcript))
+        self._analysis.take_run(plain.run(row, end, base, reader.record.transcript))
         to = int(plain.frames.ends[end - 1])
         reader.skip(base + to, end - row)
         self.taken += end - row
@@ -130,11 +130,11 @@ class _Plain:
             return row, row
         return row, int(self._lasts[self._lasts.searchsorted(row)]) + 1
 
-    def run(self, row: int, end: int, base: int, transcript: int) -> Run:
+    def run(self, row: int, end: int, base: int, transcript: int) -> MessageBatch:
         """These frames as columns; `base` is the offset of the block."""
         frames, rows = self.frames, slice(row, end)
         kinds = self._headers.kinds[rows]
-        return Run(
+        return MessageBatch(
             transcript,
             self.grammar,
             frames.starts[rows] + base,

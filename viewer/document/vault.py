@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from viewer.checks.offending import offending_value
 from viewer.document.body_blocks import BLOCK, body_blocks, size_of
 from viewer.document.rows import Rows
-from viewer.document.visibility_cache import Sight
+from viewer.document.visibility_cache import VisibilityCache
 from viewer.errors import FileRewrittenError, UnprovenError
-from viewer.formats import DIALECTS, body_of_ids
+from viewer.formats import FORMATS, body_of_ids
 from viewer.formats.text.quoted_marks import shown_source
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
@@ -26,8 +26,8 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
 
 if TYPE_CHECKING:
-    from viewer.document.block_search import Skimmer
-    from viewer.document.byte_pattern import Needle
+    from viewer.document.block_search import BlockSearcher
+    from viewer.document.byte_pattern import BytePattern
 
 
 class HiddenError(Exception):
@@ -129,12 +129,14 @@ class Vault:
             raise
         self._on_rewritten()
 
-    def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: Needle) -> Skimmer:
+    def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: BytePattern) -> BlockSearcher:
         """What looks for a text in many of these rows at once, and only in what this audience sees."""
-        from viewer.document.block_search import Ground, Skimmer
+        from viewer.document.block_search import BlockSearcher, SearchScope
 
-        cuts = Sight(index, lambda message: bool(_cut_kinds(audience, message)))
-        return Skimmer(Ground(index, rows, self._read_proven, Sight(index, audience.sees), cuts), needle)
+        cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
+        return BlockSearcher(
+            SearchScope(index, rows, self._read_proven, VisibilityCache(index, audience.sees), cuts), needle
+        )
 
     def _read_proven(self, start: int, end: int) -> bytes:
         """The bytes between two offsets; none if they must be judged again, message by message."""
@@ -219,7 +221,7 @@ class Vault:
         """True if control tokens in the body have no meaning of their own in the format."""
         if not 0 < message.transcript <= len(self._transcripts):
             return False
-        return DIALECTS[self._transcripts[message.transcript - 1].dialect].json_content
+        return FORMATS[self._transcripts[message.transcript - 1].dialect].json_content
 
 
 _REVEALED_BY = {

@@ -21,7 +21,7 @@ FIRST_TABLE, LARGEST_TABLE = 1 << 12, 1 << 18
 _UNSEEN, _SEEN = 1, 2
 
 
-class Sight:
+class VisibilityCache:
     """Asks one rule once for each kind of message; it must go by header and ending alone, but for the call id."""
 
     def __init__(self, index: MessageIndex, rule: Callable[[Message], bool]) -> None:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from viewer.formats.detect import Detection, detect
-from viewer.formats.registry import Row, Table
+from viewer.formats.registry import Entry, LazyRegistry
 from viewer.formats.writing import Writer
-from viewer.reading.format import Dialect
+from viewer.reading.format import FormatTraits
 
-__all__ = ["DIALECTS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
+__all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
-DIALECTS: Table[Dialect] = Table(
-    Row("openchatml-2.2", "text.openchatml", "OPENCHATML_2_2", "OpenChatML 2.2"),
-    Row("openchatml-2.0", "text.openchatml", "OPENCHATML_2_0", "OpenChatML 2.0"),
-    Row("openchatml-1.x", "text.openchatml", "OPENCHATML_1_X", "OpenChatML 1.x"),
-    Row("openchatml-0.1", "openchatml_0_1.reader", "OPENCHATML_0_1", "OpenChatML 0.1"),
-    Row("harmony", "text.harmony", "HARMONY", "Harmony"),
-    Row("harmony-tokens", "tokens.reader", "HARMONY_TOKENS", "Harmony token ids"),
-    Row("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON"),
-    Row("json", "json.messages", "JSON", "JSON messages"),
-    Row("events", "events.reader", "EVENTS", "Event stream"),
+FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
+    Entry("openchatml-2.2", "text.openchatml", "OPENCHATML_2_2", "OpenChatML 2.2"),
+    Entry("openchatml-2.0", "text.openchatml", "OPENCHATML_2_0", "OpenChatML 2.0"),
+    Entry("openchatml-1.x", "text.openchatml", "OPENCHATML_1_X", "OpenChatML 1.x"),
+    Entry("openchatml-0.1", "openchatml_0_1.reader", "OPENCHATML_0_1", "OpenChatML 0.1"),
+    Entry("harmony", "text.harmony", "HARMONY", "Harmony"),
+    Entry("harmony-tokens", "tokens.reader", "HARMONY_TOKENS", "Harmony token ids"),
+    Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON"),
+    Entry("json", "json.messages", "JSON", "JSON messages"),
+    Entry("events", "events.reader", "EVENTS", "Event stream"),
 )
 
-WRITERS: Table[Writer] = Table(
-    Row("openchatml-2.2", "text.writer", "WRITE_2_2"),
-    Row("openchatml-2.0", "text.writer", "WRITE_2_0"),
-    Row("openchatml-0.1", "openchatml_0_1.writer", "WRITE_0_1"),
-    Row("harmony", "text.writer", "WRITE_HARMONY"),
-    Row("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON"),
-    Row("json", "json.writer", "WRITE_JSON"),
+WRITERS: LazyRegistry[Writer] = LazyRegistry(
+    Entry("openchatml-2.2", "text.writer", "WRITE_2_2"),
+    Entry("openchatml-2.0", "text.writer", "WRITE_2_0"),
+    Entry("openchatml-0.1", "openchatml_0_1.writer", "WRITE_0_1"),
+    Entry("harmony", "text.writer", "WRITE_HARMONY"),
+    Entry("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON"),
+    Entry("json", "json.writer", "WRITE_JSON"),
 )
 
 

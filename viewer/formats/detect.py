@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
@@ -19,21 +19,21 @@ _LINE_MARKER = re.compile(rb"^[ \t]*(?:" + _OLD + rb"|" + _NEW + rb")", re.MULTI
 _OPENCHATML_VERSION = re.compile(r"[012](?:\.[0-9])?")
 _VERSION = re.compile(rb"version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)")
 _VERSION_LINE = re.compile(rb"^[\"']?version[\"']?[ \t]*:[ \t]*[\"']?([0-9A-Za-z.]+)", re.MULTILINE)
-_HEADER_2_2 = rarely(
+_HEADER_2_2 = lazy_regex(
     rb"<\|start\|>(?:[ \t\r\n]*tool(?![^ \t\r\n<])|[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,8}?"
     rb"[ \t](?:call_id|name|intent|content_type)=)"
 )
-_ASSISTANT = rarely(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
+_ASSISTANT = lazy_regex(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
 """An assistant message; an open prompt is none."""
-_CHANNELLED = rarely(
+_CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the beginning of one that the end of the head cuts."""
-_CONTROLS = rarely(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
-_EVENT_TYPE = rarely(r"response\..*|tool\.cancel")
+_CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
+_EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 
 
 @frozen

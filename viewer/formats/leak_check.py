@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from viewer.formats import DIALECTS, detect
+from viewer.formats import FORMATS, detect
 from viewer.formats.text.quoted_marks import live_body, read_source_text
 from viewer.formats.tokens.reader import body_of_ids
 from viewer.formats.writing import Writable, WritableTranscript
@@ -18,14 +18,14 @@ from viewer.reading.hidden_spans import shown_text
 from viewer.reading.parser import Parser
 
 
-def unhidden_count(
+def count_leaks(
     text: str, dialect: str, messages: Sequence[Writable], transcripts: Sequence[WritableTranscript] = ()
 ) -> int:
     """How many messages an end user sees of the written text, and not of its source.
 
     A reader may take the text for another dialect than it was written in; the worse of the two counts."""
     data = text.encode("utf-8", "replace")
-    in_json = {each.number for each in transcripts if DIALECTS[each.dialect].json_content}
+    in_json = {each.number for each in transcripts if FORMATS[each.dialect].json_content}
     known = [_known(message, message.transcript in in_json) for message in messages]
     count = _count(_shown_texts(data, dialect), messages, known)
     taken_for = detect(data).dialect
@@ -40,9 +40,9 @@ def unhidden_count(
 
 def _shown_texts(data: bytes, dialect: str) -> list[tuple[str, str | None]]:
     """The role of every message that is read, and what an end user sees of it; None for a hidden one."""
-    parser = Parser(DIALECTS[dialect])
+    parser = Parser(FORMATS[dialect])
     events = [*parser.feed(data), *parser.close()]
-    in_json = DIALECTS[dialect].json_content
+    in_json = FORMATS[dialect].json_content
     closed = (event.message for event in events if isinstance(event, Closed))
     return [(message.header.role, _shown(message, data, in_json)) for message in closed]
 

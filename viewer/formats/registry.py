@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 Value = TypeVar("Value")
 
 
-class Row(NamedTuple):
+class Entry(NamedTuple):
     """One line of such a table."""
 
     name: str
@@ -22,10 +22,10 @@ class Row(NamedTuple):
     """What a person calls it."""
 
 
-class Table(Mapping[str, Value], Generic[Value]):
+class LazyRegistry(Mapping[str, Value], Generic[Value]):
     """Values by name, each loaded when it is asked for; what names and titles there are is known without that."""
 
-    def __init__(self, *rows: Row) -> None:
+    def __init__(self, *rows: Entry) -> None:
         self._rows = {row.name: row for row in rows}
         self._values: dict[str, Value] = {}
 

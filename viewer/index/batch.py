@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Run:
+class MessageBatch:
     """Such messages as columns; all of one transcript."""
 
     transcript: int

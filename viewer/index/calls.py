@@ -94,7 +94,7 @@ class CallLedger(CallColumns):
             self._end_turn()
             self._begin_turn(turn)
 
-    def pass_by(self) -> None:
+    def skip_messages(self) -> None:
         """A message that is neither a call nor a reply."""
         self._passed = len(self)
 

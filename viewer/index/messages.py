@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from viewer.index.batch import Run
+from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
-from viewer.index.span_columns import Places
+from viewer.index.span_columns import SpanColumns
 from viewer.index.turns import TurnCounter
 from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 
@@ -29,7 +29,7 @@ class MessageIndex:
     """Messages by number, at most 64 bytes each beside the headers that many of them share."""
 
     def __init__(self) -> None:
-        self.places = Places()
+        self.places = SpanColumns()
         """Where they are, by row: the number less one."""
         self._header = array("I")
         self._transcripts: list[tuple[int, int]] = []
@@ -156,7 +156,7 @@ class MessageIndex:
             self.places.reach(row, known[-1].end)
         self._flags[row] = self._flags[row] & ~(IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
 
-    def extend(self, run: Run) -> None:
+    def extend(self, run: MessageBatch) -> None:
         """Whole messages, behind those that are known."""
         row = len(self)
         self.places.extend(run)

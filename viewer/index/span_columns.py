@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from viewer.index.batch import Run
+    from viewer.index.batch import MessageBatch
 
 _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 
 
-class Places:
+class SpanColumns:
     """Beginnings and ends by row. Where a body begins or ends is kept as a distance, or beside if that is too far."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Places:
         for column in (self._start, self._end, self._lead, self._tail):
             column.append(0)
 
-    def extend(self, run: Run) -> None:
+    def extend(self, run: MessageBatch) -> None:
         """The rows of a run; there is no mark inside their bodies."""
         if self._run_ends and self._run_ends[-1] == len(self):
             self._run_ends[-1] += len(run)

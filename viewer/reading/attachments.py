@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.syntax.names import plain_name
 from viewer.values import mutable
@@ -30,16 +30,16 @@ _KIND_OF_MEMBER = {
 _HOLDERS = frozenset({"source", *_KINDS, *_KIND_OF_TYPE, *_KIND_OF_MEMBER})
 """Members that describe the attachment; what other members hold says nothing about it."""
 
-_MEDIA_TYPE = rarely(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
+_MEDIA_TYPE = lazy_regex(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
 _MEDIA_TYPE_KEYS = frozenset({"media_type", "mediaType", "mime_type", "mimeType", "mimetype"})
 _NAME_KEYS = frozenset({"filename", "file_name", "fileName", "name"})
 _DATA_KEYS = frozenset({"data", "bytes", "file_data", "fileData", "content", "blob"})
-_ADDRESS = rarely(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_DATA_ADDRESS = rarely(r"data:([^;,]*)([^,]*),", re.IGNORECASE)
-_BASE64 = rarely(r"[A-Za-z0-9+/_\s-]*={0,2}\s*")
-_LONG_BASE64 = rarely(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
-_PERCENT = rarely(r"%[0-9A-Fa-f]{2}")
-_NOT_DIGITS = rarely(r"[^A-Za-z0-9+/_-]+")
+_ADDRESS = lazy_regex(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_DATA_ADDRESS = lazy_regex(r"data:([^;,]*)([^,]*),", re.IGNORECASE)
+_BASE64 = lazy_regex(r"[A-Za-z0-9+/_\s-]*={0,2}\s*")
+_LONG_BASE64 = lazy_regex(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
+_PERCENT = lazy_regex(r"%[0-9A-Fa-f]{2}")
+_NOT_DIGITS = lazy_regex(r"[^A-Za-z0-9+/_-]+")
 _DEEPEST = 4
 """Objects in objects of a part that are looked into."""
 _UNITS = ("B", "KB", "MB", "GB", "TB")

@@ -37,7 +37,7 @@ Decoder = Callable[[bytes], str]
 
 
 @frozen
-class Run:
+class ByteRun:
     """A stretch of the meant bytes that came from one stretch of the input."""
 
     at: int
@@ -57,7 +57,7 @@ class Body:
     """The bytes that were meant, and where each came from."""
 
     data: bytes = b""
-    runs: list[Run] = field(default_factory=list)
+    runs: list[ByteRun] = field(default_factory=list)
     pending: int = 0
     """The length of a U+FFFD at the end, for half of a character whose other half may still come."""
     _maps: dict[int, StringMap] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Body:
             index += 1
         return True
 
-    def _run_at(self, at: int) -> Run | None:
+    def _run_at(self, at: int) -> ByteRun | None:
         index = bisect_right(self.runs, at, key=lambda run: run.at) - 1
         return self.runs[index] if index >= 0 else None
 
@@ -111,7 +111,7 @@ def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids:
 @mutable
 class _Joined:
     parts: list[bytes] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[ByteRun] = field(default_factory=list)
     length: int = 0
     half: tuple[str, int] | None = None
     """The first half of a surrogate pair at the end of a string, and where it starts in the input."""
@@ -159,7 +159,7 @@ class _Joined:
         if self.half and data:
             self.flush()
         if data or not self.runs:
-            self.runs.append(Run(self.length, len(data), source, source_length, live, raw, whole))
+            self.runs.append(ByteRun(self.length, len(data), source, source_length, live, raw, whole))
             self.parts.append(data)
             self.length += len(data)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from viewer.cache import remembering
+from viewer.cache import bounded_cache
 from viewer.reading.cursor import Window
 from viewer.reading.header import looks_like_header
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.yaml_header import VERSION_MISSING, DocumentHeader, read_document_header
 from viewer.syntax.json_text import read_json
 
@@ -26,7 +26,7 @@ _KNOWN_VERSION = re.compile(r"2\.[02]|2|1(\.\d+)?|0\.1")
 _BLOCK_LINES = (b"---", b"version", b'"version"', b"'version'")
 
 
-class Preface(NamedTuple):
+class DocumentHeaderSpan(NamedTuple):
     """Where the text before the first message ends, and whether it is a header."""
 
     end: int
@@ -35,7 +35,7 @@ class Preface(NamedTuple):
     """It goes on beyond what is read of a header."""
 
 
-def find_preface(window: Window, start: int, scan: int, ended: bool) -> Preface | None:
+def find_document_header(window: Window, start: int, scan: int, ended: bool) -> DocumentHeaderSpan | None:
     """The text from `start` to the first message; None while more input is needed to know.
 
     No `<|start|>` that begins a line stands before `scan`; the window begins at the beginning of a line.
@@ -45,15 +45,15 @@ def find_preface(window: Window, start: int, scan: int, ended: bool) -> Preface 
     if first and first[0] == b"{":
         is_record = _begins_record(window, first.start() + window.base, limit, ended)
         if is_record is not False:
-            return Preface(start, False) if is_record else None
+            return DocumentHeaderSpan(start, False) if is_record else None
     match = _LINE_START.search(window.data, scan - window.base, limit + len(b"<|start|>") - window.base)
     if match:
         end = match.start() + window.base
         text = window.text(start, end)
-        return Preface(end, is_yaml_like(text) or _is_mapping(text))
+        return DocumentHeaderSpan(end, is_yaml_like(text) or _is_mapping(text))
     if window.end > limit + len(b"<|start|>") or ended:
         head = window.text(start, min(limit, window.end))
-        return Preface(start + _end_without_line_start(head), is_yaml_like(head), window.end > limit)
+        return DocumentHeaderSpan(start + _end_without_line_start(head), is_yaml_like(head), window.end > limit)
     return None
 
 
@@ -108,12 +108,12 @@ def begins_block(line: bytes, whole: bool) -> bool | None:
     return None
 
 
-@remembering(256)
+@bounded_cache(256)
 def _remembered(data: bytes) -> DocumentHeader:
     return read_document_header(data)
 
 
-def start_transcript(record: Record, data: bytes, base: int, dialect: str | None = None) -> str | None:
+def start_transcript(record: Recorder, data: bytes, base: int, dialect: str | None = None) -> str | None:
     """Record a transcript with this document header; returns its version."""
     header = read_header(data)
     record.start(base, header.version, header.model, header.values, dialect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.grammar import HeaderGrammar
@@ -13,10 +13,10 @@ from viewer.reading.header import is_tool, read_header
 from viewer.reading.template_marks import MARK, any_of
 from viewer.values import frozen
 
-_TOKEN = rarely(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
+_TOKEN = lazy_regex(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
 _HEADER = rb"[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,4}"
-_TURN = rarely(rb"<\|(?:start|channel)\|>" + _HEADER + rb"(?:<\|message\|>|(?:<(?:\|[a-z]{0,9}\|?)?)?\Z)")
-_PLAUSIBLE_TURN = rarely(
+_TURN = lazy_regex(rb"<\|(?:start|channel)\|>" + _HEADER + rb"(?:<\|message\|>|(?:<(?:\|[a-z]{0,9}\|?)?)?\Z)")
+_PLAUSIBLE_TURN = lazy_regex(
     rb"(?:<\|start\|>[ \t\r\n]*assistant[ \t]*)?<\|channel\|>[ \t]*(?:analysis|commentary|final)"
     rb"(?:[ \t<][^\r\n]{0,256}?)?<\|message\|>"
 )
@@ -26,20 +26,20 @@ LONGEST_WORDS = 128
 LONGEST_WORDS = 128
 """More text before the first token is not what is left of a header."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
-_HEADER_WORDS = rarely(
+_HEADER_WORDS = lazy_regex(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
     rb"(analysis|commentary|final)?\s*(?:to=\S+\s*)?(?:json\s*)?"
 )
 
-_STRIPPED = rarely(
+_STRIPPED = lazy_regex(
     rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|\s{0,8}to=[A-Za-z]|[\s\S]*?assistantfinal)"
 )
 """A body whose control tokens a decoder dropped."""
-MAY_BE_STRIPPED = rarely(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
-STRIPPED_SIGN = rarely(rb"analysis|commentary")
+MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
+STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
 """Occurs at the start of every such body; for a look at many bodies at once."""
-_STRIPPED_WORD = rarely(rb"(?:assistant)?(?:analysis|commentary|final)")
-_STRIPPED_HEADER = rarely(rb"assistant(analysis|commentary|final)")
+_STRIPPED_WORD = lazy_regex(rb"(?:assistant)?(?:analysis|commentary|final)")
+_STRIPPED_HEADER = lazy_regex(rb"assistant(analysis|commentary|final)")
 
 _FRAME_WORDS = (
     *("start", "channel", "message", "constrain", "end", "return", "call", "function_call", "function_output"),
@@ -53,7 +53,7 @@ _FRAME_TOKENS = (
     *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     *("<｜User｜>", "<｜Assistant｜>", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>"),
 )
-TEMPLATE_TOKEN = rarely(any_of(token.encode() for token in _FRAME_TOKENS))
+TEMPLATE_TOKEN = lazy_regex(any_of(token.encode() for token in _FRAME_TOKENS))
 """Tokens of the frames of chat templates."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.values import frozen
 
 
@@ -28,12 +28,12 @@ class Options:
 
 
 @frozen
-class Dialect:
+class FormatTraits:
     """One row of the table of formats."""
 
     name: str
     """As in `--format` and in machine output."""
-    reader: Callable[[Record, Options], Reader]
+    reader: Callable[[Recorder, Options], Reader]
     json_content: bool = False
     """Bodies are content of JSON: control tokens in them are a server's fault."""
     shares_spans: bool = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.cache import remembering
-from viewer.lazy import rarely
+from viewer.cache import bounded_cache
+from viewer.lazy import lazy_regex
 from viewer.reading.grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem
 from viewer.reading.header_meaning import HeaderMeaning, is_tool_name
 from viewer.reading.header_words import ITEM, HeaderWords
@@ -28,8 +28,8 @@ NOT_TOOLS = frozenset({"user", "assistant", "all"})
 LONGEST_PLAUSIBLE = 512
 
 _ROLE_WORD = rb"(?:system|developer|user|assistant|tool|python|(?:functions|browser)\.[^ \t\r\n<]+)"
-_PLAUSIBLE = rarely(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n]*[^\r\n]*")
-_PLAUSIBLE_CHANNEL = rarely(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
+_PLAUSIBLE = lazy_regex(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n]*[^\r\n]*")
+_PLAUSIBLE_CHANNEL = lazy_regex(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
 
 
 def is_tool(recipient: str | None) -> bool:
@@ -63,7 +63,7 @@ def read_header(words: bytes, grammar: HeaderGrammar, *, implied: bool = False, 
     return _read(words, grammar, implied, partial)
 
 
-@remembering(4096)
+@bounded_cache(4096)
 def _read_remembered(words: bytes, grammar: HeaderGrammar, implied: bool, partial: bool) -> HeaderReading:
     return _read(words, grammar, implied, partial)
 

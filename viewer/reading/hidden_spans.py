@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Channel, Span
-from viewer.reading.bodies import Body, Run
+from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
 from viewer.reading.template_marks import MARK, MAY_BE_MARK, THINK_PAIRS, Mark, MarkKind, MarkPair, begun, read_mark
 from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
 from viewer.values import frozen
 
 _SPACE = b" \t\r\n"
-_TAG_END = rarely(rb"(?:\s[^<>]{0,200})?(?<!/)>")
-_BEGUN_TOKEN = rarely(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
+_TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
+_BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 LONGEST_INDENT = 256
 """After more white space a mark does not begin a line."""
 
@@ -253,7 +253,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 def _without(body: Body, spans: list[Span]) -> Body:
     """The body without these spans; of its runs only what is live is kept."""
     parts: list[bytes] = []
-    runs: list[Run] = []
+    runs: list[ByteRun] = []
     length = 0
     gaps = list(_gaps(spans, len(body.data)))
     place = 0
@@ -272,11 +272,11 @@ def _without(body: Body, spans: list[Span]) -> Body:
     return Body(b"".join(parts), runs)
 
 
-def _part_of(run: Run, low: int, high: int, at: int) -> Run:
+def _part_of(run: ByteRun, low: int, high: int, at: int) -> ByteRun:
     """A part of a run at its new place; its place in the input where bytes were not changed."""
     is_same = run.raw is None and run.whole is None and run.length == run.source_length
     source = (run.source + low - run.at, high - low) if is_same else (0, 0)
-    return Run(at, high - low, *source, run.live)
+    return ByteRun(at, high - low, *source, run.live)
 
 
 def _gaps(spans: list[Span], length: int) -> Iterator[Span]:

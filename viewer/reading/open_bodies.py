@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.reading.bodies import Body
 
 LONGEST_TAIL = 32
 """The longest control token or mark of any format has 30 bytes."""
 
-_TAIL = rarely(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
+_TAIL = lazy_regex(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
 """What may begin a control token or a mark of some format."""
 
 

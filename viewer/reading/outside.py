@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 
 from viewer.reading.cursor import Token
-from viewer.reading.document_header import Preface, begins_block, find_preface, start_transcript
+from viewer.reading.document_header import DocumentHeaderSpan, begins_block, find_document_header, start_transcript
 from viewer.reading.header import looks_like_header
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, SPACE, TextSetup, TextState
 
 NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
@@ -25,14 +25,14 @@ class Between(TextState):
     def __init__(self, setup: TextSetup) -> None:
         super().__init__(setup)
         self._grammar_of_version = setup.grammar_of_version
-        self.state = self.preface_state if setup.grammar.document_header else self.between_state
+        self.state = self.document_header_state if setup.grammar.document_header else self.between_state
 
     def begin(self, start: int, words_at: int, *, implied: bool = False, broke_out: bool = False) -> None:
         """A message begins; its words stand from `words_at` on."""
         raise NotImplementedError
 
-    def preface_state(self, ended: bool) -> bool:
-        preface = find_preface(self.window, self.at, self.scan, ended)
+    def document_header_state(self, ended: bool) -> bool:
+        preface = find_document_header(self.window, self.at, self.scan, ended)
         if preface is None:
             self.scan = max(self.scan, self.window.end - len(b"\n<|start|>"))
             return False
@@ -42,7 +42,7 @@ class Between(TextState):
         self.state = self.between_state
         return True
 
-    def _read_document_header(self, preface: Preface) -> None:
+    def _read_document_header(self, preface: DocumentHeaderSpan) -> None:
         self.flush_stray()
         text = self.window.text(self.at, preface.end + preface.is_cut)
         lead = len(text) - len(text.lstrip(SPACE))
@@ -56,7 +56,7 @@ class Between(TextState):
     def _switch_grammar(self, data: bytes, base: int) -> None:
         """A later transcript is read by its own version."""
         assert self._grammar_of_version is not None
-        quiet = Record(self.record.dialect)
+        quiet = Recorder(self.record.dialect)
         grammar = self._grammar_of_version(start_transcript(quiet, data, base))
         start_transcript(self.record, data, base, grammar.name)
         self.use(grammar)
@@ -140,7 +140,7 @@ class Between(TextState):
         return True
 
     def _block(self, ended: bool) -> bool:
-        preface = find_preface(self.window, self.at, self.scan, ended)
+        preface = find_document_header(self.window, self.at, self.scan, ended)
         if preface is None:
             self.scan = max(self.scan, self.window.end - len(b"\n<|start|>"))
             return False

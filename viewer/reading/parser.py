@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from viewer.model.events import Event
-from viewer.reading.format import Dialect, Options
-from viewer.reading.recorder import Record
+from viewer.reading.format import FormatTraits, Options
+from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import FrameReader
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -13,9 +13,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Parser:
     """Reads one input in one dialect, in pieces of any size."""
 
-    def __init__(self, dialect: Dialect, options: Options | None = None) -> None:
+    def __init__(self, dialect: FormatTraits, options: Options | None = None) -> None:
         self.dialect = dialect
-        self._record = Record(dialect.name)
+        self._record = Recorder(dialect.name)
         self._reader = dialect.reader(self._record, options or Options())
         self._first: bytes | None = b""
 

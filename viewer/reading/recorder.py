@@ -9,7 +9,7 @@ from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, T
 from viewer.rules import RULES
 
 
-class Record:
+class Recorder:
     """The events of one parser; readers call its methods in the order of the input."""
 
     def __init__(self, dialect: str) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Span
 from viewer.values import frozen
 
@@ -94,7 +94,7 @@ def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
     return b"[" + b"".join(map(re.escape, rests)) + b"](?:" + b"|".join([*others, *branches]) + b")"
 
 
-MARK = rarely(any_of(_SPELLINGS, _THINK_TAG))
+MARK = lazy_regex(any_of(_SPELLINGS, _THINK_TAG))
 LONGEST_MARK = max(map(len, _SPELLINGS))
 _BEGINNINGS = frozenset(
     [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
@@ -121,7 +121,7 @@ _TOKEN_SIGNS = (
     b"]~b]",
 )
 """Every other token of a chat template contains one of them."""
-MAY_BE_MARK = rarely(any_of((*MARK_SIGNS, *_TOKEN_SIGNS)), re.IGNORECASE)
+MAY_BE_MARK = lazy_regex(any_of((*MARK_SIGNS, *_TOKEN_SIGNS)), re.IGNORECASE)
 """Matches in every body from which something may be hidden, besides the form without tokens; for prefilters."""
 
 

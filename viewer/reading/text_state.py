@@ -10,7 +10,7 @@ from viewer.model.messages import Ending
 from viewer.reading.cursor import TokenSet, Window
 from viewer.reading.document_header import LONGEST
 from viewer.reading.header import HeaderGrammar
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.values import frozen
 
 STOPS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
@@ -24,7 +24,7 @@ SPACE = b" \t\r\n"
 _LITERAL_END = TokenSet({b"<|endliteral|>": "endliteral"})
 
 
-class LineTaker(Protocol):
+class EventLines(Protocol):
     """Takes the lines between messages that are events."""
 
     def offer(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
@@ -61,9 +61,9 @@ def token_set(grammar: TextGrammar, names: tuple[str, ...]) -> TokenSet:
 class TextSetup:
     """What a text reader is given."""
 
-    record: Record
+    record: Recorder
     grammar: TextGrammar
-    events: LineTaker
+    events: EventLines
     grammar_of_version: Callable[[str | None], TextGrammar] | None = None
     """Chooses the grammar of a later transcript by its document header."""
 

@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
 
 LONGEST_ATTRIBUTES = 4096
 """A think tag with more bytes of attributes is text. While a message grows, an unfinished tag is held back."""
 
-_MARK = rarely(
+_MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
     rb"|<(?P<slash>/?)(?P<tag>(?i:think(?:ing)?))(?:\s[^<>]{0,%(longest)d})?(?<!/)>"
     rb"|(?P<bracket>\[)(?P<stroke>/?)THINK\]"
     % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES}
 )
-MAY_BE_MARK = rarely(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
+MAY_BE_MARK = lazy_regex(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
 """Matches in every body that has a mark; prefilters are made from it."""
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
@@ -30,9 +30,9 @@ _FIXED_MARKS = (
     *(b"[THINK]", b"[/THINK]"),
 )
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
-_UNFINISHED_TAG = rarely(rb"</?think(?:ing)?\s[^<>]{0,%d}" % LONGEST_ATTRIBUTES, re.IGNORECASE)
+_UNFINISHED_TAG = lazy_regex(rb"</?think(?:ing)?\s[^<>]{0,%d}" % LONGEST_ATTRIBUTES, re.IGNORECASE)
 _LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len(b"</thinking ")
-_BLANK = rarely(
+_BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
 )

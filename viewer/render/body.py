@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from viewer.render.json_layout import laid_out
 from viewer.render.line import cells, plain_line, wrap
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Style
 
 
@@ -14,7 +14,7 @@ def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim:
     """Lines for a gutter: `width` cells wide where lines must fit, as long as they are elsewhere.
 
     A newline at the end is not shown as an empty line; nor one at the beginning, where it is layout (`trim`)."""
-    text = safe(normalize_newlines(body).removesuffix("\n"))
+    text = sanitize(normalize_newlines(body).removesuffix("\n"))
     if trim:
         text = SafeText(text.removeprefix("\n"))
     if json and style.wrapped and cells(text) > width:

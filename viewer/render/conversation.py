@@ -9,10 +9,10 @@ from functools import partial
 from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.render.diagnostic import note
 from viewer.render.message import message_lines, remark, revealed_lines, stray_lines
-from viewer.render.style import Line, Printable, Style, own
+from viewer.render.style import Line, Printable, Style, trusted
 from viewer.render.title import boundary_lines, rule
 
 BLANK: Line = ()
@@ -105,7 +105,7 @@ class Page:
         while self._transcript < last:
             self._transcript, self._turn = self._transcript + 1, 0
             boundary = self._boundary_of(self._transcript)
-            self._trims = DIALECTS[boundary.transcript.dialect].display_trim
+            self._trims = FORMATS[boundary.transcript.dialect].display_trim
             if not self._safe or max(boundary.count, self._transcript) > 1:
                 yield from self._apart()
                 yield from boundary_lines(boundary, self._width, self._style)
@@ -122,7 +122,7 @@ class Page:
 
 def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
     time = first.time[11:19] if first.time else ""
-    return rule(style.words(f"turn {first.turn}"), own(time), width, style)
+    return rule(style.words(f"turn {first.turn}"), trusted(time), width, style)
 
 
 def calls_by_message(calls: Sequence[ShownCall]) -> dict[int, list[ShownCall]]:

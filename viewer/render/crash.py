@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from types import TracebackType
 
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 
 CRASHED = 70
 """The exit code of a fault of the program, so that scripts can tell it from findings."""
@@ -28,7 +28,7 @@ def report_crash(kind: type[BaseException], trace: TracebackType | None) -> int:
         trace = trace.tb_next
     if sys.stderr is not None:
         with suppress(OSError):  # nobody may be there to read it
-            sys.stderr.write("".join(safe_line(line, _LONGEST_PLACE) + "\n" for line in lines))
+            sys.stderr.write("".join(sanitize_line(line, _LONGEST_PLACE) + "\n" for line in lines))
             sys.stderr.flush()
     return CRASHED
 

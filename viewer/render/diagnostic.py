@@ -9,10 +9,10 @@ from viewer.document.document import Finding
 from viewer.document.values import ShownDiagnostic
 from viewer.model.diagnostic import Diagnostic, fill_in, first_sentence
 from viewer.render.line import cells, cluster_cells, clusters_at, cut, wrap
-from viewer.render.sanitize import SafeText, safe, safe_line
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.sanitize import SafeText, sanitize, sanitize_line
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
-_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
 """Characters of a file name in `check`: a problem matcher needs the whole path."""
 _CONTEXT = 40
@@ -31,11 +31,11 @@ def note(diagnostic: ShownDiagnostic, width: int, style: Style) -> Iterator[Line
     sign = style.signs.severity(diagnostic.severity)
     fits = not style.wrapped or cells(rows[-1]) + len(tail) + 3 <= width
     for place, row in enumerate(rows):
-        mark = Part(own(f"{'' if place else sign} ".rjust(2)), look)
+        mark = Part(trusted(f"{'' if place else sign} ".rjust(2)), look)
         last = place == len(rows) - 1
-        yield (mark, Part(row), Part(own(f" {tail}"), Look.QUIET)) if last and fits else (mark, Part(row))
-    for row in [] if fits else wrap(own(tail), width - 2):
-        yield (Part(own(f"  {row}"), Look.QUIET),)
+        yield (mark, Part(row), Part(trusted(f" {tail}"), StyleRole.QUIET)) if last and fits else (mark, Part(row))
+    for row in [] if fits else wrap(trusted(tail), width - 2):
+        yield (Part(trusted(f"  {row}"), StyleRole.QUIET),)
 
 
 def _tail(diagnostic: ShownDiagnostic, style: Style) -> str:
@@ -56,11 +56,11 @@ def compiler_line(name: str, finding: Finding, style: Style, value: str | None =
     diagnostic = finding.diagnostic
     severity = diagnostic.rule.severity.value
     return (
-        Part(style.spell(safe_line(name, LONGEST_PATH)), Look.STRONG),
-        Part(own(f":{finding.line}:{finding.column}: "), Look.STRONG),
-        Part(own(severity), _LOOKS[severity]),
+        Part(style.spell(sanitize_line(name, LONGEST_PATH)), StyleRole.STRONG),
+        Part(trusted(f":{finding.line}:{finding.column}: "), StyleRole.STRONG),
+        Part(trusted(severity), _LOOKS[severity]),
         Part(style.spell(style.words(f": {headline(diagnostic, value)}{_times(diagnostic.count, style)} "))),
-        Part(own(f"[{full_code(diagnostic.code, diagnostic.reason)}]"), Look.QUIET),
+        Part(trusted(f"[{full_code(diagnostic.code, diagnostic.reason)}]"), StyleRole.QUIET),
     )
 
 
@@ -75,7 +75,7 @@ def headline(diagnostic: Diagnostic, value: str | None = None) -> SafeText:
 
 
 def _shown_value(value: str | None) -> str | None:
-    return safe_line(value, LONGEST_VALUE) if value else None
+    return sanitize_line(value, LONGEST_VALUE) if value else None
 
 
 def _times(count: int, style: Style) -> str:
@@ -87,30 +87,30 @@ def source_lines(finding: Finding, source: tuple[str, int, int], width: int, sty
     text, first, last = source
     number = str(finding.line)
     room = max(width - len(number) - 3, 20)
-    dots = own(style.signs.ellipsis)
+    dots = trusted(style.signs.ellipsis)
     before, here = _before(text[max(0, first - room) : first], room, first > room, dots, style)
     marked, length, fits = _beginning(text[first:last], room - here, style)
     after, _, fits = _beginning(text[last:], room - here - length, style) if fits else ("", 0, False)
     shown = SafeText(before + marked + after)
     if not fits:
-        shown = SafeText(cut(shown, room - cells(dots), own("")) + dots)
+        shown = SafeText(cut(shown, room - cells(dots), trusted("")) + dots)
     carets = max(1, min(length, room - here))
     severity = finding.diagnostic.rule.severity.value
     bar = "|" if style.ascii else "│"
-    yield Part(own(f"{number} {bar} "), Look.RULE), Part(shown)
+    yield Part(trusted(f"{number} {bar} "), StyleRole.RULE), Part(shown)
     yield (
-        Part(own(f"{' ' * len(number)} {bar} "), Look.RULE),
-        Part(own(" " * here + "^" + "~" * (carets - 1)), _LOOKS[severity]),
+        Part(trusted(f"{' ' * len(number)} {bar} "), StyleRole.RULE),
+        Part(trusted(" " * here + "^" + "~" * (carets - 1)), _LOOKS[severity]),
     )
 
 
 def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line:
     """The last line of `check`."""
     if not errors and not warnings:
-        return (Part(own(f"No problems in {_plural(messages, 'message')}."), Look.QUIET),)
-    look = Look.ERROR if errors else Look.WARNING
+        return (Part(trusted(f"No problems in {_plural(messages, 'message')}."), StyleRole.QUIET),)
+    look = StyleRole.ERROR if errors else StyleRole.WARNING
     found = " and ".join(_plural(n, word) for n, word in ((errors, "error"), (warnings, "warning")) if n)
-    return Part(own(found), look), Part(own(f" in {_plural(messages, 'message')}."))
+    return Part(trusted(found), look), Part(trusted(f" in {_plural(messages, 'message')}."))
 
 
 def full_code(code: str, reason: str | None) -> str:
@@ -120,7 +120,7 @@ def full_code(code: str, reason: str | None) -> str:
 
 def _tabbed(style: Style, text: str) -> SafeText:
     """A piece of a source line; a tab is one cell here, so that carets stand where they should."""
-    return style.spell(safe(text.translate({ord("\t"): " ", ord("\n"): None})))
+    return style.spell(sanitize(text.translate({ord("\t"): " ", ord("\n"): None})))
 
 
 def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) -> tuple[SafeText, int]:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from viewer.render.json_layout import laid_out, origins
 from viewer.render.line import cells
 from viewer.render.markdown import Styled, json_spans, markdown_spans
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.values import frozen
 
 
@@ -34,7 +34,7 @@ class BodyText:
 def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool, is_head: bool = False) -> BodyText:
     """A body made safe; JSON that does not fit on one row is laid out token by token. Of a head, more follows."""
     normal = normalize_newlines(body)
-    text = safe(normal)
+    text = sanitize(normal)
     moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None
     if json:
         laid = laid_out(text, is_head=is_head) if cells(text) > width else None

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from viewer.model.diagnostic import Rule
 from viewer.render.line import lines_of, wrap
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
-_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _WIDEST = 100
 
 
@@ -19,9 +19,9 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
     width = min(width, _WIDEST)
     sign = style.signs.severity(severity)
     yield (
-        Part(own(f"{sign} {rule.code}"), _LOOKS[severity]),
-        Part(own(f"  {severity}"), _LOOKS[severity]),
-        Part(style.words(f"  [{rule.section}]"), Look.QUIET),
+        Part(trusted(f"{sign} {rule.code}"), _LOOKS[severity]),
+        Part(trusted(f"  {severity}"), _LOOKS[severity]),
+        Part(style.words(f"  [{rule.section}]"), StyleRole.QUIET),
     )
     yield from _paragraph(rule.title, 2, width, style)
     if rule.reasons:
@@ -33,16 +33,16 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
     yield from _entry("What to do", rule.advice, width, style)
     yield from _entry("Safe view ", rule.safe, width, style)
     if rule.example:
-        yield (Part(own("  Example"), Look.STRONG),)
+        yield (Part(trusted("  Example"), StyleRole.STRONG),)
         for line in lines_of(rule.example.rstrip("\n")):
-            yield Part(own(f"    {style.signs.gutter} "), Look.RULE), Part(style.spell(line))
+            yield Part(trusted(f"    {style.signs.gutter} "), StyleRole.RULE), Part(style.spell(line))
 
 
 def _entry(label: str, sentence: str, width: int, style: Style) -> Iterator[Line]:
     """A label, and the sentence wrapped beside it."""
     indent = len(label) + 4
     rows = _rows(sentence, width - indent, style)
-    yield Part(own(f"  {label}  "), Look.STRONG), Part(rows[0])
+    yield Part(trusted(f"  {label}  "), StyleRole.STRONG), Part(rows[0])
     for row in rows[1:]:
         yield (Part(SafeText(" " * indent + row)),)
 

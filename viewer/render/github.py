@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Severity
 from viewer.render.diagnostic import full_code
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Printable
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -14,7 +14,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 def workflow_command(name: str, finding: Finding) -> Printable:
     """One annotation; properties and sentence are escaped as the runner expects."""
     diagnostic = finding.diagnostic
-    properties = {"file": str(safe_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
+    properties = {"file": str(sanitize_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
     if finding.line == finding.end_line:  # columns are understood within one line only
         properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
     properties["title"] = full_code(diagnostic.code, diagnostic.reason)
@@ -25,7 +25,7 @@ def workflow_command(name: str, finding: Finding) -> Printable:
 
 def workflow_notice(name: str, words: str) -> Printable:
     """A notice about a whole file."""
-    return Printable(f"::notice file={_property(str(safe_line(name)))}::{_data(words)}")
+    return Printable(f"::notice file={_property(str(sanitize_line(name)))}::{_data(words)}")
 
 
 def _times(count: int) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.render.sanitize import SafeText
 
 LARGEST = 1_000_000
 DEEPEST = 200
 _INDENT = "  "
-_TOKEN = rarely(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
+_TOKEN = lazy_regex(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\]{},:]+))', re.DOTALL)
 
 
 def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:

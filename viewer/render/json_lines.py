@@ -10,7 +10,7 @@ from viewer.document.document import Finding
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
 from viewer.model.visibility import Audience
-from viewer.render.sanitize import safe
+from viewer.render.sanitize import sanitize
 from viewer.render.style import Printable
 from viewer.sources.changes import Reason
 
@@ -114,7 +114,7 @@ def encode(value: dict[str, object], file: str | None = None, *, indent: int | N
 
 def _escaped(text: str) -> str:
     """What is not safe to print stands only inside strings, and there it has an escape."""
-    shown = safe(text)
+    shown = sanitize(text)
     if shown == text:
         return text
     return "".join(a if a == b else json.dumps(a)[1:-1] for a, b in zip(text, shown, strict=True))

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Severity
 from viewer.render.diagnostic import full_code, headline
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Printable
 from viewer.values import frozen
 
@@ -66,7 +66,7 @@ def _line(finding: Finding) -> str:
 
 
 def _attribute(value: str) -> str:
-    return quoteattr(_clean(str(safe_line(value, _LONGEST_NAME))))
+    return quoteattr(_clean(str(sanitize_line(value, _LONGEST_NAME))))
 
 
 def _clean(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.document.values import Headline, ShownMessage
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 
 UNKNOWN = "?"
 """A role or a channel that no specification knows."""
@@ -13,14 +13,14 @@ UNSEEN = "·"
 _ROLES = {"system": "S", "developer": "D", "user": "U", "tool": "T"}
 _CHANNELS = {"final": "F", "analysis": "A", "commentary": "C"}
 _LOOKS = {
-    "S": Look.SYSTEM,
-    "D": Look.SYSTEM,
-    "U": Look.USER,
-    "T": Look.TOOL,
-    "F": Look.ASSISTANT,
-    "A": Look.ANALYSIS,
-    "C": Look.COMMENTARY,
-    UNSEEN: Look.QUIET,
+    "S": StyleRole.SYSTEM,
+    "D": StyleRole.SYSTEM,
+    "U": StyleRole.USER,
+    "T": StyleRole.TOOL,
+    "F": StyleRole.ASSISTANT,
+    "A": StyleRole.ANALYSIS,
+    "C": StyleRole.COMMENTARY,
+    UNSEEN: StyleRole.QUIET,
 }
 
 
@@ -37,11 +37,11 @@ def letter_of(message: Headline | ShownMessage) -> str:
     return _CHANNELS.get(message.channel or "", UNKNOWN)
 
 
-def look_of(message: Headline | ShownMessage) -> Look:
+def look_of(message: Headline | ShownMessage) -> StyleRole:
     """The look that goes with the letter; quiet where the message is not shown."""
     if not is_seen(message):
-        return Look.QUIET
-    return _LOOKS.get(letter_of(message), Look.UNKNOWN)
+        return StyleRole.QUIET
+    return _LOOKS.get(letter_of(message), StyleRole.UNKNOWN)
 
 
 def is_seen(message: Headline | ShownMessage) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from unicodedata import category, east_asian_width
 
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 
 TAB = 8
 MOST_MARKS = 4
@@ -25,7 +25,7 @@ _ONE_CELL_EACH = re.compile(
 
 def lines_of(text: str) -> list[SafeText]:
     """Text of a transcript as lines that are safe to print, each as long as it is."""
-    return [plain_line(SafeText(line)) for line in safe(normalize_newlines(text)).split("\n")]
+    return [plain_line(SafeText(line)) for line in sanitize(normalize_newlines(text)).split("\n")]
 
 
 def plain_line(line: SafeText) -> SafeText:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from viewer.render.line import plain_line, wrap
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style
 
 _SETTLES = re.compile(
@@ -87,7 +87,7 @@ class LiveBody:
             self._rows = 0
 
     def _rows_of(self, line: str) -> list[SafeText]:
-        ready = plain_line(self._style.spell(safe(line)))
+        ready = plain_line(self._style.spell(sanitize(line)))
         return list(wrap(ready, self._width)) if self._style.wrapped else [ready]
 
     def _rows_done(self, rows: list[SafeText]) -> Iterator[str]:

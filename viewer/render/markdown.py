@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 
 LARGEST = 200_000
 """Longer texts are shown plain."""
@@ -23,7 +23,7 @@ class Styled(NamedTuple):
 
     start: int
     end: int
-    look: Look
+    look: StyleRole
 
 
 def markdown_spans(text: str) -> list[Styled]:
@@ -34,7 +34,7 @@ def markdown_spans(text: str) -> list[Styled]:
     at = 0
     for start, end in _fenced(text):
         spans += _outside_code(text, at, start)
-        spans.append(Styled(start, end, Look.CODE))
+        spans.append(Styled(start, end, StyleRole.CODE))
         at = end
     return spans + _outside_code(text, at, len(text))
 
@@ -54,16 +54,16 @@ def _fenced(text: str) -> list[tuple[int, int]]:
 
 
 def _outside_code(text: str, start: int, end: int) -> list[Styled]:
-    found = [Styled(*match.span(), Look.HEADING) for match in _HEADING.finditer(text, start, end)]
-    found += [Styled(*match.span(1), Look.BULLET) for match in _BULLET.finditer(text, start, end)]
+    found = [Styled(*match.span(), StyleRole.HEADING) for match in _HEADING.finditer(text, start, end)]
+    found += [Styled(*match.span(1), StyleRole.BULLET) for match in _BULLET.finditer(text, start, end)]
     found += [Styled(*match.span(), _look(match[0])) for match in _INLINE.finditer(text, start, end)]
     return _apart(sorted(found, key=lambda span: (span.start, -span.end)))
 
 
-def _look(text: str) -> Look:
+def _look(text: str) -> StyleRole:
     if text.startswith("`"):
-        return Look.CODE
-    return Look.STRONG if text.startswith("**") else Look.EMPHASIS
+        return StyleRole.CODE
+    return StyleRole.STRONG if text.startswith("**") else StyleRole.EMPHASIS
 
 
 def _apart(spans: list[Styled]) -> list[Styled]:
@@ -84,5 +84,7 @@ def json_spans(text: str) -> list[Styled]:
 
 def _json_span(match: re.Match[str]) -> Styled:
     if match[1]:
-        return Styled(match.start(1), match.end(1), Look.JSON_KEY if match[2] else Look.JSON_TEXT)
-    return Styled(match.start(), match.end(), Look.JSON_NUMBER if match[0][0] in "-0123456789" else Look.JSON_WORD)
+        return Styled(match.start(1), match.end(1), StyleRole.JSON_KEY if match[2] else StyleRole.JSON_TEXT)
+    return Styled(
+        match.start(), match.end(), StyleRole.JSON_NUMBER if match[0][0] in "-0123456789" else StyleRole.JSON_WORD
+    )

@@ -8,10 +8,10 @@ from viewer.document.values import ShownCall, ShownMessage, ShownStray
 from viewer.render.body import body_lines
 from viewer.render.line import cells, wrap
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
-_BY_ROLE = {"user": Look.USER, "tool": Look.TOOL, "system": Look.SYSTEM, "developer": Look.SYSTEM}
-_BY_CHANNEL = {"final": Look.ASSISTANT, "analysis": Look.ANALYSIS, "commentary": Look.COMMENTARY}
+_BY_ROLE = {"user": StyleRole.USER, "tool": StyleRole.TOOL, "system": StyleRole.SYSTEM, "developer": StyleRole.SYSTEM}
+_BY_CHANNEL = {"final": StyleRole.ASSISTANT, "analysis": StyleRole.ANALYSIS, "commentary": StyleRole.COMMENTARY}
 STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
 
 
@@ -31,7 +31,7 @@ def message_head(message: ShownMessage, width: int, style: Style) -> Iterator[Li
         head.append(Part(style.name(f" {message.name}"), look))
     aside = ""
     if message.channel == "commentary":
-        head.append(Part(own(f" {style.signs.dot} plan"), look))
+        head.append(Part(trusted(f" {style.signs.dot} plan"), look))
         aside = "(preamble, user-visible)"
     yield from _head(head, aside, look, width, style)
 
@@ -46,7 +46,7 @@ def message_tail(message: ShownMessage, style: Style) -> Iterator[Line]:
 
 def remark(words: str, style: Style) -> Line:
     """Words of the program itself between what was said."""
-    return (Part(own(f"  {style.signs.hidden} {words} {style.signs.hidden}"), Look.QUIET),)
+    return (Part(trusted(f"  {style.signs.hidden} {words} {style.signs.hidden}"), StyleRole.QUIET),)
 
 
 def gutter_of(message: ShownMessage, style: Style) -> Part:
@@ -68,7 +68,7 @@ def revealed_lines(
     if details:
         said = style.name(f" {style.signs.dot} ".join(details))
         yield from _flow(
-            [Part(said, Look.QUIET)], _gutter_part(look, style), width if style.wrapped else cells(said) + 2
+            [Part(said, StyleRole.QUIET)], _gutter_part(look, style), width if style.wrapped else cells(said) + 2
         )
     json = may_be_json(message)
     for text in body_lines(message.body, inner_width(width), style, json=json, trim=trim):
@@ -77,15 +77,15 @@ def revealed_lines(
 
 def stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
     """Text outside any message."""
-    gutter = Part(own(style.signs.open_gutter + " "), Look.WARNING)
-    yield gutter, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)
+    gutter = Part(trusted(style.signs.open_gutter + " "), StyleRole.WARNING)
+    yield gutter, Part(trusted("TEXT OUTSIDE ANY MESSAGE"), StyleRole.WARNING)
     for text in body_lines(stray.body, inner_width(width), style):
         yield gutter, Part(text)
 
 
-def _revealed_head(message: ShownMessage, look: Look, style: Style) -> list[Part]:
+def _revealed_head(message: ShownMessage, look: StyleRole, style: Style) -> list[Part]:
     head = [
-        Part(own(f"#{message.number} "), Look.QUIET),
+        Part(trusted(f"#{message.number} "), StyleRole.QUIET),
         Part(style.name(message.role.upper() or "(no role)"), look),
     ]
     if message.name:
@@ -95,9 +95,9 @@ def _revealed_head(message: ShownMessage, look: Look, style: Style) -> list[Part
     channel = message.channel_given or message.channel or "no channel"
     head.append(Part(style.name(f" [{channel}]"), look))
     if message.call_id:
-        head.append(Part(style.name(f" {message.call_id}"), Look.QUIET))
+        head.append(Part(style.name(f" {message.call_id}"), StyleRole.QUIET))
     if message.visible:
-        head.append(Part(own(" *"), Look.STRONG))
+        head.append(Part(trusted(" *"), StyleRole.STRONG))
     return head
 
 
@@ -125,15 +125,15 @@ def _link(number: int, call: ShownCall, style: Style) -> str:
     return f"{link}{call.state}{latency}"
 
 
-def _head(parts: list[Part], aside: str, look: Look, width: int, style: Style) -> Iterator[Line]:
+def _head(parts: list[Part], aside: str, look: StyleRole, width: int, style: Style) -> Iterator[Line]:
     """The first line, with a remark at the right edge; on a screen too narrow for it, as many lines as it takes."""
     gutter = _gutter_part(look, style)
     used = sum(cells(part.text) for part in (gutter, *parts))
     gap = width - used - cells(aside)
     if style.wrapped and gap < (2 if aside else 0):
-        yield from _flow([*parts, Part(SafeText(f" {aside}"), Look.QUIET)], gutter, width)
+        yield from _flow([*parts, Part(SafeText(f" {aside}"), StyleRole.QUIET)], gutter, width)
     elif aside:
-        yield gutter, *parts, Part(own(" " * max(gap, 2))), Part(style.words(aside), Look.QUIET)
+        yield gutter, *parts, Part(trusted(" " * max(gap, 2))), Part(style.words(aside), StyleRole.QUIET)
     else:
         yield gutter, *parts
 
@@ -163,14 +163,14 @@ def inner_width(width: int) -> int:
     return max(width - 2, 10)
 
 
-def _gutter_part(look: Look, style: Style) -> Part:
-    return Part(own(style.signs.gutter + " "), look)
+def _gutter_part(look: StyleRole, style: Style) -> Part:
+    return Part(trusted(style.signs.gutter + " "), look)
 
 
-def _look(message: ShownMessage) -> Look:
+def _look(message: ShownMessage) -> StyleRole:
     if message.role == "assistant":
-        return _BY_CHANNEL.get(message.channel or "", Look.UNKNOWN)
-    return _BY_ROLE.get(message.role, Look.UNKNOWN)
+        return _BY_CHANNEL.get(message.channel or "", StyleRole.UNKNOWN)
+    return _BY_ROLE.get(message.role, StyleRole.UNKNOWN)
 
 
 def may_be_json(message: ShownMessage) -> bool:

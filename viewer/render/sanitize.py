@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NewType
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.characters import (
     DIRECTION_ENDS,
     EMOJI,
@@ -39,7 +39,7 @@ _PLAIN = re.compile(r"[\t\n -~]*+")
 _NO_CHARACTERS = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
 _BROKEN = "\x80-\x9f\ud800-\udfff\ufdd0-\ufdef" + _NO_CHARACTERS
 _JOINING = re.compile("[\u200d\ufe0e\ufe0f]|\U000e007f")
-_EMOJI = rarely(EMOJI)
+_EMOJI = lazy_regex(EMOJI)
 
 
 def _characters(inside: str) -> Iterable[int]:
@@ -79,21 +79,21 @@ def normalize_newlines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def safe(text: str) -> SafeText:
+def sanitize(text: str) -> SafeText:
     """The text of a body, with newlines and tabs as they are; `normalize_newlines` comes first."""
     if _PLAIN.fullmatch(text):
         return SafeText(text)
     return SafeText(_outside_emoji(text, _MARKS))
 
 
-def safe_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
+def sanitize_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
     """A name, a title, an id or a file name, in one line of at most so many code points."""
     shown = text[:limit]
-    line = _without_excess(safe(shown).translate(_LINE_MARKS))
+    line = _without_excess(sanitize(shown).translate(_LINE_MARKS))
     return SafeText(line if shown == text else line[: max(limit - 1, 0)] + "…")
 
 
-def copied(text: str) -> str:
+def sanitize_copy(text: str) -> str:
     """What a copy of shown text gives: the text without what is hidden in it."""
     text = normalize_newlines(text)
     return text if _PLAIN.fullmatch(text) else _outside_emoji(text, _copies())

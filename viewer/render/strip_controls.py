@@ -10,7 +10,7 @@ OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u
 NOT_ASCII = re.compile("[^ -~]+")
 
 
-def netted(text: str, ascii_only: bool) -> str:
+def strip_controls(text: str, ascii_only: bool) -> str:
     """The text, harmless, and as wide as it was."""
     text = OBEYED.sub("\ufffd", text)
     return NOT_ASCII.sub(lambda found: "?" * cells(found[0]), text) if ascii_only else text

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, NewType
 
-from viewer.render.sanitize import SafeText, safe_line
+from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.values import frozen
 
 
-class Look(Enum):
+class StyleRole(Enum):
     """What a part of a line is; the value is its name in a theme."""
 
     PLAIN = "plain"
@@ -61,19 +61,19 @@ class Look(Enum):
 
 
 _ANSI = {
-    Look.USER: "1;36",
-    Look.ASSISTANT: "1;32",
-    Look.ANALYSIS: "35",
-    Look.COMMENTARY: "34",
-    Look.TOOL: "33",
-    Look.SYSTEM: "1;90",
-    Look.UNKNOWN: "1;31",
-    Look.RULE: "90",
-    Look.QUIET: "2",
-    Look.STRONG: "1",
-    Look.ERROR: "1;31",
-    Look.WARNING: "1;33",
-    Look.INFO: "1;34",
+    StyleRole.USER: "1;36",
+    StyleRole.ASSISTANT: "1;32",
+    StyleRole.ANALYSIS: "35",
+    StyleRole.COMMENTARY: "34",
+    StyleRole.TOOL: "33",
+    StyleRole.SYSTEM: "1;90",
+    StyleRole.UNKNOWN: "1;31",
+    StyleRole.RULE: "90",
+    StyleRole.QUIET: "2",
+    StyleRole.STRONG: "1",
+    StyleRole.ERROR: "1;31",
+    StyleRole.WARNING: "1;33",
+    StyleRole.INFO: "1;34",
 }
 """The looks of printed text; all others are plain there."""
 
@@ -82,7 +82,7 @@ class Part(NamedTuple):
     """A run of text with one look."""
 
     text: SafeText
-    look: Look = Look.PLAIN
+    look: StyleRole = StyleRole.PLAIN
 
 
 Line = tuple[Part, ...]
@@ -92,7 +92,7 @@ Printable = NewType("Printable", str)
 
 
 @frozen
-class Signs:
+class Glyphs:
     """The marks that the program draws itself; text of a transcript is never taken for one of them."""
 
     gutter: str
@@ -116,8 +116,8 @@ class Signs:
         return {"error": self.error, "warning": self.warning}.get(severity, self.info)
 
 
-UNICODE = Signs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ")
-ASCII = Signs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i")
+UNICODE = Glyphs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ")
+ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i")
 
 
 _ASCII_WORDS = str.maketrans(
@@ -135,7 +135,7 @@ class Style:
     """Lines must fit the width; otherwise every line of a body is printed as long as it is."""
 
     @property
-    def signs(self) -> Signs:
+    def signs(self) -> Glyphs:
         """The marks that can be shown."""
         return ASCII if self.ascii else UNICODE
 
@@ -151,7 +151,7 @@ class Style:
 
     def name(self, text: str) -> SafeText:
         """A name from outside (of a file, a tool, a role, an id) on one line."""
-        return self.spell(safe_line(text))
+        return self.spell(sanitize_line(text))
 
     def paint(self, line: Iterable[Part]) -> Printable:
         """The line as it is printed, without its end."""
@@ -160,7 +160,7 @@ class Style:
         return Printable("".join(map(_painted, line)))
 
 
-def own(text: str) -> SafeText:
+def trusted(text: str) -> SafeText:
     """Signs and numbers of the program itself: fixed, and therefore safe."""
     return SafeText(text)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from viewer.render.line import cells, wrap
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 Cell = SafeText | int | None
 _GAP = 2
@@ -17,7 +17,7 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int
     texts = [[_text(cell) for cell in row] for row in rows]
     widths = [max([len(head), *(cells(row[column]) for row in texts)]) for column, head in enumerate(heads)]
     numeric = [any(isinstance(row[column], int) for row in rows) for column in range(len(heads))]
-    yield (Part(_aligned([own(head) for head in heads], widths, numeric), Look.STRONG),)
+    yield (Part(_aligned([trusted(head) for head in heads], widths, numeric), StyleRole.STRONG),)
     indent = sum(widths[:-1]) + _GAP * (len(heads) - 1)
     for row in texts:
         first, *rest = _last_column(row[-1], width - indent, style) if not numeric[-1] else [row[-1]]
@@ -40,5 +40,5 @@ def _aligned(row: Sequence[SafeText], widths: Sequence[int], numeric: Sequence[b
 
 def _text(cell: Cell) -> SafeText:
     if cell is None:
-        return own("")
-    return own(f"{cell:,}") if isinstance(cell, int) else cell
+        return trusted("")
+    return trusted(f"{cell:,}") if isinstance(cell, int) else cell

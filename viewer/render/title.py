@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from viewer.document.boundaries import Boundary
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.render.line import cells, cut, wrap
-from viewer.render.sanitize import SafeText, safe_line
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
@@ -18,13 +18,13 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
     """`── turn 2 ───────── 10:02:41 ──`."""
     stroke = style.signs.heavy if heavy else style.signs.rule
     if style.wrapped:
-        words = cut(words, max(width - 8, 8), own(style.signs.ellipsis))
+        words = cut(words, max(width - 8, 8), trusted(style.signs.ellipsis))
     right = f" {aside} {stroke * 2}" if aside else ""
     filling = max(width - cells(words) - 4 - cells(right), 2)
     return (
-        Part(own(stroke * 2 + " "), Look.RULE),
-        Part(words, Look.STRONG if heavy else Look.QUIET),
-        Part(own(f" {stroke * filling}{right}"), Look.RULE),
+        Part(trusted(stroke * 2 + " "), StyleRole.RULE),
+        Part(words, StyleRole.STRONG if heavy else StyleRole.QUIET),
+        Part(trusted(f" {stroke * filling}{right}"), StyleRole.RULE),
     )
 
 
@@ -32,18 +32,18 @@ def boundary_words(boundary: Boundary) -> list[str]:
     """Number, format, model and title of the transcript that begins. Not yet safe for a terminal."""
     transcript = boundary.transcript
     number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
-    title = str(cut(safe_line(boundary.title), TITLE_WIDTH, own("…")))
-    return [word for word in (number, DIALECTS.title(transcript.dialect), transcript.model, title) if word]
+    title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
+    return [word for word in (number, FORMATS.title(transcript.dialect), transcript.model, title) if word]
 
 
 def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Line]:
     """The line with which a transcript begins, and its header where it is revealed."""
     words = style.name(f" {style.signs.dot} ".join(boundary_words(boundary)))
-    yield rule(words, own(""), width, style, heavy=True)
+    yield rule(words, trusted(""), width, style, heavy=True)
     for line in outline(boundary.transcript.header or {}, 0):
         text = style.name(line)
         for row in wrap(text, width) if style.wrapped else [text]:
-            yield (Part(row, Look.QUIET),)
+            yield (Part(row, StyleRole.QUIET),)
 
 
 def outline(value: object, depth: int) -> Iterator[str]:

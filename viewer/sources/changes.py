@@ -30,7 +30,7 @@ _REASONS = {
 }
 
 
-class Condition(Enum):
+class SourceCondition(Enum):
     """How the file is doing."""
 
     OK = "ok"
@@ -59,25 +59,25 @@ class Reset:
 
 
 @frozen
-class State:
+class SourceState:
     """How the file is doing, in a fixed sentence."""
 
-    condition: Condition
+    condition: SourceCondition
     sentence: str
 
     @property
     def is_final(self) -> bool:
         """True if nothing more is read."""
-        return self.condition in (Condition.ENDED, Condition.STOPPED)
+        return self.condition in (SourceCondition.ENDED, SourceCondition.STOPPED)
 
 
-Change = Grew | Reset | State
+Change = Grew | Reset | SourceState
 
-FOLLOWING = State(Condition.OK, "following")
-ENDED = State(Condition.ENDED, "the pipe has ended")
-WAITING = State(Condition.WAITING, "waiting for the file")
-GONE = State(Condition.WAITING, "the file is gone; waiting for it to come back")
-DENIED = State(Condition.DENIED, "permission denied; trying again")
-DIRECTORY = State(Condition.DIRECTORY, "this is a directory; waiting for a file")
-STALE = State(Condition.ERROR, "the file handle is stale; trying again")
-FAILED = State(Condition.ERROR, "the file cannot be read; trying again")
+FOLLOWING = SourceState(SourceCondition.OK, "following")
+ENDED = SourceState(SourceCondition.ENDED, "the pipe has ended")
+WAITING = SourceState(SourceCondition.WAITING, "waiting for the file")
+GONE = SourceState(SourceCondition.WAITING, "the file is gone; waiting for it to come back")
+DENIED = SourceState(SourceCondition.DENIED, "permission denied; trying again")
+DIRECTORY = SourceState(SourceCondition.DIRECTORY, "this is a directory; waiting for a file")
+STALE = SourceState(SourceCondition.ERROR, "the file handle is stale; trying again")
+FAILED = SourceState(SourceCondition.ERROR, "the file cannot be read; trying again")

@@ -17,17 +17,17 @@ from viewer.sources.changes import (
     STALE,
     WAITING,
     Change,
-    Condition,
     Grew,
     Reason,
     Reset,
-    State,
+    SourceCondition,
+    SourceState,
 )
 from viewer.sources.files import STANDARD_INPUT
-from viewer.sources.followed_file import Clock, HeldFile, Identity, identity_of
-from viewer.sources.followed_pipe import HeldStream
-from viewer.sources.revision import Generation
-from viewer.sources.watcher import Polling, Wake
+from viewer.sources.followed_file import Clock, FollowedFile, Identity, identity_of
+from viewer.sources.followed_pipe import FollowedPipe
+from viewer.sources.revision import FileRevision
+from viewer.sources.watcher import Polling, Watcher
 
 TURN = 8 * 1024 * 1024
 """So many bytes are read in one turn at most."""
@@ -35,19 +35,19 @@ _FIRST_DELAY = 0.05
 _LONGEST_DELAY = 1.0
 _PIPES = ("/dev/fd/", "/proc/")
 
-Held = HeldFile | HeldStream
+Held = FollowedFile | FollowedPipe
 
 
 class FollowSource:
     """The bytes of a file as it is now and as it will be. Nothing that happens to the file raises."""
 
     def __init__(
-        self, path: str, *, wake: Wake | None = None, clock: Clock = time.monotonic, descriptor: int = 0
+        self, path: str, *, wake: Watcher | None = None, clock: Clock = time.monotonic, descriptor: int = 0
     ) -> None:
         """`descriptor` is where standard input is read from: 0 may be the keyboard."""
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING
-        self.generation = Generation(self.name, None)
+        self.generation = FileRevision(self.name, None)
         """What has been read since the last reset; readable for as long as somebody keeps it."""
         self._path = path
         self._standard_input = descriptor
@@ -84,7 +84,7 @@ class FollowSource:
     @property
     def is_stream(self) -> bool:
         """It is a pipe or a FIFO, whose writers wait when nobody reads."""
-        return isinstance(self._held, HeldStream)
+        return isinstance(self._held, FollowedPipe)
 
     @property
     def has_ended(self) -> bool:
@@ -124,14 +124,14 @@ class FollowSource:
         changes = self._read_on()
         if changes or seen is None:
             return changes
-        if isinstance(seen, State):
+        if isinstance(seen, SourceState):
             return self._fail(seen)
         if self._held and self._held.identity == seen and not self._is_lost:
             self._delay = 0.0
             return self._tell(FOLLOWING)
         return self._open()
 
-    def _look(self) -> Identity | State | None:
+    def _look(self) -> Identity | SourceState | None:
         """What is to be found under the name; None while there is nothing to look for."""
         if self._path == STANDARD_INPUT and self._held:
             return self._held.identity
@@ -155,7 +155,7 @@ class FollowSource:
     def _taken(self, held: Held) -> list[Change]:
         data = held.take(TURN)
         if isinstance(data, Reason):
-            assert isinstance(held, HeldFile)
+            assert isinstance(held, FollowedFile)
             return self._begin(held.begun_again(), data)
         generation = self.generation
         before = generation.converted, self._known_fault
@@ -164,13 +164,13 @@ class FollowSource:
         is_news = text or before != (generation.converted, self._known_fault)  # a diagnostic without text
         changes: list[Change] = [Grew(text)] if is_news else []
         if generation.stopped:
-            return [*changes, *self._tell(State(Condition.STOPPED, generation.stopped))]
+            return [*changes, *self._tell(SourceState(SourceCondition.STOPPED, generation.stopped))]
         return [*changes, *self._tell(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
         """A new generation, and its first bytes."""
         self._held, self._is_lost, self._delay = held, False, 0.0
-        self.generation, self._known_fault = Generation(self.name, held), ""
+        self.generation, self._known_fault = FileRevision(self.name, held), ""
         changes: list[Change] = [Reset(reason)] if reason else []
         return [*changes, *self._read_on()]
 
@@ -178,7 +178,7 @@ class FollowSource:
         """Open what is under the name now: the file that was lost, or another one."""
         try:
             descriptor = self._descriptor()
-            if isinstance(self._held, HeldFile) and self._held.goes_on_in(descriptor):
+            if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
                 self._is_lost, self._delay = False, 0.0
                 return [*self._tell(FOLLOWING), *self._read_on()]
             held = self._holding(descriptor)
@@ -201,23 +201,23 @@ class FollowSource:
             os.close(descriptor)
             return None
         if stat.S_ISREG(mode):
-            return HeldFile(descriptor, self._clock, self.name)
-        return HeldStream(descriptor, ends=_is_pipe(self._path) or stat.S_ISCHR(mode))
+            return FollowedFile(descriptor, self._clock, self.name)
+        return FollowedPipe(descriptor, ends=_is_pipe(self._path) or stat.S_ISCHR(mode))
 
-    def _state_of(self, error: OSError) -> State:
+    def _state_of(self, error: OSError) -> SourceState:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return GONE if self._held else WAITING
         if error.errno in (errno.EACCES, errno.EPERM):
             return DENIED
         return STALE if error.errno == errno.ESTALE else FAILED
 
-    def _fail(self, state: State) -> list[Change]:
+    def _fail(self, state: SourceState) -> list[Change]:
         """Say so, and try again after a while, each time a longer one."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
         return self._tell(state)
 
-    def _tell(self, state: State) -> list[Change]:
+    def _tell(self, state: SourceState) -> list[Change]:
         if state is self.state:
             return []
         self.state = state

@@ -29,7 +29,7 @@ def identity_of(status: os.stat_result) -> Identity:
     return status.st_dev, status.st_ino
 
 
-class HeldFile:
+class FollowedFile:
     """So much of a regular file has been read. Its bytes are given again only while they are still those."""
 
     def __init__(self, descriptor: int, clock: Clock = time.monotonic, name: str = "") -> None:
@@ -82,10 +82,10 @@ class HeldFile:
             raise FileRewrittenError(self.name)
         return data
 
-    def begun_again(self) -> HeldFile:
+    def begun_again(self) -> FollowedFile:
         """The same file from its beginning; what was read until now cannot be read any more."""
         self._is_over = True
-        return HeldFile(os.dup(self._file.descriptor), self._clock, self.name)
+        return FollowedFile(os.dup(self._file.descriptor), self._clock, self.name)
 
     def goes_on_in(self, descriptor: int) -> bool:
         """Whether a file that was opened is what was read of this one; then it is read through the new descriptor."""

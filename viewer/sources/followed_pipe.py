@@ -14,7 +14,7 @@ from viewer.sources.followed_file import identity_of
 PART = 256 * 1024
 
 
-class HeldStream:
+class FollowedPipe:
     """What the writers of a FIFO or a pipe have sent. One writer's end is the end of a pipe, not of a FIFO."""
 
     length = 0

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 
 from viewer.errors import ViewerError
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.values import frozen
 
 KB, MB, GB = 1024, 1024**2, 1024**3
 _UNITS = (("GB", GB), ("MB", MB), ("KB", KB))
-_SIZE = rarely(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(KB|MB|GB|B|bytes?)?", re.IGNORECASE)
+_SIZE = lazy_regex(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(KB|MB|GB|B|bytes?)?", re.IGNORECASE)
 _LARGEST = 2**50
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 
 from viewer.sources.files import READ_AS_UTF_8
-from viewer.sources.followed_file import HeldFile
-from viewer.sources.followed_pipe import HeldStream
+from viewer.sources.followed_file import FollowedFile
+from viewer.sources.followed_pipe import FollowedPipe
 from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
@@ -16,15 +16,15 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
 
 
-class Generation:
+class FileRevision:
     """As much of one file as has been read. Offsets count the text that was given, UTF-8 where the file is UTF-16."""
 
-    def __init__(self, name: str, held: HeldFile | HeldStream | None) -> None:
+    def __init__(self, name: str, held: FollowedFile | FollowedPipe | None) -> None:
         self.name = name
         self.size = 0
         self.converted = False
         self._held = held
-        self._spool = Spool(name) if isinstance(held, HeldStream) else None
+        self._spool = Spool(name) if isinstance(held, FollowedPipe) else None
         self._is_full = ""
         self._decoder: codecs.IncrementalDecoder | None = None
         self._first: bytes | None = b""
@@ -34,18 +34,18 @@ class Generation:
     @property
     def note(self) -> str:
         """What the status line says of it."""
-        origin = self._held.note if isinstance(self._held, HeldStream) else ""
+        origin = self._held.note if isinstance(self._held, FollowedPipe) else ""
         return ", ".join(filter(None, (origin, READ_AS_UTF_8 if self.converted else "")))
 
     @property
     def fault(self) -> str:
         """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
-        return self._held.fault if isinstance(self._held, HeldStream) else ""
+        return self._held.fault if isinstance(self._held, FollowedPipe) else ""
 
     @property
     def stopped(self) -> str:
         """Why nothing more can be read or kept, in one sentence; empty while it can."""
-        return self._is_full or (self._held.stopped if isinstance(self._held, HeldStream) else "")
+        return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets; FileRewrittenError if the file no longer holds what was read."""
@@ -61,7 +61,7 @@ class Generation:
             return bytes(self._recent[start - recent : max(start, end) - recent])
         if self._spool:
             return self._spool.read(start, end)
-        if not isinstance(self._held, HeldFile):
+        if not isinstance(self._held, FollowedFile):
             return b""
         return self._held.read(start, min(end, self.size), trusts_stamp=trusts_stamp)
 

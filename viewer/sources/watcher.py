@@ -18,7 +18,7 @@ _LOOK_AGAIN_MS = 500
 """So often it is looked whether the folders are still the same."""
 
 
-class Wake(Protocol):
+class Watcher(Protocol):
     """A pause that may be cut short."""
 
     def wait(self, timeout: float) -> bool:
@@ -31,7 +31,7 @@ class Wake(Protocol):
         """No longer needed."""
 
 
-Watch = Callable[[str], Wake]
+Watch = Callable[[str], Watcher]
 """Start to watch a file, given its path."""
 
 
@@ -52,7 +52,7 @@ class Polling:
         """Nothing to close."""
 
 
-class FolderWake:
+class FolderWatcher:
     """Is woken by events in the folder of a file, and in that of its target where it is a symlink.
 
     One thread watches; where there is nothing to be watched, this is polling."""

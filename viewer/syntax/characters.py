@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 
 
 def _class_of(ranges: str) -> str:
@@ -53,16 +53,16 @@ _KEYCAP = "[#*0-9]\ufe0f\u20e3"
 EMOJI = f"(?:{_FLAG}|{_KEYCAP}|{_PART}(?:\u200d{_PART})*+)"
 """One emoji and all that belongs to it: joiners, selectors and tags in it are not hidden characters."""
 
-UNSEEN = rarely(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
+UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
 _CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-MAY_HIDE = rarely(  # every hidden character beyond ASCII, and few others
+MAY_HIDE = lazy_regex(  # every hidden character beyond ASCII, and few others
     rb"\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])"
     rb"|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF])|\xE3\x85\xA4"
     rb"|\xEF(?:\xB8[\x80-\x8F]|\xBB\xBF|\xBE\xA0|\xBF[\xB0-\xBB])|\xF0(?:\x9B\xB2|\x9D\x85)|\xF3\xA0"
 )
-_HIDDEN = rarely(
+_HIDDEN = lazy_regex(
     f"(?P<bidi>[{BIDI}]+)|(?P<tags>[{TAGS}]+)|(?P<control>(?:[{C0}{C1}]|\r(?!\n))++)|{EMOJI}"
     f"|(?P<zero_width>[{ZERO_WIDTH}]+)"
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_string import decode_body, strict_body
 from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
@@ -15,19 +15,19 @@ MAX_DEPTH = 200
 
 SPACE = re.compile(rb"[ \t\n\r]*")
 _PLAIN = re.compile(rb'"[^"\\\x00-\x1f]*"')
-_UNCLOSED = rarely(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_UNCLOSED = lazy_regex(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_BEGUN = rarely(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?[0-9]*)?")
+_NUMBER_BEGUN = lazy_regex(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?[0-9]*)?")
 _WORD = re.compile(rb"[^\x00-\x20,:\[\]{}\"]+")
 _WORDS = {b"true": JsonKind.TRUE, b"false": JsonKind.FALSE, b"null": JsonKind.NULL}
 _CONTROL = re.compile(rb"[\x00-\x1f]+")
-_ESCAPE = rarely(
+_ESCAPE = lazy_regex(
     rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\u[0-9a-fA-F]{0,3}|\\(?:[^\x80-\xff]|[\x80-\xff]+)?)', re.DOTALL
 )
-_ESCAPE_BEGUN = rarely(rb"\\(?:u[0-9a-fA-F]{0,3})?")
+_ESCAPE_BEGUN = lazy_regex(rb"\\(?:u[0-9a-fA-F]{0,3})?")
 _CURLY = (b"\xe2\x80\x9c", b"\xe2\x80\x9d")
-_CURLY_OPENED_END = rarely(rb'"|\xe2\x80[\x9c\x9d](?=[ \t\n\r]*(?:[,:\]}]|\Z))')
-_CURLY_MARKS = rarely(rb"\xe2\x80([\x9c\x9d])")
+_CURLY_OPENED_END = lazy_regex(rb'"|\xe2\x80[\x9c\x9d](?=[ \t\n\r]*(?:[,:\]}]|\Z))')
+_CURLY_MARKS = lazy_regex(rb"\xe2\x80([\x9c\x9d])")
 _STRUCTURE = re.compile(rb"[ \t\n\r]*(?:[,:\]}]|\Z)")
 _QUOTE, _COMMA, _COLON = b'",:'
 _OBJECT, _OBJECT_END, _ARRAY, _ARRAY_END = b"{}[]"

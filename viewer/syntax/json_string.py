@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 
 OPENING_QUOTES = ('"', "“", "”")
 _DECODER = json.JSONDecoder(strict=False)
-_SURROGATE = rarely("[\ud800-\udfff]")
-_ESCAPES = rarely(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
+_SURROGATE = lazy_regex("[\ud800-\udfff]")
+_ESCAPES = lazy_regex(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
 _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_tree import JsonKind
 from viewer.values import frozen
@@ -28,13 +28,15 @@ _S = rb"[ \t\r\n]*+"
 _NAME = rb'"[^"\\\x00-\x1f]*+"' + _S + rb":" + _S
 _RUN = rb"{1,4096}+"
 
-_SPACE = rarely(_S)
-_MEMBERS = rarely(rb"(?:" + _S + _NAME + _SCALAR + _S + rb",)" + _RUN)
-_ITEMS = rarely(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
-_NAMES = rarely(rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL)
+_SPACE = lazy_regex(_S)
+_MEMBERS = lazy_regex(rb"(?:" + _S + _NAME + _SCALAR + _S + rb",)" + _RUN)
+_ITEMS = lazy_regex(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
+_NAMES = lazy_regex(
+    rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
+)
 """Names in a run of members that is known to be valid."""
-_KEY = rarely(rb"(" + _STRING + rb")" + _S + rb":" + _S)
-_VALUE = rarely(_SCALAR)
+_KEY = lazy_regex(rb"(" + _STRING + rb")" + _S + rb":" + _S)
+_VALUE = lazy_regex(_SCALAR)
 _OPENERS = {ord("{"): JsonKind.OBJECT, ord("["): JsonKind.ARRAY}
 _CLOSERS = {ord("}"): JsonKind.OBJECT, ord("]"): JsonKind.ARRAY}
 

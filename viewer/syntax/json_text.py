@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.json_reader import MAX_DEPTH, SPACE, Scanner
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
@@ -33,7 +33,7 @@ __all__ = [
 LONGEST_GLANCED = 1024 * 1024
 """Longer text is surveyed: the decoder of the standard library takes about 15 bytes of memory for each byte."""
 
-_STRINGS_AND_BRACKETS = rarely(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:

@@ -6,12 +6,12 @@ import re
 from array import array
 from bisect import bisect_right
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.json_string import opening_length, string_body
 
 _HIGH = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _LOW = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_ESCAPE = rarely(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
 class StringMap:

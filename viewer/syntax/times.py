@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
 
 LATEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 _SECONDS_BELOW = 100_000_000_000
 """A smaller number counts seconds (until the year 5138); from here on it counts milliseconds (since 1973)."""
-_RFC_3339 = rarely(
+_RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
-_NUMBER = rarely(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
+_NUMBER = lazy_regex(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
 
 
 def parse_time(value: object) -> int | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.typescript_schemas import Schema
 from viewer.syntax.typescript_types import NAME, Reader, UnreadableError
 
-_NEXT = rarely(
+_NEXT = lazy_regex(
     rf"""
       (?P<skip> //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+(?:\*/)? | "(?:[^"\\\n]|\\.)*+"? )
     | \btype\s{{1,64}}+(?P<tool>{NAME})\s{{0,64}}+=(?![=>])

@@ -9,26 +9,26 @@ from __future__ import annotations
 import math
 import re
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.json_string import strict_body
 from viewer.syntax.typescript_schemas import Parameter, Schema, Type, arguments, together, union
 
 NAME = r"[A-Za-z_$][\w$.-]{0,255}"
 DEEPEST = 64
 
-_TRIVIA = rarely(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
-_HIDDEN_BAR = rarely(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
-_WORD = rarely(NAME)
-_READONLY = rarely(r"(?:readonly\s++)*+")
+_TRIVIA = lazy_regex(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
+_HIDDEN_BAR = lazy_regex(r"[ \t]*+//(?=[^\n]*\|[ \t\r]*(?:\n|$))[^\n]*+")
+_WORD = lazy_regex(NAME)
+_READONLY = lazy_regex(r"(?:readonly\s++)*+")
 _QUOTED = r"""(?:"((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)')"""
-_STRING = rarely(_QUOTED)
-_TEMPLATE = rarely(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
-_NUMBER = rarely(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
-_PROPERTY = rarely(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<>]{{1,256}}))\s*+(\?)?\s*+:""")
-_INDEX = rarely(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")
-_PROSE = rarely(r"[^\n}]*+(?:\n|$)")
-_TOOL = rarely(rf"type\s{{1,64}}{NAME}\s{{0,64}}=(?![=>])")
-_PARAMETER = rarely(r"(?:\.\.\.)?([\w$]{1,256}|[{\[][^{}()\[\]]{0,1024}[}\]])\s*+(\?)?\s*+:")
+_STRING = lazy_regex(_QUOTED)
+_TEMPLATE = lazy_regex(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
+_NUMBER = lazy_regex(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
+_PROPERTY = lazy_regex(rf"""(?:readonly\s+)?(?:{_QUOTED}|([^\s:?"'{{}}()\[\]|,;<>]{{1,256}}))\s*+(\?)?\s*+:""")
+_INDEX = lazy_regex(r"(?:readonly\s+)?\[\s*\w{1,64}\s*(?::[^\]\n]{1,256}|in\s[^\]\n]{1,256})\]\s*\??\s*:")
+_PROSE = lazy_regex(r"[^\n}]*+(?:\n|$)")
+_TOOL = lazy_regex(rf"type\s{{1,64}}{NAME}\s{{0,64}}=(?![=>])")
+_PARAMETER = lazy_regex(r"(?:\.\.\.)?([\w$]{1,256}|[{\[][^{}()\[\]]{0,1024}[}\]])\s*+(\?)?\s*+:")
 
 _NAMED: dict[str, Schema] = {
     "string": {"type": "string"},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.syntax.characters import UNSEEN
 
 _LONGEST_SIMPLE_KEY = 1000
 """YAML finds a key without a `?` only within 1,024 characters."""
-_PLAIN = rarely(r"[\w/(](?:[^\s:]|:(?=\S)| (?=[^\s#]))*+")
+_PLAIN = lazy_regex(r"[\w/(](?:[^\s:]|:(?=\S)| (?=[^\s#]))*+")
 
 
 def write_yaml(values: dict[str, object]) -> str:

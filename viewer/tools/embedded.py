@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Generator, Iterator
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.reading.yaml_header import read_yaml
 from viewer.syntax.json_text import read_json
 
@@ -14,12 +14,14 @@ MOST_YAML_BLOCKS = 64
 LARGEST_YAML = 64 * 1024
 
 _KEYS = re.compile(r'"(?:name|paths)"')
-_BRACKETS = rarely(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
-_NEXT_VALUE = rarely(rb"[\s,;]*+[\[{]")
+_BRACKETS = lazy_regex(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}]')
+_NEXT_VALUE = lazy_regex(rb"[\s,;]*+[\[{]")
 _CLOSES = {"]": "[", "}": "{"}
-_YAML_FENCE = rarely(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)
-_YAML_START = rarely(r"^(?:(?:openapi|swagger|paths|tools|functions|name)[ \t]*:|-[ \t]+(?:name|type)[ \t]*:)", re.M)
-_YAML_LINE = rarely(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \t][^\n]*)?|#[^\n]*|---)?\r?(?:\n|\Z)")
+_YAML_FENCE = lazy_regex(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml[ \t]*\r?\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)", re.M | re.S | re.I)
+_YAML_START = lazy_regex(
+    r"^(?:(?:openapi|swagger|paths|tools|functions|name)[ \t]*:|-[ \t]+(?:name|type)[ \t]*:)", re.M
+)
+_YAML_LINE = lazy_regex(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \t][^\n]*)?|#[^\n]*|---)?\r?(?:\n|\Z)")
 
 
 def json_values(text: str) -> Iterator[object]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.tools.schema_keywords import (
     COUNTS,
     FLAGS,
@@ -38,7 +38,7 @@ LONGEST_REFERENCE = 1_000
 LONGEST_PATTERN = 1_000
 MOST_PATTERNS = 100
 
-_PERCENT = rarely("(?:%[0-9A-Fa-f]{2})+")
+_PERCENT = lazy_regex("(?:%[0-9A-Fa-f]{2})+")
 _REFERENCES = ("$ref", "$recursiveRef", "$dynamicRef")
 _EXACT = frozenset({"not", "if", "oneOf", "contains"})
 """Where a subschema that accepts too much would refuse too much."""

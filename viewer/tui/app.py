@@ -20,22 +20,22 @@ from viewer.errors import ViewerError
 from viewer.model.visibility import Reveal
 from viewer.reading.format import Options
 from viewer.render.crash import report_crash
-from viewer.render.style import Style, own
+from viewer.render.style import Style, trusted
 from viewer.resources import bundled
 from viewer.signals import TerminalGuard
 from viewer.sources.files import Source, is_directory
-from viewer.sources.watcher import FolderWake, Watch
+from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import fault_of, take_faults_of, take_signals
-from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, ViewState
-from viewer.tui.main.following import Watching
-from viewer.tui.main.parts import BegunAnew, DocumentRead, LeaveWanted
+from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
+from viewer.tui.main.following import FollowOptions
+from viewer.tui.main.parts import DocumentRead, LeaveWanted, ViewRestarted
 from viewer.tui.main.screen import FileWanted, MainScreen
 from viewer.tui.palette import command_provider
 from viewer.tui.settings.settings import Settings, theme_in_force
 from viewer.tui.startup import Opener
-from viewer.tui.terminal.driver import lasting
-from viewer.tui.terminal.output_guard import Barrier
-from viewer.tui.terminal.resume_screen import in_place
+from viewer.tui.terminal.driver import resilient
+from viewer.tui.terminal.output_guard import OutputGuard
+from viewer.tui.terminal.resume_screen import resume_screen
 from viewer.tui.themes.themed_app import ThemedApp
 from viewer.values import frozen
 
@@ -74,7 +74,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     """Shows the files that were named, one after the other."""
 
     TITLE = "ocmlview"
-    heard_at = 0.0
+    last_key_at = 0.0
     """When the person did something last."""
     tunes_memory = False
     """The process is ours alone."""
@@ -90,7 +90,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         options: ViewOptions | None = None,
         first: Source | None = None,
         *,
-        watch: Watch = FolderWake,
+        watch: Watch = FolderWatcher,
     ) -> None:
         """`first` is the first input, opened already: a pipe can be opened only once."""
         self.options = options or ViewOptions()
@@ -101,7 +101,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._place = 0
         self._folder: str | None = None
         self._folder_watch: FolderWatch | None = None
-        self._barrier = Barrier(self.options.ascii_only)
+        self._barrier = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
         self._notice = self.theme_notice or self.settings.notice
         self.animation_level = "none"
@@ -127,7 +127,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         from viewer.tui.dialogs.files import FilesScreen
         from viewer.tui.dialogs.folder_watch import FolderWatch
 
-        audience = ViewState(strict=self.options.strict).audience
+        audience = DisplayState(strict=self.options.strict).audience
         table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))
         style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
 
@@ -193,7 +193,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         if isinstance(self.screen, MainScreen):
             self.screen.say(sentence)
         else:
-            self.exit(2, message=own(f"ocmlview: {sentence}"))
+            self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
     def leave_document(self) -> None:
         """Back to the list of the folder, or out of the program."""
@@ -213,7 +213,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         document = self._opener.document(path, source)
         channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
         debug = bool(options.revealed)
-        state = ViewState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+        state = DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
         return MainScreen(
             document,
             state,
@@ -221,7 +221,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
             ascii_only=options.ascii_only,
             start_at=options.go_to,
             files=self.paths,
-            watching=Watching(
+            watching=FollowOptions(
                 options.follow,
                 options.from_start,
                 options.stall_after or self.settings.stall_after,
@@ -237,7 +237,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Take note of when the person did something: work in progress then gives way."""
         if isinstance(event, events.InputEvent):
-            self.heard_at = time.monotonic()
+            self.last_key_at = time.monotonic()
         if isinstance(event, events.Key | events.MouseDown) and isinstance(self.screen, MainScreen):
             self.screen.clear_notice()
         await super().on_event(event)
@@ -247,7 +247,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         if self.tunes_memory:
             gc.freeze()
 
-    def on_begun_anew(self, event: BegunAnew) -> None:
+    def on_view_restarted(self, event: ViewRestarted) -> None:
         """The reading before, with its file, is let go, although the collector was told to leave it alone."""
         if self.tunes_memory:
             gc.unfreeze()
@@ -306,9 +306,9 @@ def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None
     app = ViewerApp(paths, options, first)
     app.tunes_memory = True
     app.guard = TerminalGuard()
-    app.driver_class = lasting(app.driver_class)
+    app.driver_class = resilient(app.driver_class)
     if taken is not None:
-        app.driver_class = in_place(app.driver_class, taken)
+        app.driver_class = resume_screen(app.driver_class, taken)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     with app.guard:

@@ -13,7 +13,7 @@ ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
 @frozen
-class ViewState:
+class DisplayState:
     """One way to look at a document; changed only by replacing it."""
 
     debug: bool = False
@@ -39,14 +39,14 @@ class ViewState:
             revealed.add(Reveal.DEVELOPER)
         return Audience(frozenset(revealed))
 
-    def opened(self) -> ViewState:
+    def opened(self) -> DisplayState:
         """The debug view, as it always begins."""
         return replace(self, debug=True, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
-    def closed(self) -> ViewState:
+    def closed(self) -> DisplayState:
         """The safe view; the choices of the debug view are forgotten."""
         return replace(self, debug=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
-    def toggled(self, channel: Reveal) -> ViewState:
+    def toggled(self, channel: Reveal) -> DisplayState:
         """One channel on or off."""
         return replace(self, channels=self.channels ^ {channel})

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.tui.terminal.key_names import is_key, key_name, shown_key, similar_key
 from viewer.values import frozen
 
@@ -238,7 +238,7 @@ def _clashes(keymap: Mapping[str, str]) -> list[KeyProblem]:
 
 
 def _quoted(written: str) -> str:
-    return f"'{safe_line(written, 40)}'"
+    return f"'{sanitize_line(written, 40)}'"
 
 
 def _perhaps(near: Sequence[str]) -> str:

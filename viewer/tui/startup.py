@@ -13,14 +13,14 @@ from viewer.reading.format import Options
 from viewer.sources.compressed import LONGEST_MAGIC, compression_of
 from viewer.sources.files import STANDARD_INPUT, Source, is_directory, open_source
 from viewer.sources.follow import FollowSource
-from viewer.sources.watcher import FolderWake, Watch
+from viewer.sources.watcher import FolderWatcher, Watch
 
 
 class Opener:
     """Opens what a person named; what can only be read while it comes is always followed."""
 
     def __init__(
-        self, dialect: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWake
+        self, dialect: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWatcher
     ) -> None:
         self._dialect = dialect
         self._reading = reading

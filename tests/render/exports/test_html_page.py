@@ -16,7 +16,7 @@ from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, body_htm
 from viewer.render.exports.html_page import POLICY
 from viewer.render.exports.palette import INKS
 from viewer.render.json_layout import laid_out
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
 EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
@@ -88,7 +88,7 @@ def test_the_text_of_a_page_is_the_text_of_the_messages(sample: Sample) -> None:
     page = without_space(Page(export(shown, "html")).text)
     for item in shown.items():
         if isinstance(item, ShownMessage):
-            assert without_space(safe(normalize_newlines(item.body))) in page
+            assert without_space(sanitize(normalize_newlines(item.body))) in page
 
 
 def without_space(text: str) -> str:

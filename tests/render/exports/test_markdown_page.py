@@ -14,7 +14,7 @@ from tests.samples import Sample, samples
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER
 from viewer.render.exports.markdown_page import code, escaped, fenced
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 
 BLOCKS = {
     "blockquote_close", "blockquote_open", "bullet_list_close", "bullet_list_open", "fence", "heading_close",
@@ -53,7 +53,7 @@ def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) ->
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     fences = [token.content for token in tokens(export(shown, "md")) if token.type == "fence"]
-    bodies = [safe(normalize_newlines(item.body)) for item in shown.items() if isinstance(item, ShownMessage)]
+    bodies = [sanitize(normalize_newlines(item.body)) for item in shown.items() if isinstance(item, ShownMessage)]
     assert [fence.strip("\n") for fence in fences] == [body.strip("\n") for body in bodies if body.strip("\n")]
 
 

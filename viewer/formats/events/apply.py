@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from viewer.formats.events.chunks import ChatChunks
-from viewer.formats.events.delta_keys import ANONYMOUS, Delta, Fault, Lane, Opening
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
 from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
 from viewer.formats.events.kinds import TEXT_KEYS, Act, EventKind, Family, is_progress, kind_of
@@ -28,17 +28,17 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.events.streams import Streams
 from viewer.model.messages import Coding, Kind, Piece
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
-_Act = Callable[["EventTaker", EventObject, EventKind], bool]
+_Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
-class EventTaker:
+class EventApplier:
     """Takes events one after another. The caller records what it does not take as stray text."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self._record = record
         self.streams = Streams(record)
         self._chunks = ChatChunks(self.streams, self._reject)
@@ -110,7 +110,7 @@ class EventTaker:
         return self._write(event, self._items.lane_of(event, Act.DELTA, kind.family), text)
 
     def _write(
-        self, event: EventObject, lane: Lane, text: ItemText, code: str | None = None, *, is_copy: bool = False
+        self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None, *, is_copy: bool = False
     ) -> bool:
         """Add a text to the message of a lane; `code` is reported if that opens the message."""
         family, value = text.family, text.node
@@ -127,13 +127,13 @@ class EventTaker:
         self.streams.delta(delta, partial(self._opening, event, family, lane, faults))
         return True
 
-    def _may_be_said(self, lane: Lane) -> bool:
+    def _may_be_said(self, lane: DeltaKey) -> bool:
         item = self._items.get(lane)
         if item is None:
             return True
         return lane.part not in item.parts and (item.is_message or not item.is_announced)
 
-    def _opening(self, event: EventObject, family: Family, lane: Lane, faults: tuple[Fault, ...]) -> Opening:
+    def _opening(self, event: EventObject, family: Family, lane: DeltaKey, faults: tuple[Fault, ...]) -> Opening:
         item = self._items.get(lane)
         own = event.said
         said = own.over(item.said) if item else own
@@ -150,7 +150,7 @@ class EventTaker:
             return opening._replace(header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
         return opening
 
-    def _names(self, event: EventObject, lane: Lane) -> CallNames:
+    def _names(self, event: EventObject, lane: DeltaKey) -> CallNames:
         item = self._items.get(lane)
         known = item.names if item else CallNames()
         return CallNames(event.text("name") or known.name, event.text("call_id") or known.call_id)
@@ -195,7 +195,7 @@ class EventTaker:
         self.streams.done(lane, kind.family, event.span)
         return taken
 
-    def _declare(self, event: EventObject, lane: Lane, family: Family | None) -> None:
+    def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
         """What an event without text states of a message."""
         self._items.note(lane, event.said)
         self.streams.declare(lane, family, event.said)
@@ -222,7 +222,7 @@ class EventTaker:
             self.streams.done(lane, text.family, event.span)
         return True
 
-    def _declare_part(self, lane: Lane, text: ItemText, part: JsonNode) -> None:
+    def _declare_part(self, lane: DeltaKey, text: ItemText, part: JsonNode) -> None:
         """A part that holds no text for the user: what the user saw of it is marked, and its rest is hidden."""
         if text.family is Family.TEXT or not lane.identified:
             return
@@ -318,7 +318,7 @@ class EventTaker:
         self.streams.done(lane, None, event.span)
         return True
 
-    def _learn(self, event: EventObject, item: JsonNode, index: str | None) -> Lane:
+    def _learn(self, event: EventObject, item: JsonNode, index: str | None) -> DeltaKey:
         """What an event says of an item, and with it of the messages that the user saw of it."""
         known = self._items.announce(item, event, index)
         lane = known.lane
@@ -346,7 +346,7 @@ class EventTaker:
                 self.streams.withdraw_lane(place, Family.TEXT, (whole.start, whole.end))
             self._write_text(event, place, text, code)
 
-    def _write_text(self, event: EventObject, lane: Lane, text: ItemText, code: str | None = None) -> None:
+    def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None) -> None:
         """A text that deltas may have brought before."""
         if piece_of(text.node) is None or self.streams.has_seen(lane, text.family):
             return
@@ -355,21 +355,21 @@ class EventTaker:
         self._write(event, lane, text, code, is_copy=True)
 
 
-def _nothing(taker: EventTaker, event: EventObject, kind: EventKind) -> bool:
+def _nothing(taker: EventApplier, event: EventObject, kind: EventKind) -> bool:
     return True
 
 
 _ACTS: dict[Act, _Act] = {
-    Act.DELTA: EventTaker._delta,
-    Act.DONE: EventTaker._done,
-    Act.FLUSH: EventTaker._flush,
-    Act.CANCEL: EventTaker._cancel,
-    Act.TOOL_CANCEL: EventTaker._cancel_tool,
-    Act.ITEM: EventTaker._item,
-    Act.ITEM_DONE: EventTaker._item_done,
-    Act.PART_DONE: EventTaker._part,
-    Act.BEGINS: EventTaker._begin,
-    Act.ENDS: EventTaker._end,
-    Act.BREAKS_OFF: EventTaker._break_off,
+    Act.DELTA: EventApplier._delta,
+    Act.DONE: EventApplier._done,
+    Act.FLUSH: EventApplier._flush,
+    Act.CANCEL: EventApplier._cancel,
+    Act.TOOL_CANCEL: EventApplier._cancel_tool,
+    Act.ITEM: EventApplier._item,
+    Act.ITEM_DONE: EventApplier._item_done,
+    Act.PART_DONE: EventApplier._part,
+    Act.BEGINS: EventApplier._begin,
+    Act.ENDS: EventApplier._end,
+    Act.BREAKS_OFF: EventApplier._break_off,
     Act.NOTHING: _nothing,
 }

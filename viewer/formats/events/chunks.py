@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from viewer.formats.events.delta_keys import Delta, Fault, Lane, Opening
+from viewer.formats.events.delta_keys import Delta, DeltaKey, Fault, Opening
 from viewer.formats.events.headers import CallNames, identity_of, opening_of
 from viewer.formats.events.items import ItemText, part_text
 from viewer.formats.events.kinds import Family
@@ -85,7 +85,7 @@ class _Choice(NamedTuple):
 
     event: EventObject
     said: Said
-    lane: Lane
+    lane: DeltaKey
     time_ms: int | None
 
 
@@ -166,10 +166,10 @@ def _opening(
     return opening._replace(faults=(*opening.faults, *faults))
 
 
-def _lane(event: EventObject, choice: JsonNode) -> Lane:
+def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
     identifier = event.text("id")
     index = text_of(choice.get("index")) or "0"
-    return Lane(f"chat:{index}:{identifier or ''}", identifier is not None)
+    return DeltaKey(f"chat:{index}:{identifier or ''}", identifier is not None)
 
 
 def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:

@@ -12,7 +12,7 @@ from viewer.reading.header import is_tool
 from viewer.values import mutable
 
 
-class Lane(NamedTuple):
+class DeltaKey(NamedTuple):
     """What keeps the deltas of one response, or of one message of it, together."""
 
     name: str
@@ -24,7 +24,7 @@ class Lane(NamedTuple):
     """For text that came after its message was closed."""
 
 
-ANONYMOUS = Lane("", False)
+ANONYMOUS = DeltaKey("", False)
 
 
 class Identity(NamedTuple):
@@ -66,7 +66,7 @@ class Opening(NamedTuple):
 class Delta(NamedTuple):
     """Some text for a message."""
 
-    lane: Lane
+    lane: DeltaKey
     family: Family
     identity: Identity
     piece: Piece | None
@@ -83,7 +83,7 @@ class Stream:
     """One open message."""
 
     number: int
-    lane: Lane
+    lane: DeltaKey
     family: Family
     identity: Identity
     header: Header
@@ -110,12 +110,12 @@ class OpenStreams:
         self._numbers: dict[int, Stream] = {}
         self._names: dict[str, dict[int, Stream]] = {}
         """Those of one id, the one last written to at the end."""
-        self._kinds: dict[tuple[Lane, Family], dict[Identity, Stream]] = {}
+        self._kinds: dict[tuple[DeltaKey, Family], dict[Identity, Stream]] = {}
         """The same for one kind of one lane."""
         self._families: Counter[tuple[str, Family]] = Counter()
-        self._parts: dict[tuple[str, Family], Lane] = {}
+        self._parts: dict[tuple[str, Family], DeltaKey] = {}
 
-    def part_of(self, lane: Lane, family: Family) -> Lane:
+    def part_of(self, lane: DeltaKey, family: Family) -> DeltaKey:
         """The lane with the part that was last written to, if the event does not name one."""
         return self._parts.get((lane.name, family), lane) if lane.identified and not lane.part else lane
 
@@ -129,7 +129,7 @@ class OpenStreams:
             return last
         return kind.get(identity)
 
-    def last(self, lane: Lane, family: Family) -> Stream | None:
+    def last(self, lane: DeltaKey, family: Family) -> Stream | None:
         """The message of this kind that was last written to."""
         kind = self._kinds.get((lane, family))
         return kind[next(reversed(kind))] if kind else None
@@ -138,24 +138,24 @@ class OpenStreams:
         """All, in the order of their numbers."""
         return list(self._numbers.values())
 
-    def of_lane(self, lane: Lane) -> list[Stream]:
+    def of_lane(self, lane: DeltaKey) -> list[Stream]:
         """Those of exactly this lane."""
         return [stream for family in Family for stream in self._kinds.get((lane, family), {}).values()]
 
-    def current(self, lane: Lane) -> Stream | None:
+    def current(self, lane: DeltaKey) -> Stream | None:
         """The one of an id that was last written to."""
         names = self._names.get(self._resolved(lane))
         return names[next(reversed(names))] if names else None
 
-    def addressed(self, lane: Lane) -> list[Stream]:
+    def addressed(self, lane: DeltaKey) -> list[Stream]:
         """Those of an id, the one last written to at the end."""
         return list(self._names.get(self._resolved(lane), {}).values())
 
-    def has_family(self, lane: Lane, family: Family) -> bool:
+    def has_family(self, lane: DeltaKey, family: Family) -> bool:
         """Whether there are any of this kind among those."""
         return self._families[self._resolved(lane), family] > 0
 
-    def _resolved(self, lane: Lane) -> str:
+    def _resolved(self, lane: DeltaKey) -> str:
         """An event without an id may mean the only lane there is."""
         if lane.identified or lane.name in self._names or len(self._names) != 1:
             return lane.name

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import NamedTuple
 
-from viewer.formats.events.delta_keys import ANONYMOUS, Lane
+from viewer.formats.events.delta_keys import ANONYMOUS, DeltaKey
 from viewer.formats.events.headers import CallNames
 from viewer.formats.events.kinds import Act, Family
 from viewer.formats.events.objects import (
@@ -43,7 +43,7 @@ class ItemText(NamedTuple):
 class Item:
     """What is known of one item."""
 
-    lane: Lane
+    lane: DeltaKey
     said: Said = NOTHING_SAID
     names: CallNames = CallNames()
     parts: set[str] = field(default_factory=set)
@@ -67,7 +67,7 @@ class Items:
         self._items.clear()
         self.announces_messages = False
 
-    def lane_of(self, event: EventObject, act: Act, family: Family | None) -> Lane:
+    def lane_of(self, event: EventObject, act: Act, family: Family | None) -> DeltaKey:
         """The lane of an event that is not about an item as such."""
         name = event.text("message_id", "item_id")
         index = event.text("output_index") if act is not Act.CANCEL or name else None
@@ -76,13 +76,13 @@ class Items:
         number = event.text("summary_index" if family is Family.SUMMARY else "content_index")
         return lane._replace(part=f"part {number}") if lane.identified and number else lane
 
-    def item_lane(self, item: JsonNode | None, event: EventObject, index: str | None) -> Lane:
+    def item_lane(self, item: JsonNode | None, event: EventObject, index: str | None) -> DeltaKey:
         """The lane of the item that an event is about."""
         name = text_of(item.get("id")) if item else None
         call_id = text_of(item.get("call_id")) if item else None
         return self._lane(name or event.text("item_id", "message_id"), index, call_id)
 
-    def _lane(self, name: str | None, index: str | None, call_id: str | None) -> Lane:
+    def _lane(self, name: str | None, index: str | None, call_id: str | None) -> DeltaKey:
         """The lane of these names. An item that was known by its index alone keeps that lane when its id comes."""
         message, place, call = (
             f"{kind}:{each}" if each else None
@@ -100,17 +100,17 @@ class Items:
             found = by_place or by_call or names[0]
         for each in names:
             self._lanes[each] = found
-        return Lane(found, True)
+        return DeltaKey(found, True)
 
-    def get(self, lane: Lane) -> Item | None:
+    def get(self, lane: DeltaKey) -> Item | None:
         """What is known of the item of a lane."""
         return self._items.get(lane.name)
 
-    def at(self, lane: Lane) -> Item:
+    def at(self, lane: DeltaKey) -> Item:
         """The item of a lane, of which nothing need be known."""
         return self._items.setdefault(lane.name, Item(lane._replace(part="")))
 
-    def note(self, lane: Lane, said: Said) -> None:
+    def note(self, lane: DeltaKey, said: Said) -> None:
         """What an event states of an item, without being its announcement."""
         if lane.identified and said.first is not None:
             known = self.at(lane)

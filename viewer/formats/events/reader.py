@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.formats.events.apply import EventTaker
+from viewer.formats.events.apply import EventApplier
 from viewer.formats.events.lines import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
 from viewer.formats.text.log_lines import may_be_event
 from viewer.model.messages import Span
-from viewer.reading.format import Dialect, Options, Reader
-from viewer.reading.recorder import Record
+from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
@@ -25,9 +25,9 @@ _HEAD = 80
 class EventLines:
     """Takes those lines of a log that are events."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self._record = record
-        self._taker = EventTaker(record)
+        self._taker = EventApplier(record)
 
     def offer(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Whether the line is an event of a known type, and has been taken; `first` is called before that."""
@@ -69,7 +69,7 @@ class EventLines:
 class EventReader:
     """Reads lines. What is no event is stray text, one item for a run of such lines."""
 
-    def __init__(self, record: Record, options: Options) -> None:
+    def __init__(self, record: Recorder, options: Options) -> None:
         self._record = record
         self._events = EventLines(record)
         self._line = bytearray()
@@ -302,8 +302,8 @@ def _is_begun(text: bytes) -> bool:
     return reading.fault is not None and reading.fault.reason == "json-truncated"
 
 
-def _read(record: Record, options: Options) -> Reader:
+def _read(record: Recorder, options: Options) -> Reader:
     return EventReader(record, options)
 
 
-EVENTS = Dialect(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)
+EVENTS = FormatTraits(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from viewer.formats.events.delta_keys import ANONYMOUS, Delta, Fault, Identity, Lane, Opening, OpenStreams, Stream
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Identity, Opening, OpenStreams, Stream
 from viewer.formats.events.headers import hiding_statement, is_shown
 from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import Said
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece, Span
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 
 _DEFAULT_CHANNEL = {
     Family.TEXT: "final",
@@ -29,11 +29,11 @@ _MOST_SHOWN = 64
 class Streams:
     """All messages that are open at one time. Each step costs the same however many there are."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self._record = record
         self._open = OpenStreams()
         self._changed: dict[int, Stream] = {}
-        self._left: dict[tuple[Lane, Family], set[Identity]] = {}
+        self._left: dict[tuple[DeltaKey, Family], set[Identity]] = {}
         """Messages without an id that ended only because another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
         self._closed: set[tuple[str, str, Family | None]] = set()
@@ -41,7 +41,7 @@ class Streams:
         self._cancelled: set[str] = set()
         self._all_cancelled = False
         """The response was cancelled as a whole."""
-        self._shown: dict[str, dict[int, tuple[Lane, Family, Header]]] = {}
+        self._shown: dict[str, dict[int, tuple[DeltaKey, Family, Header]]] = {}
         """The messages of this response that the user may have seen, by the name of their lane."""
         self._withdrawn: set[tuple[str, str]] = set()
         """Lanes, and parts of lanes, whose rest a later event declared hidden."""
@@ -50,7 +50,7 @@ class Streams:
         """Add to a message, or open one; returns its number."""
         delta = delta._replace(lane=self._open.part_of(delta.lane, delta.family))
         if self._is_late(delta):
-            delta = delta._replace(lane=Lane(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
+            delta = delta._replace(lane=DeltaKey(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
         identity = delta.identity.filled(_DEFAULT_CHANNEL[delta.family])
         stream = self._open.find(delta, identity)
         if stream is None:
@@ -113,13 +113,13 @@ class Streams:
             if len(known) > (_MOST_SHOWN if stream.lane.identified else 1):
                 del known[next(iter(known))]
 
-    def _leave(self, lane: Lane) -> None:
+    def _leave(self, lane: DeltaKey) -> None:
         """Another kind begins where only the order tells messages apart."""
         for stream in self._open.of_lane(lane):
             self._left.setdefault((lane, stream.family), set()).add(stream.identity)
             self._close(stream)
 
-    def has_seen(self, lane: Lane, family: Family) -> bool:
+    def has_seen(self, lane: DeltaKey, family: Family) -> bool:
         """True if deltas of this kind have come, so that the whole text is only a repetition."""
         if lane.identified:
             anonymous = (ANONYMOUS.name, ANONYMOUS.part, family)
@@ -134,7 +134,7 @@ class Streams:
         """True if a text of this response has been read."""
         return any(family is Family.TEXT for _, _, family in self._seen)
 
-    def describe_call(self, lane: Lane, recipient: str | None, call_id: str | None) -> None:
+    def describe_call(self, lane: DeltaKey, recipient: str | None, call_id: str | None) -> None:
         """What was learned of a call, perhaps after it was opened."""
         stream = self._open.last(lane, Family.CALL)
         if stream:
@@ -143,7 +143,7 @@ class Streams:
 
     # Later statements about messages.
 
-    def declare(self, lane: Lane, family: Family | None, said: Said) -> None:
+    def declare(self, lane: DeltaKey, family: Family | None, said: Said) -> None:
         """An event without text states this about the messages of a lane. A message that the user saw stays as it is;
         what else comes is hidden."""
         if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
@@ -160,7 +160,7 @@ class Streams:
             if hidden:
                 self._withdrawn.add((name, lane.part))
 
-    def _is_about_hidden(self, lane: Lane, said: Said) -> bool:
+    def _is_about_hidden(self, lane: DeltaKey, said: Said) -> bool:
         """True if an event without an id names the channel of another message, one that was hidden all along."""
         channel = said.channel_name
         if channel in (None, "final"):
@@ -177,7 +177,7 @@ class Streams:
         if stream:
             self._close(stream)
 
-    def withdraw_lane(self, lane: Lane, family: Family | None, place: Span) -> None:
+    def withdraw_lane(self, lane: DeltaKey, family: Family | None, place: Span) -> None:
         """The same for all messages of a lane, or of one part of it; what else comes is hidden."""
         known = self._shown.get(lane.name, {})
         numbers = [number for number, (of, its_family, _) in known.items() if _concerns(lane, family, of, its_family)]
@@ -186,7 +186,7 @@ class Streams:
         if numbers:
             self._withdrawn.add((lane.name, lane.part))
 
-    def settle(self, lane: Lane, header_of: Callable[[Header], Header]) -> None:
+    def settle(self, lane: DeltaKey, header_of: Callable[[Header], Header]) -> None:
         """An item says that the texts of its lane are messages."""
         for stream in self._open.addressed(lane):
             if stream.unsettled:
@@ -196,13 +196,13 @@ class Streams:
 
     # Ends.
 
-    def flush(self, lane: Lane, event: Span, piece: Piece) -> None:
+    def flush(self, lane: DeltaKey, event: Span, piece: Piece) -> None:
         """A boundary in the message that was last written to."""
         stream = self._open.current(lane)
         if stream:
             self._write(stream, piece, event)
 
-    def done(self, lane: Lane, family: Family | None, event: Span, *, is_last: bool = True) -> None:
+    def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
         """The messages of this kind close, and those of the lane that were left before; no text may follow if this is
         the last event about them."""
         for kind in [family] if family else Family:
@@ -222,17 +222,17 @@ class Streams:
             elif stream.end < last and not lane.part:
                 self._close(stream)
 
-    def _close_lane(self, lane: Lane, family: Family | None) -> None:
+    def _close_lane(self, lane: DeltaKey, family: Family | None) -> None:
         last = self._open.last_part(lane.name, family) if family else None
         self._closed.add((lane.name, lane.part or last or "", family))
         if lane.part and last == "":
             self._closed.add((lane.name, "", family))
 
-    def reopen(self, lane: Lane) -> None:
+    def reopen(self, lane: DeltaKey) -> None:
         """Another message uses this lane."""
         self._closed.discard((lane.name, "", None))
 
-    def cancel(self, lane: Lane, event: Span) -> None:
+    def cancel(self, lane: DeltaKey, event: Span) -> None:
         """The messages stop, and nothing more is added to them; without an id this holds for all of the response."""
         for stream in self._open.addressed(lane) if lane.identified else self._open.all():
             if not stream.lane.late:
@@ -305,7 +305,7 @@ def _hidden(opening: Opening, *faults: Fault) -> Opening:
     return opening._replace(header=header, faults=(*opening.faults, *faults))
 
 
-def _concerns(lane: Lane, family: Family | None, of: Lane, its_family: Family) -> bool:
+def _concerns(lane: DeltaKey, family: Family | None, of: DeltaKey, its_family: Family) -> bool:
     return family in (None, its_family) and (not lane.part or lane.part == of.part)
 
 

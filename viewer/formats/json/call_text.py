@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.values import frozen
@@ -19,7 +19,7 @@ MOST_CALLS = 1000
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
-    rarely(pattern)
+    lazy_regex(pattern)
     for pattern in (
         rb"\s*<function=\s*" + _NAME,
         rb"\s*<invoke name=\"" + _NAME + rb"\"",
@@ -30,22 +30,22 @@ _SYNTAXES = tuple(
         rb"\s*" + _NAME + rb"\s*\Z",
     )
 )
-_DEEPSEEK = rarely("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
-_DEEPSEEK_SHORT = rarely("\\s*(?:<｜tool▁call▁begin｜>)?".encode() + _NAME + "<｜tool▁sep｜>".encode())
-_KIMI = rarely(
+_DEEPSEEK = lazy_regex("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
+_DEEPSEEK_SHORT = lazy_regex("\\s*(?:<｜tool▁call▁begin｜>)?".encode() + _NAME + "<｜tool▁sep｜>".encode())
+_KIMI = lazy_regex(
     rb"\s*(?:<\|tool_call_begin\|>)?\s*((?:functions\.)?[\w.-]{1,200}):(\d{1,9})\s*<\|tool_call_argument_begin\|>"
 )
-_NEXT_CALL = rarely(
+_NEXT_CALL = lazy_regex(
     rb"(?<=</function>)\s*(?=<function=)|(?<=</invoke>)\s*(?=<invoke name=)"
     rb"|(?<=<\|tool_call_end\|>)\s*(?=<\|tool_call_begin\|>)|\[TOOL_CALLS\]\s*(?=[A-Za-z_])|"
     + "(?<=<｜tool▁call▁end｜>)\\s*(?=<｜tool▁call▁begin｜>)".encode()
 )
-_NEXT_REPLY = rarely("<｜tool▁output▁end｜>\\s*<｜tool▁output▁begin｜>".encode())
-_REPLY_EDGES = rarely("\\A\\s*<｜tool▁output▁begin｜>|<｜tool▁output▁end｜>\\s*\\Z".encode())
-_PYTHON_LIST = rarely(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
-_PYTHON_TOKEN = rarely(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
+_NEXT_REPLY = lazy_regex("<｜tool▁output▁end｜>\\s*<｜tool▁output▁begin｜>".encode())
+_REPLY_EDGES = lazy_regex("\\A\\s*<｜tool▁output▁begin｜>|<｜tool▁output▁end｜>\\s*\\Z".encode())
+_PYTHON_LIST = lazy_regex(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
+_PYTHON_TOKEN = lazy_regex(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
 """Strings, brackets, and commas of Python."""
-_UNSAFE = rarely(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSAFE = lazy_regex(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @frozen

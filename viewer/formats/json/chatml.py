@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from viewer.formats.json.chatml_frames import ChatMLFrames
 from viewer.formats.json.documents import JsonDocuments
-from viewer.reading.format import Dialect, Options
-from viewer.reading.recorder import Record
+from viewer.reading.format import FormatTraits, Options
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonReading
 
 
 class ChatMLJsonReader(JsonDocuments):
     """Every array is a transcript of its own."""
 
-    def __init__(self, record: Record, options: Options) -> None:
+    def __init__(self, record: Recorder, options: Options) -> None:
         super().__init__(record)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
@@ -37,4 +37,4 @@ class ChatMLJsonReader(JsonDocuments):
         self.text_between(data[start - self.base :], start)
 
 
-CHATML_JSON = Dialect(name="chatml-json", reader=ChatMLJsonReader, json_content=True, thoughts_first=True)
+CHATML_JSON = FormatTraits(name="chatml-json", reader=ChatMLJsonReader, json_content=True, thoughts_first=True)

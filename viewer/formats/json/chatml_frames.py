@@ -9,7 +9,7 @@ from dataclasses import replace
 from viewer.formats.json.fields import piece_of
 from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 START, MESSAGE, END = "<|start|>", "<|message|>", "<|end_message|>"
@@ -31,7 +31,7 @@ Handler = Callable[[JsonNode, "str | None"], None]
 class ChatMLFrames:
     """Reads one array, item by item; a state is the method that takes the next item."""
 
-    def __init__(self, record: Record, reading: JsonReading, array: JsonNode) -> None:
+    def __init__(self, record: Recorder, reading: JsonReading, array: JsonNode) -> None:
         self._record = record
         self._reading = reading
         self._array = array

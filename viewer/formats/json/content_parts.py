@@ -9,10 +9,10 @@ from operator import attrgetter
 
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
 from viewer.formats.json.header import full_tool_name
-from viewer.lazy import rarely
+from viewer.lazy import lazy_regex
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, Run, read_body
+from viewer.reading.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, ByteRun, read_body
 from viewer.reading.embedded_turn import Piece as TurnPiece
 from viewer.reading.embedded_turn import find_turn, first_token, first_word, read_turn
 from viewer.reading.hidden_spans import Block, BlockKind, Source, hidden_blocks
@@ -21,8 +21,8 @@ from viewer.reading.thoughts import thought_spans
 from viewer.values import frozen, mutable
 
 _SPACE = b" \t\r\n"
-_OWN_THOUGHT = rarely(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
-_TAG_END = rarely(rb"[^<>]{0,200}>")
+_OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
+_TAG_END = lazy_regex(rb"[^<>]{0,200}>")
 
 
 @frozen
@@ -200,7 +200,7 @@ class _Splitter:
             pieces.append(Piece(at, at, Coding.PLAIN))
         return pieces
 
-    def _pieces_of(self, run: Run, low: int, high: int) -> list[Piece]:
+    def _pieces_of(self, run: ByteRun, low: int, high: int) -> list[Piece]:
         end = run.source + run.source_length
         if run.whole is not None:
             return [Piece(run.source, end, run.whole)]

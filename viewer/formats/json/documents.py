@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonReading, read_json
 
 SPACE = b" \t\r\n"
@@ -45,7 +45,7 @@ class BracketCount:
 class JsonDocuments:
     """Reads document by document. From a broken one on, the rest is read when the input has ended."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self.record = record
         self.data = bytearray()
         self.base = 0

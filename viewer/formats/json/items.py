@@ -21,7 +21,7 @@ from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.header import CHECKED_TYPES
 from viewer.reading.hidden_spans import BlockKind
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _CALL_NAMES = frozenset(
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 class MessageObjects:
     """Writes message objects to a record; remembers which call ids belong to which tool."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self._record = record
         self._tools: dict[str, str] = {}
 

@@ -11,15 +11,15 @@ from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
 from viewer.model.messages import Kind, Span
-from viewer.reading.format import Dialect, Options
-from viewer.reading.recorder import Record
+from viewer.reading.format import FormatTraits, Options
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_json
 
 
 class JsonMessagesReader(JsonDocuments):
     """One object, an array, `{"messages": […]}`, or one object a line."""
 
-    def __init__(self, record: Record, options: Options) -> None:
+    def __init__(self, record: Recorder, options: Options) -> None:
         super().__init__(record)
         self._objects = MessageObjects(record)
         self._layout: Layout | None = None
@@ -184,4 +184,4 @@ def _header_value(node: JsonNode, source: Source) -> object:
     return source.value(node)
 
 
-JSON = Dialect(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)
+JSON = FormatTraits(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.formats.openchatml_0_1.part import Begins, Part
 from viewer.model.messages import Channel, Header
 from viewer.reading.cursor import Token, TokenSet
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 
 FILL_IN = {"fim_prefix": "user", "fim_middle": "assistant", "fim_suffix": "user"}
 """The marks of fill-in-the-middle, and who speaks after them."""
@@ -23,7 +23,7 @@ MEANT_OUTSIDE = frozenset(spelling.decode() for spelling in (*_EDGES, *_MARKS))
 class Outside:
     """Everything but the frames. Text is stray, or the first file, until a mark tells."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self._record = record
         self._part: Part | None = None
         """The file or the piece of a fill-in that is being read."""

@@ -6,7 +6,7 @@ import re
 from enum import Enum
 
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import MarkPair
 from viewer.values import mutable
 
@@ -97,7 +97,7 @@ class Part:
         """Whether it is known to be a message."""
         return self.certain or self.first is not None
 
-    def announce(self, record: Record) -> None:
+    def announce(self, record: Recorder) -> None:
         """Tell what is known by now."""
         if not self.is_message:
             return
@@ -107,7 +107,7 @@ class Part:
             record.grow(self.number, [self.piece()])
         self._told = self.end
 
-    def close(self, record: Record, end: int, stop: Span | None = None) -> None:
+    def close(self, record: Recorder, end: int, stop: Span | None = None) -> None:
         """It is settled; `end` is that of the whole message."""
         self.announce(record)
         if self.number is not None:

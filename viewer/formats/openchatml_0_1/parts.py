@@ -8,14 +8,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from viewer.cache import remembering
+from viewer.cache import bounded_cache
 from viewer.formats.openchatml_0_1.header import Head, name_in_json, tool_name
 from viewer.formats.openchatml_0_1.part import Begins, Part
 from viewer.formats.openchatml_0_1.template_blocks import TemplateBlocks, complete_block
 from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import LONGEST_MARK, MARK, begun
 
 THOUGHTS = ("reflect", "introspect", "reason")
@@ -67,7 +67,7 @@ _TOKENS: dict[str, TokenSet] = {
 class Frame:
     """One frame, from `<|im_start|>` to its end; all its messages share its span, so they are closed together."""
 
-    record: Record
+    record: Recorder
     head: Head
     start: int
     body: int
@@ -96,7 +96,7 @@ class Frame:
 
     def add(self, data: bytes, at: int) -> None:
         """Bytes that belong to the current part."""
-        self._template.pass_by(data)
+        self._template.skip_messages(data)
         self._part.add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:
@@ -337,6 +337,6 @@ class Frame:
         self._list_at = None
 
 
-@remembering(1024)
+@bounded_cache(1024)
 def _thought_header(header: Header, kind: str) -> Header:
     return replace(header, channel=Channel.ANALYSIS, channel_given="analysis", intent=kind)

@@ -18,8 +18,8 @@ from viewer.formats.openchatml_0_1.header import (
 from viewer.formats.openchatml_0_1.parts import MARKS, Frame, token_set
 from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.format import Dialect, Options
-from viewer.reading.recorder import Record
+from viewer.reading.format import FormatTraits, Options
+from viewer.reading.recorder import Recorder
 
 LONGEST_HEADER = 64 * 1024
 
@@ -31,7 +31,7 @@ _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_M
 class OpenChatML01Reader:
     """The state machine; each state is a method that returns whether to go on."""
 
-    def __init__(self, record: Record, options: Options) -> None:
+    def __init__(self, record: Recorder, options: Options) -> None:
         self._record = record
         self._window = Window()
         self._at = 0
@@ -245,4 +245,4 @@ class OpenChatML01Reader:
         return self._window.text(token.start, token.end)
 
 
-OPENCHATML_0_1 = Dialect(name="openchatml-0.1", reader=OpenChatML01Reader, shares_spans=True, thoughts_first=True)
+OPENCHATML_0_1 = FormatTraits(name="openchatml-0.1", reader=OpenChatML01Reader, shares_spans=True, thoughts_first=True)

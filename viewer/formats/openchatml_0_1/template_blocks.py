@@ -11,14 +11,14 @@ from viewer.formats.openchatml_0_1.header import tool_name
 from viewer.formats.openchatml_0_1.part import SPACE, Begins, Part
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.cursor import Token
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
 
 
 class BlockFrame(Protocol):
     """The frame that the blocks are in."""
 
-    record: Record
+    record: Recorder
     start: int
 
     @property
@@ -69,7 +69,7 @@ class TemplateBlocks:
         """True inside a block."""
         return self._pair is not None
 
-    def pass_by(self, data: bytes) -> None:
+    def skip_messages(self, data: bytes) -> None:
         """Text of the current part."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
@@ -165,7 +165,7 @@ class TemplateBlocks:
             self._first_said = len(frame.parts)
 
 
-def complete_block(part: Part, record: Record) -> list[Part]:
+def complete_block(part: Part, record: Recorder) -> list[Part]:
     """Fill in what only the whole text of a block says: tool, call id, and type. Returns the calls after the first."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None

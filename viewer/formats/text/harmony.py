@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from viewer.formats.text.log_lines import LogLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Piece
-from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.header import HeaderGrammar
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import FrameReader
 from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, STOPS, TextGrammar, TextSetup
 
@@ -30,7 +30,7 @@ GRAMMAR = TextGrammar(
 class HarmonyReader(FrameReader):
     """What the frames of Harmony have beyond the others: the beginning of the input may be a bare completion."""
 
-    def __init__(self, record: Record, options: Options) -> None:
+    def __init__(self, record: Recorder, options: Options) -> None:
         header = replace(GRAMMAR.header, assume_preambles=True)
         grammar = replace(GRAMMAR, header=header) if options.harmony_preambles else GRAMMAR
         super().__init__(TextSetup(record, grammar, LogLines(record)))
@@ -122,8 +122,8 @@ class HarmonyReader(FrameReader):
         self.record.report("E-PARSE-HEADER", "message-missing", body, body, number)
 
 
-def _read(record: Record, options: Options) -> Reader:
+def _read(record: Recorder, options: Options) -> Reader:
     return HarmonyReader(record, options)
 
 
-HARMONY = Dialect(name="harmony", reader=_read, infers_calls=True, channel_required=True)
+HARMONY = FormatTraits(name="harmony", reader=_read, infers_calls=True, channel_required=True)

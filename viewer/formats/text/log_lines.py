@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 
 if TYPE_CHECKING:
     from viewer.formats.events.reader import EventLines
@@ -22,7 +22,7 @@ def may_be_event(line: bytes) -> bool:
 class LogLines:
     """Takes those lines that are events; what reads them is loaded with the first that may be one."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Recorder) -> None:
         self._record = record
         self._events: EventLines | None = None
 

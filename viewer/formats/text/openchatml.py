@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from viewer.formats.text.log_lines import LogLines
-from viewer.reading.format import Dialect, Options, Reader
+from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.header import HeaderGrammar
-from viewer.reading.recorder import Record
+from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import FrameReader
 from viewer.reading.text_state import TextGrammar, TextSetup
 
@@ -49,23 +49,23 @@ def grammar_of_version(version: str | None) -> TextGrammar:
     return GRAMMAR_2_0 if major == "2" and minor in ("", "0") else GRAMMAR_2_2
 
 
-def _reader(grammar: TextGrammar, record: Record) -> Reader:
+def _reader(grammar: TextGrammar, record: Recorder) -> Reader:
     return FrameReader(TextSetup(record, grammar, LogLines(record), grammar_of_version))
 
 
-def _read_2_2(record: Record, options: Options) -> Reader:
+def _read_2_2(record: Recorder, options: Options) -> Reader:
     return _reader(GRAMMAR_2_2, record)
 
 
-def _read_2_0(record: Record, options: Options) -> Reader:
+def _read_2_0(record: Recorder, options: Options) -> Reader:
     return _reader(GRAMMAR_2_0, record)
 
 
-def _read_1_x(record: Record, options: Options) -> Reader:
+def _read_1_x(record: Recorder, options: Options) -> Reader:
     return _reader(GRAMMAR_1_X, record)
 
 
-OPENCHATML_2_2 = Dialect(
+OPENCHATML_2_2 = FormatTraits(
     name="openchatml-2.2",
     reader=_read_2_2,
     escapes=True,
@@ -73,5 +73,5 @@ OPENCHATML_2_2 = Dialect(
     document_header=True,
     closed_by_call=True,
 )
-OPENCHATML_2_0 = Dialect(name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True)
-OPENCHATML_1_X = Dialect(name="openchatml-1.x", reader=_read_1_x, display_trim=True)
+OPENCHATML_2_0 = FormatTraits(name="openchatml-2.0", reader=_read_2_0, document_header=True, display_trim=True)
+OPENCHATML_1_X = FormatTraits(name="openchatml-1.x", reader=_read_1_x, display_trim=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from viewer.errors import RefusedError
 from viewer.formats.writing import Writable
 from viewer.model.messages import Coding, Piece
-from viewer.reading.bodies import Body, Run, read_body
+from viewer.reading.bodies import Body, ByteRun, read_body
 from viewer.reading.hidden_spans import ALL_KINDS, BlockKind, left_of, shown_text
 
 _LITERAL, _END_LITERAL = b"<|literal|>", b"<|endliteral|>"
@@ -69,4 +69,4 @@ def _between(gap: bytes, was_quoted: bool, is_quoted: bool) -> bytes:
 def live_body(text: str) -> Body:
     """A text in which every mark counts."""
     data = text.encode("utf-8", "replace")
-    return Body(data, [Run(0, len(data), 0, len(data), True)])
+    return Body(data, [ByteRun(0, len(data), 0, len(data), True)])

@@ -7,14 +7,14 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
-from viewer.cache import remembering
+from viewer.cache import bounded_cache
 from viewer.formats.text.harmony import HARMONY
 from viewer.formats.tokens.items import Item, ItemReader, items_of
 from viewer.formats.tokens.vocabulary import CONTROL, Vocabulary, load_vocabulary, text_of_id
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Coding, Header, Message, Piece, Span
-from viewer.reading.format import Dialect, Options, Reader
-from viewer.reading.recorder import Record
+from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.recorder import Recorder
 
 UNREADABLE = "⟨?⟩".encode()
 """Stands for an item that is no integer."""
@@ -47,7 +47,7 @@ def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
     return text
 
 
-class Places:
+class IdOffsets:
     """Where in the input the number stands that a byte of the spelled text came from."""
 
     def __init__(self) -> None:
@@ -92,14 +92,14 @@ class Places:
 class TokenIdReader:
     """Reads lists of ids; each list is a transcript of its own."""
 
-    def __init__(self, record: Record, options: Options, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, record: Recorder, options: Options, vocabulary: Vocabulary | None = None) -> None:
         self.record = record
         self._options = options
         self._vocabulary = vocabulary
         self._items = ItemReader()
-        self._inner_record = Record(record.dialect)
+        self._inner_record = Recorder(record.dialect)
         self._inner: Reader | None = None
-        self._places = Places()
+        self._places = IdOffsets()
         self._needed_from = 0
         self._lists = 0
 
@@ -132,7 +132,7 @@ class TokenIdReader:
 
     def _begin_list(self, at: int) -> None:
         self._lists += 1
-        self._places = Places()
+        self._places = IdOffsets()
         self._needed_from = 0
         if self._lists > 1:
             self._inner_record.start(at)
@@ -209,7 +209,7 @@ class TokenIdReader:
         return [Piece(*self._places.span(piece.start, piece.end), Coding.TOKEN_IDS) for piece in pieces]
 
 
-@remembering(1024)
+@bounded_cache(1024)
 def _restored(header: Header) -> Header:
     """The header with what was stood in for."""
     return replace(
@@ -229,11 +229,11 @@ def _restored_text(text: str | None) -> str | None:
     return text.translate(_BACK) if text is not None else None
 
 
-def _read(record: Record, options: Options) -> Reader:
+def _read(record: Recorder, options: Options) -> Reader:
     return TokenIdReader(record, options, load_vocabulary())
 
 
-HARMONY_TOKENS = Dialect(
+HARMONY_TOKENS = FormatTraits(
     name="harmony-tokens",
     reader=_read,
     infers_calls=True,

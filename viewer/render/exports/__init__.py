@@ -9,7 +9,7 @@ from pathlib import PurePath
 from viewer.document.projection import Projection
 from viewer.model.visibility import Audience
 from viewer.render.exports.view_words import badge
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.values import frozen
 
 
@@ -69,4 +69,4 @@ def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
         name = name.removesuffix(ending)
     stem = PurePath(name).stem.strip(".- ") or "transcript"
     view = "safe" if audience.is_safe else badge(audience)
-    return f"{safe_line(stem, 100)}.{view}{exporter.ending}"
+    return f"{sanitize_line(stem, 100)}.{view}{exporter.ending}"

@@ -11,8 +11,8 @@ from viewer.render.drawn_text import BodyText, drawn_text
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, opening, text, words
 from viewer.render.markdown import LARGEST, Styled
 from viewer.render.number_format import counted
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
-from viewer.render.style import Look
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
+from viewer.render.style import StyleRole
 
 FOLD_FROM, FOLD_TO = 60, 40
 """A body of more lines is folded, to so many."""
@@ -26,7 +26,7 @@ _BEGINNING = 2000
 _NEAR = 500
 """How far before the end of a piece a space is looked for."""
 
-_TAGS = {Look.CODE: "code", Look.STRONG: "strong", Look.EMPHASIS: "em"}
+_TAGS = {StyleRole.CODE: "code", StyleRole.STRONG: "strong", StyleRole.EMPHASIS: "em"}
 
 
 def body_html(
@@ -50,8 +50,8 @@ def body_html(
         yield element("details", element("summary", words(more)), rest, class_="rest")
 
 
-def _look(severity: str) -> Look:
-    return Look.BAD_SPAN if severity == "error" else Look.NOTED_SPAN
+def _look(severity: str) -> StyleRole:
+    return StyleRole.BAD_SPAN if severity == "error" else StyleRole.NOTED_SPAN
 
 
 def _range(shown: str, trim: bool) -> tuple[int, int]:
@@ -96,7 +96,7 @@ def _styled(drawn: BodyText, marks: list[Styled], start: int, end: int) -> Html:
         first, last = max(span.start, at), min(span.end, end)
         if first >= last:
             continue
-        block = span.look is Look.CODE and "\n" in drawn.text[first:last]
+        block = span.look is StyleRole.CODE and "\n" in drawn.text[first:last]
         if block and drawn.text[last : last + 1] == "\n" and last < end:
             last += 1
         parts.append(_marked(drawn.text, marks, at, first))
@@ -123,8 +123,8 @@ def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, close
 
 def _apart(marks: list[Styled]) -> list[Styled]:
     """In order, none over another; an error goes before what is only worth knowing."""
-    kept = _without_overlaps(mark for mark in marks if mark.look is Look.BAD_SPAN)
-    others = _without_overlaps(mark for mark in marks if mark.look is not Look.BAD_SPAN)
+    kept = _without_overlaps(mark for mark in marks if mark.look is StyleRole.BAD_SPAN)
+    others = _without_overlaps(mark for mark in marks if mark.look is not StyleRole.BAD_SPAN)
     starts = [mark.start for mark in kept]
     ends = [mark.end for mark in kept]
     free = [mark for mark in others if bisect_left(starts, mark.end) <= bisect_right(ends, mark.start)]
@@ -151,12 +151,12 @@ def _large(body: str) -> Iterator[Html]:
     """A body too large to be styled, in pieces, folded behind its beginning."""
     pieces = _cut(normalize_newlines(body))
     first = next(pieces)
-    yield element("div", text(safe(first)), class_="text data", dir="auto")
+    yield element("div", text(sanitize(first)), class_="text data", dir="auto")
     yield opening("details", class_="rest")
     yield element("summary", words(f"{len(body) - len(first):,} more characters"))
     yield opening("div", class_="text data", dir="auto")
     for piece in pieces:
-        yield text(safe(piece))
+        yield text(sanitize(piece))
     yield joined([closing("div"), closing("details")])
 
 

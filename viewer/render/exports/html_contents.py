@@ -10,7 +10,7 @@ from viewer.render.exports.html_message import anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, opening, text, words
 from viewer.render.letters import letter_of, look_of
 from viewer.render.number_format import one_line
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 
 _SNIPPET = 60
 
@@ -46,7 +46,7 @@ def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
     transcript, turn = rows.transcript_label(rows.transcript(row)), rows.turn(row)
     number = f"{transcript}.{turn}" if several else f"{turn}"
     said = one_line(projection.beginning(rows.value(_first_said(rows, row, projection)), 4 * _SNIPPET))
-    snippet = element("span", text(safe_line(said, _SNIPPET)), class_="snippet", dir="auto")
+    snippet = element("span", text(sanitize_line(said, _SNIPPET)), class_="snippet", dir="auto")
     return link(turn_anchor(transcript, turn), element("b", words(number)), words(" "), snippet)
 
 

@@ -13,8 +13,8 @@ from viewer.render.exports.steps import Told
 from viewer.render.letters import is_call, letter_of, look_of
 from viewer.render.message import STOPS, details_of, may_be_json
 from viewer.render.number_format import duration
-from viewer.render.sanitize import SafeText, safe_line
-from viewer.render.style import Look
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import StyleRole
 
 Places = Callable[[ShownDiagnostic], str]
 """The anchor of a problem in the table of problems."""
@@ -31,7 +31,7 @@ def message_html(told: Told, projection: Projection, place: Places) -> Iterator[
     yield element("span", words(letter_of(message)), class_="letter", aria_hidden="true")
     folds = not message.visible
     if folds:
-        is_open = {} if look is Look.SYSTEM else {"open": ""}
+        is_open = {} if look is StyleRole.SYSTEM else {"open": ""}
         yield opening("details", class_="whole", **is_open)
     yield element("summary" if folds else "header", _safe_head(message) if safe else _head(told))
     if not safe:
@@ -138,7 +138,7 @@ def _details(message: ShownMessage) -> Html:
     said = details_of(message)
     if said or is_call(message) or message.ending != "end" or message.cancelled:
         said.append("cancelled" if message.cancelled else STOPS.get(message.ending, f"({message.ending})"))
-    shown: SafeText = safe_line(" · ".join(said), _LONGEST_DETAILS)
+    shown: SafeText = sanitize_line(" · ".join(said), _LONGEST_DETAILS)
     return element("p", element("bdi", text(shown)), class_="details") if said else NOTHING
 
 
@@ -146,5 +146,5 @@ def _body(told: Told, projection: Projection) -> Iterator[Html]:
     message = told.message
     json = not projection.audience.is_safe and may_be_json(message)
     faults = projection.fault_places(message.number, told.problems)
-    prose = not json and look_of(message) not in (Look.SYSTEM, Look.TOOL)
+    prose = not json and look_of(message) not in (StyleRole.SYSTEM, StyleRole.TOOL)
     yield from body_html(message.body, faults, prose=prose, json=json, short=not message.visible, trim=told.trim)

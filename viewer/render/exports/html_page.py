@@ -18,7 +18,7 @@ from viewer.render.exports.palette import custom_properties
 from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of, told_problems
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
 from viewer.render.number_format import counted
-from viewer.render.sanitize import safe, safe_line
+from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
 from viewer.resources import bundled
 
@@ -86,7 +86,7 @@ class _Page:
             opening("meta", name="robots", content="noindex, nofollow"),
             opening("meta", name="generator", content=f"ocmlview {__version__}"),
             opening("meta", name="ocmlview-view", content=view),
-            element("title", words(f"{badge(self._audience)} · "), text(safe_line(self._title))),
+            element("title", words(f"{badge(self._audience)} · "), text(sanitize_line(self._title))),
             element("style", _style(self._audience)),
             Html("\n"),
         )
@@ -163,8 +163,8 @@ class _Page:
         title = element("h2", said, class_="transcript") if boundary.count > 1 else NOTHING
         if not transcript.header or not self._audience.reveals(Reveal.SYSTEM):
             return title
-        lines = "\n".join(safe_line(line, _LONGEST_HEADER_LINE) for line in outline(transcript.header, 0))
-        shown = element("div", text(safe(lines)), class_="text data", dir="auto")
+        lines = "\n".join(sanitize_line(line, _LONGEST_HEADER_LINE) for line in outline(transcript.header, 0))
+        shown = element("div", text(sanitize(lines)), class_="text data", dir="auto")
         return joined([title, element("details", element("summary", words("Document header")), shown, class_="header")])
 
     def _begin_section(self, turn: TurnBegins | None) -> Html:

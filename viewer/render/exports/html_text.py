@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from typing import NewType
 
-from viewer.render.sanitize import SafeText, safe_line
+from viewer.render.sanitize import SafeText, sanitize_line
 
 Html = NewType("Html", str)
 """Text that a browser may be given; pages are made of no other type."""
@@ -27,7 +27,7 @@ def words(sentence: str) -> Html:
 
 def name(given: str) -> Html:
     """A name from outside (of a file, a tool, a role, an id) on one line, with a direction of its own."""
-    return element("bdi", text(safe_line(given)))
+    return element("bdi", text(sanitize_line(given)))
 
 
 def element(tag: str, *inside: Html, **attributes: str) -> Html:

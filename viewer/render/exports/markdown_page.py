@@ -22,7 +22,7 @@ from viewer.render.json_layout import laid_out
 from viewer.render.letters import letter_of
 from viewer.render.message import STOPS, details_of, may_be_json
 from viewer.render.number_format import duration
-from viewer.render.sanitize import SafeText, normalize_newlines, safe, safe_line
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
 
 _TICKS = re.compile("`+")
@@ -50,7 +50,7 @@ def escaped(words: str) -> str:
 
 def code(given: str) -> str:
     """A name from outside as a code span, which has nothing in it that acts."""
-    shown = safe_line(given)
+    shown = sanitize_line(given)
     ticks = "`" * (_longest_run(shown) + 1)
     pad = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}" if shown.strip() else "``  ``"
@@ -92,8 +92,8 @@ def _transcript(boundary: Boundary) -> Iterator[str]:
         else f"\n{' · '.join(map(code, transcript_words(transcript)))}\n"
     )
     if transcript.header:
-        lines = "\n".join(safe_line(line, _LONGEST) for line in outline(transcript.header, 0))
-        yield f"\n{fenced(safe(lines), 'yaml')}"
+        lines = "\n".join(sanitize_line(line, _LONGEST) for line in outline(transcript.header, 0))
+        yield f"\n{fenced(sanitize(lines), 'yaml')}"
 
 
 def _message(told: Told, *, safe_view: bool) -> Iterator[str]:
@@ -151,7 +151,7 @@ def _call(number: int, call: ShownCall) -> str:
 
 
 def _body(given: str, *, trim: bool) -> SafeText:
-    shown = safe(normalize_newlines(given).removesuffix("\n"))
+    shown = sanitize(normalize_newlines(given).removesuffix("\n"))
     return SafeText(shown.removeprefix("\n")) if trim else shown
 
 

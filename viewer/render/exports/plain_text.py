@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from viewer.document.projection import Projection
 from viewer.render.conversation import conversation_lines
 from viewer.render.exports.view_words import badge, view_sentence
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Style
 
 _WIDTH = 80
@@ -16,6 +16,6 @@ _WIDTH = 80
 def plain_text(projection: Projection, title: str) -> Iterator[str]:
     """Line by line."""
     audience = projection.audience
-    yield f"{badge(audience)} view of {safe_line(title)}. {view_sentence(audience)}\n\n"
+    yield f"{badge(audience)} view of {sanitize_line(title)}. {view_sentence(audience)}\n\n"
     for line in conversation_lines(projection, _WIDTH, Style()):
         yield f"{line}\n"

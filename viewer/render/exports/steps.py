@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.render.conversation import Notes, calls_by_message
 from viewer.values import frozen
 
@@ -50,7 +50,7 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Seq
         while transcript < item.transcript:
             transcript, turn = transcript + 1, 0
             boundary = projection.boundary(rows, transcript)
-            trim = DIALECTS[boundary.transcript.dialect].display_trim
+            trim = FORMATS[boundary.transcript.dialect].display_trim
             yield boundary
         if not isinstance(item, ShownMessage):
             yield item

@@ -12,15 +12,15 @@ from viewer.document.projection import Projection
 from viewer.render.conversation import styled_lines
 from viewer.render.exports.palette import INKS
 from viewer.render.exports.view_words import badge, counts_words, revealed_names
-from viewer.render.sanitize import SafeText, safe_line
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.svg import svg_pieces
 
 WIDTH = 100
 HIGHEST = 1000
 """Lines; what comes after them is left out, and the picture says so."""
-_BOLD = {Look.USER, Look.ASSISTANT, Look.UNKNOWN, Look.STRONG, Look.ERROR, Look.WARNING}
-_INKS = {look: INKS[look.value] for look in Look if look.value in INKS}
+_BOLD = {StyleRole.USER, StyleRole.ASSISTANT, StyleRole.UNKNOWN, StyleRole.STRONG, StyleRole.ERROR, StyleRole.WARNING}
+_INKS = {look: INKS[look.value] for look in StyleRole if look.value in INKS}
 
 
 def svg_picture(projection: Projection, title: str) -> Iterator[str]:
@@ -34,8 +34,8 @@ def svg_picture(projection: Projection, title: str) -> Iterator[str]:
         yield ""
     if next(lines, None) is not None:
         said = f"Cut here, after {HIGHEST:,} lines: the other formats have all of it."
-        shown += [(), (Part(own(said), Look.WARNING),)]
-    named = SafeText(f"{badge(projection.audience)} · {safe_line(title)}")
+        shown += [(), (Part(trusted(said), StyleRole.WARNING),)]
+    named = SafeText(f"{badge(projection.audience)} · {sanitize_line(title)}")
     yield from svg_pieces([_segments(line) for line in (*head, *shown)], WIDTH, named)
 
 
@@ -45,13 +45,13 @@ def _head(projection: Projection, title: str) -> list[Line]:
     revealed = revealed_names(audience)
     said = f" reveals {', '.join(revealed)} " if revealed else " "
     counts = counts_words(projection.rows())
-    mark = Part(own(f" {badge(audience)} "), Look.SAFE_BADGE if audience.is_safe else Look.DEBUG_BADGE)
+    mark = Part(trusted(f" {badge(audience)} "), StyleRole.SAFE_BADGE if audience.is_safe else StyleRole.DEBUG_BADGE)
     return [
         (
             mark,
-            Part(own(said), Look.ERROR),
-            Part(safe_line(title, 60), Look.STRONG),
-            Part(own(f"  {counts}"), Look.QUIET),
+            Part(trusted(said), StyleRole.ERROR),
+            Part(sanitize_line(title, 60), StyleRole.STRONG),
+            Part(trusted(f"  {counts}"), StyleRole.QUIET),
         ),
         (),
     ]
@@ -61,9 +61,9 @@ def _segments(line: Line) -> list[Segment]:
     return [Segment(part.text, _ink(part.look)) for part in line]
 
 
-def _ink(look: Look) -> Ink:
-    if look in (Look.SAFE_BADGE, Look.DEBUG_BADGE):
-        kind = "safe" if look is Look.SAFE_BADGE else "debug"
+def _ink(look: StyleRole) -> Ink:
+    if look in (StyleRole.SAFE_BADGE, StyleRole.DEBUG_BADGE):
+        kind = "safe" if look is StyleRole.SAFE_BADGE else "debug"
         return Ink(color=INKS[f"{kind}-ink"].dark, bgcolor=INKS[f"{kind}-page"].dark, bold=True)
-    ink = _INKS.get(look, INKS["quiet" if look is Look.RULE else "plain"])
+    ink = _INKS.get(look, INKS["quiet" if look is StyleRole.RULE else "plain"])
     return Ink(color=ink.dark, bold=look in _BOLD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.document.rows import Rows
 from viewer.document.values import ShownTranscript
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.number_format import counted
 
@@ -41,4 +41,4 @@ def counts_words(rows: Rows) -> str:
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:
     """The title of the dialect, and the model where it is told."""
-    return [DIALECTS.title(transcript.dialect), *([transcript.model] if transcript.model else [])]
+    return [FORMATS.title(transcript.dialect), *([transcript.model] if transcript.model else [])]

@@ -10,8 +10,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from viewer.render.line import cells
-from viewer.render.style import Line, Look, Part, Style, own
-from viewer.tui.bars.not_selectable import Unselected
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.tui.bars.not_selectable import NotSelectable
 from viewer.tui.terminal.paint import Painter
 
 ROOMY = 100
@@ -34,9 +34,9 @@ class Spot(NamedTuple):
     action: str = ""
 
 
-def spot(text: str, look: Look = Look.PLAIN, action: str = "") -> Spot:
+def spot(text: str, look: StyleRole = StyleRole.PLAIN, action: str = "") -> Spot:
     """A part with words of the program itself."""
-    return Spot(Part(own(text), look), action)
+    return Spot(Part(trusted(text), look), action)
 
 
 def width_of(spots: Iterable[Spot]) -> int:
@@ -50,7 +50,7 @@ def apart(left: list[Spot], right: list[Spot], width: int) -> list[Spot]:
     return [*left, spot(" " * gap), *right]
 
 
-class Bar(Unselected):
+class Bar(NotSelectable):
     """One line; subclasses say which parts it has for a width."""
 
     DEFAULT_CSS = """

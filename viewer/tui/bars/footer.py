@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viewer.render.style import Look, Style
+from viewer.render.style import Style, StyleRole
 from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
 from viewer.tui.bars.footer_keys import FooterItem, footer_actions, footer_always
 from viewer.tui.keys import ACTIONS, Action
@@ -38,9 +38,12 @@ class KeyFooter(Bar):
 
     def show_prefix(self, title: str, choices: Sequence[tuple[str, str, str]]) -> None:
         """After a prefix key: what may follow, each as key, word and action, until `show` is called again."""
-        self._instead = [spot(f" {title}  ", Look.STRONG)]
+        self._instead = [spot(f" {title}  ", StyleRole.STRONG)]
         for key, word, action in choices:
-            self._instead += [spot(key, Look.FOOTER_KEY, action), spot(f" {word}  ", Look.FOOTER_TEXT, action)]
+            self._instead += [
+                spot(key, StyleRole.FOOTER_KEY, action),
+                spot(f" {word}  ", StyleRole.FOOTER_TEXT, action),
+            ]
         self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
@@ -82,7 +85,7 @@ def _spots(items: Sequence[FooterItem]) -> list[Spot]:
     for item in items:
         spots.append(spot("  " if spots else " "))
         for index, (key, action) in enumerate(item.keys):
-            spots += [spot(item.between, Look.FOOTER_TEXT)] if index else []
-            spots.append(spot(key, Look.FOOTER_KEY, action))
-        spots.append(spot(f" {item.label}", Look.FOOTER_TEXT, item.keys[0][1] if len(item.keys) < 3 else ""))
+            spots += [spot(item.between, StyleRole.FOOTER_TEXT)] if index else []
+            spots.append(spot(key, StyleRole.FOOTER_KEY, action))
+        spots.append(spot(f" {item.label}", StyleRole.FOOTER_TEXT, item.keys[0][1] if len(item.keys) < 3 else ""))
     return spots

@@ -6,7 +6,7 @@ from textual.selection import Selection
 from textual.widget import Widget
 
 
-class Unselected(Widget, can_focus=False):
+class NotSelectable(Widget, can_focus=False):
     """Neither dragging begins in it, nor has it a text when everything around it is selected: Textual would take the
     name of the class."""
 

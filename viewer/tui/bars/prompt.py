@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from viewer.render.sanitize import safe, safe_line
+from viewer.render.sanitize import sanitize, sanitize_line
 
 MOST_REMEMBERED = 50
 """Texts of each kind that ↑ and ↓ bring back, until the program ends."""
@@ -38,7 +38,7 @@ class SafeInput(Input, can_focus=False):
 
     @property
     def _value(self) -> Text:
-        shown = safe(self.value).replace("\n", "␊").replace("\t", "␉")
+        shown = sanitize(self.value).replace("\n", "␊").replace("\t", "␉")
         return Text(shown, no_wrap=True, overflow="ignore", end="")
 
 
@@ -194,4 +194,4 @@ class Prompt(Horizontal):
         self.note("")
 
     def _show(self, selector: str, words: str) -> None:
-        self.query_one(selector, Static).update(Content(safe_line(words)))
+        self.query_one(selector, Static).update(Content(sanitize_line(words)))

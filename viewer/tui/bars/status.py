@@ -7,8 +7,8 @@ from enum import Enum
 from textual.timer import Timer
 
 from viewer.render.line import cells, cut
-from viewer.render.sanitize import SafeText, safe_line
-from viewer.render.style import Look, Style, own
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import Style, StyleRole, trusted
 from viewer.tui.bars.bar import Bar, Spot, spot
 from viewer.tui.terminal.paint import Painter
 
@@ -29,7 +29,12 @@ class Notice(Enum):
     ERROR = "error"
 
 
-_LOOKS = {Notice.DONE: Look.OK, Notice.NOTE: Look.STRONG, Notice.WARNING: Look.WARNING, Notice.ERROR: Look.ERROR}
+_LOOKS = {
+    Notice.DONE: StyleRole.OK,
+    Notice.NOTE: StyleRole.STRONG,
+    Notice.WARNING: StyleRole.WARNING,
+    Notice.ERROR: StyleRole.ERROR,
+}
 
 
 class StatusLine(Bar):
@@ -41,7 +46,7 @@ class StatusLine(Bar):
         self._debug = False
         self._source = ""
         self._kind = Notice.NOTE
-        self.notice: SafeText = own("")
+        self.notice: SafeText = trusted("")
         """What is said just now; empty most of the time."""
         self._timer: Timer | None = None
 
@@ -57,7 +62,7 @@ class StatusLine(Bar):
         """Say one sentence for a while; a new one takes its place at once."""
         self.hush()
         self._kind = kind
-        self.notice = self.printing.spell(safe_line(sentence, LONGEST_NOTICE))
+        self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
         self.add_class("-notice")
         self._timer = self.set_timer(seconds, self.hush)
         self.refresh()
@@ -67,13 +72,13 @@ class StatusLine(Bar):
         if self._timer:
             self._timer.stop()
         self._timer = None
-        self.notice = own("")
+        self.notice = trusted("")
         self.remove_class("-notice")
         self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
         """The notice, or the sentence."""
-        ellipsis = own(self.printing.signs.ellipsis)
+        ellipsis = trusted(self.printing.signs.ellipsis)
         if self.notice:
             return [spot(" "), spot(cut(self.notice, max(width - 2, 0), ellipsis), _LOOKS[self._kind])]
         source = f"  [{self.printing.name(self._source)}]" if self._source else ""
@@ -81,5 +86,5 @@ class StatusLine(Bar):
         if source and cells(words) > width - 2:
             words = self.printing.words(self._sentence.partition("  ")[0].partition(". ")[0] + source)
         name, colon, rest = cut(words, max(width - 2, 0), ellipsis).partition(":")
-        strong = Look.WARNING if self._debug else Look.OK
-        return [spot(" "), spot(name + colon, strong), spot(rest, Look.QUIET)]
+        strong = StyleRole.WARNING if self._debug else StyleRole.OK
+        return [spot(" "), spot(name + colon, strong), spot(rest, StyleRole.QUIET)]

@@ -8,7 +8,7 @@ from enum import Enum
 from viewer.render.badge import BADGES, badge_room, state_room
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Look, Style, own
+from viewer.render.style import Style, StyleRole, trusted
 from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
 from viewer.tui.terminal.paint import Painter
 
@@ -96,23 +96,23 @@ class TitleBar(Bar):
     def _badge(self) -> list[Spot]:
         words = BADGES[self.facts.debug]
         shown = words.lstrip()
-        look = Look.DEBUG_BADGE if self.facts.debug else Look.SAFE_BADGE
+        look = StyleRole.DEBUG_BADGE if self.facts.debug else StyleRole.SAFE_BADGE
         return [spot(words[: len(words) - len(shown)]), spot(shown, look)]
 
     def _left(self, width: int, room: int) -> list[Spot]:
         """Exactly as wide as the room."""
-        ellipsis = own(self.printing.signs.ellipsis)
+        ellipsis = trusted(self.printing.signs.ellipsis)
         gap = "   " if width >= ROOMY else "  "
         kept = len(gap) + len(self._where()) + 2 if self.facts.transcript else 1
         whole = self.printing.name(self.facts.name)
         name = cut(whole, max(room - 1 - kept, min(cells(whole), LEAST_NAME), 0), ellipsis)
-        spots = [spot(" "), spot(name, Look.TITLE), spot(gap)]
+        spots = [spot(" "), spot(name, StyleRole.TITLE), spot(gap)]
         about = self._about(width >= ROOMY)
         left = room - width_of(spots)
         if left >= min(cells(about), 8):
-            spots.append(spot(cut(about, left, ellipsis), Look.QUIET))
-        filled = own("".join(each.part.text for each in spots))
-        return apart(spots, [], room) if cells(filled) <= room else [spot(filled[:room], Look.TITLE)]
+            spots.append(spot(cut(about, left, ellipsis), StyleRole.QUIET))
+        filled = trusted("".join(each.part.text for each in spots))
+        return apart(spots, [], room) if cells(filled) <= room else [spot(filled[:room], StyleRole.TITLE)]
 
     def _where(self) -> str:
         transcript = self.facts.transcript
@@ -125,10 +125,10 @@ class TitleBar(Bar):
         if not roomy:
             words = (_SHORT_DIALECTS.get(word, word) for word in facts.dialect.split())
             return self.printing.words(where or " ".join(filter(None, words)))
-        said = [own(where), self.printing.words(facts.dialect), self.printing.name(facts.model)]
+        said = [trusted(where), self.printing.words(facts.dialect), self.printing.name(facts.model)]
         if facts.turns is not None and not where:
-            said.append(own(f"{facts.turns} turn{'' if facts.turns == 1 else 's'}"))
-        return own(f" {self.printing.signs.dot} ".join(filter(None, said)))
+            said.append(trusted(f"{facts.turns} turn{'' if facts.turns == 1 else 's'}"))
+        return trusted(f" {self.printing.signs.dot} ".join(filter(None, said)))
 
     def _state(self, roomy: bool, room: int) -> list[Spot]:
         """The follow state beside the badge, the rest at the right end; without room, percent goes first."""
@@ -146,7 +146,7 @@ class TitleBar(Bar):
     def _follow(self, roomy: bool, *, short: bool = False) -> list[Spot]:
         facts = self.facts
         if facts.busy:
-            return [spot(self.printing.words(facts.busy), Look.PENDING)]
+            return [spot(self.printing.words(facts.busy), StyleRole.PENDING)]
         if facts.follow is FollowState.STILL:
             return []
         mark = (_ASCII_STATES if self.printing.ascii else _UNICODE_STATES)[facts.follow]
@@ -159,26 +159,26 @@ class TitleBar(Bar):
         signs, between = self.printing.signs, " " if roomy else ""
         counts = []
         if self.facts.errors:
-            counts.append(spot(f"{signs.error}{between}{self.facts.errors}", Look.ERROR, "next_error"))
+            counts.append(spot(f"{signs.error}{between}{self.facts.errors}", StyleRole.ERROR, "next_error"))
         if self.facts.warnings:
-            counts.append(spot(f"{signs.warning}{between}{self.facts.warnings}", Look.WARNING, "next_warning"))
+            counts.append(spot(f"{signs.warning}{between}{self.facts.warnings}", StyleRole.WARNING, "next_warning"))
         return counts[:1] + [each for count in counts[1:] for each in (spot(" "), count)]
 
     def _place(self, roomy: bool) -> list[Spot]:
         facts = self.facts
         if facts.message is None:
             return []
-        return [spot(f"{'msg ' if roomy else ''}{facts.message}/{facts.messages}", Look.STRONG, "goto")]
+        return [spot(f"{'msg ' if roomy else ''}{facts.message}/{facts.messages}", StyleRole.STRONG, "goto")]
 
     def _percent(self, roomy: bool) -> list[Spot]:
-        return [] if self.facts.percent is None or not roomy else [spot(f"{self.facts.percent}%", Look.QUIET)]
+        return [] if self.facts.percent is None or not roomy else [spot(f"{self.facts.percent}%", StyleRole.QUIET)]
 
 
 _LOOKS = {
-    FollowState.FOLLOWING: Look.OK,
-    FollowState.PAUSED: Look.WARNING,
-    FollowState.FROZEN: Look.WARNING,
-    FollowState.WAITING: Look.PENDING,
-    FollowState.STALLED: Look.WARNING,
-    FollowState.ENDED: Look.QUIET,
+    FollowState.FOLLOWING: StyleRole.OK,
+    FollowState.PAUSED: StyleRole.WARNING,
+    FollowState.FROZEN: StyleRole.WARNING,
+    FollowState.WAITING: StyleRole.PENDING,
+    FollowState.STALLED: StyleRole.WARNING,
+    FollowState.ENDED: StyleRole.QUIET,
 }

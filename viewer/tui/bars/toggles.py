@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 
 from viewer.model.visibility import Reveal
 from viewer.render.line import cells, cut
-from viewer.render.style import Line, Look, Style, own
+from viewer.render.style import Line, Style, StyleRole, trusted
 from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
 from viewer.tui.terminal.paint import Painter
 
-_FINAL = ("F", "final", None, "", Look.ASSISTANT)
+_FINAL = ("F", "final", None, "", StyleRole.ASSISTANT)
 _CHANNELS = (
     _FINAL,
-    ("C", "commentary", Reveal.COMMENTARY, "commentary", Look.COMMENTARY),
-    ("A", "analysis", Reveal.ANALYSIS, "analysis", Look.ANALYSIS),
-    ("S", "system/dev", Reveal.SYSTEM, "system", Look.SYSTEM),
-    ("T", "tools", Reveal.TOOL, "tools", Look.TOOL),
+    ("C", "commentary", Reveal.COMMENTARY, "commentary", StyleRole.COMMENTARY),
+    ("A", "analysis", Reveal.ANALYSIS, "analysis", StyleRole.ANALYSIS),
+    ("S", "system/dev", Reveal.SYSTEM, "system", StyleRole.SYSTEM),
+    ("T", "tools", Reveal.TOOL, "tools", StyleRole.TOOL),
 )
 
 
@@ -54,11 +54,11 @@ class Toggles(Bar):
 
     def _roomy(self, width: int) -> list[Spot]:
         facts = self.facts
-        left = [spot(" show:", Look.QUIET)]
+        left = [spot(" show:", StyleRole.QUIET)]
         for _, word, channel, action, look in _CHANNELS:
             is_on = channel is None or channel in facts.channels
             left.append(spot(" "))
-            left.append(spot(f"[{'x' if is_on else ' '}]{word}", look if is_on else Look.QUIET, action))
+            left.append(spot(f"[{'x' if is_on else ' '}]{word}", look if is_on else StyleRole.QUIET, action))
         right = self._counts(width - width_of(left) - 2)
         left += self._filter(width - width_of(left) - width_of(right) - 2)
         return apart(left, right, width)
@@ -70,17 +70,17 @@ class Toggles(Bar):
         counts = [f"{facts.shown} shown", calls, f"{facts.open} open"]
         while counts and len(f" {dot} ".join(counts)) + 2 > room:
             counts.pop()
-        return [spot(f" {dot} ".join(counts), Look.QUIET), spot("  ")] if counts else []
+        return [spot(f" {dot} ".join(counts), StyleRole.QUIET), spot("  ")] if counts else []
 
     def _filter(self, room: int) -> list[Spot]:
-        words = self.printing.name(self.facts.filter) if self.facts.filter else own("none")
-        look = Look.MATCH if self.facts.filter else Look.QUIET
+        words = self.printing.name(self.facts.filter) if self.facts.filter else trusted("none")
+        look = StyleRole.MATCH if self.facts.filter else StyleRole.QUIET
         head = "   filter: "
         if room <= len(head) + 3:
             return []
         return [
-            spot(head, Look.QUIET, "filter"),
-            spot(cut(words, room - len(head), own(self.printing.signs.ellipsis)), look, "filter"),
+            spot(head, StyleRole.QUIET, "filter"),
+            spot(cut(words, room - len(head), trusted(self.printing.signs.ellipsis)), look, "filter"),
         ]
 
     def _short(self, width: int) -> list[Spot]:
@@ -88,9 +88,9 @@ class Toggles(Bar):
         for letter, _, channel, action, look in _CHANNELS:
             is_on = channel is None or channel in self.facts.channels
             mark = ("+" if is_on else "-") if self.printing.ascii else ("✓" if is_on else "·")
-            left += [spot(" "), spot(f"{letter}{mark}", look if is_on else Look.QUIET, action)]
+            left += [spot(" "), spot(f"{letter}{mark}", look if is_on else StyleRole.QUIET, action)]
         if self.facts.filter:
-            left.append(spot(" &", Look.WARNING, "filter"))
+            left.append(spot(" &", StyleRole.WARNING, "filter"))
         beside = [Spot(part) for part in self.facts.beside]
         if sum(cells(part.text) for part in self.facts.beside) + width_of(left) + 2 > width:
             beside = []

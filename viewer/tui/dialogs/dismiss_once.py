@@ -11,7 +11,7 @@ from textual.screen import Screen
 Result = TypeVar("Result")
 
 
-class DismissedOnce(Screen[Result]):
+class DismissOnce(Screen[Result]):
     """What is told after the end would close the screen below. The last of the bases: styles come from the first."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
@@ -20,5 +20,5 @@ class DismissedOnce(Screen[Result]):
         return super().dismiss(result)
 
 
-class Palette(CommandPalette, DismissedOnce[None]):
+class Palette(CommandPalette, DismissOnce[None]):
     """The command palette."""

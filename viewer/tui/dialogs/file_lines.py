@@ -7,7 +7,7 @@ from datetime import datetime
 from viewer.render.line import cells
 from viewer.render.number_format import byte_size
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.sources.folder import Found
 from viewer.tui.dialogs.file_table import Counts
 from viewer.tui.panes.columns import fitted, spread
@@ -22,24 +22,24 @@ _WITH_TIME = 100
 def heading(width: int, style: Style) -> Line:
     """The names of the columns."""
     words = ("name", "format", "size", "messages", "problems", "changed")
-    name, format, size, messages, problems, changed = (Part(own(word), Look.STRONG) for word in words)
+    name, format, size, messages, problems, changed = (Part(trusted(word), StyleRole.STRONG) for word in words)
     return _columns(name, format, size, messages, problems, changed, width, style)
 
 
 def file_line(file: Found, counts: Counts | None, counted: bool, width: int, style: Style) -> Line:
     """One file; before it is counted an ellipsis stands in place of the numbers."""
-    name = Part(style.name(file.name), Look.PLAIN if file.dialect else Look.QUIET)
+    name = Part(style.name(file.name), StyleRole.PLAIN if file.dialect else StyleRole.QUIET)
     if file.dialect is None:
-        reason = Part(style.name(file.reason or "no file to be read in place"), Look.WARNING)
+        reason = Part(style.name(file.reason or "no file to be read in place"), StyleRole.WARNING)
         return _unreadable(name, reason, width, style)
-    waiting = own("" if counted else style.signs.ellipsis)
+    waiting = trusted("" if counted else style.signs.ellipsis)
     return _columns(
         name,
-        Part(style.words(file.dialect), Look.QUIET),
-        Part(own(byte_size(file.size))),
-        Part(own(f"{counts.messages:,}") if counts else waiting),
+        Part(style.words(file.dialect), StyleRole.QUIET),
+        Part(trusted(byte_size(file.size))),
+        Part(trusted(f"{counts.messages:,}") if counts else waiting),
         _problems(counts, style) if counts else Part(waiting),
-        Part(own(f"{datetime.fromtimestamp(file.modified):%Y-%m-%d %H:%M}"), Look.QUIET),
+        Part(trusted(f"{datetime.fromtimestamp(file.modified):%Y-%m-%d %H:%M}"), StyleRole.QUIET),
         width,
         style,
     )
@@ -49,28 +49,28 @@ def title_line(where: SafeText, shown: int, total: int, complete: bool, width: i
     """What is listed, and how many files there are."""
     number = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
     ending = "" if complete else f" {style.signs.ellipsis}"
-    count = Part(own(f"{number} {'file' if total == 1 else 'files'}{ending} "), Look.QUIET)
+    count = Part(trusted(f"{number} {'file' if total == 1 else 'files'}{ending} "), StyleRole.QUIET)
     name = fitted(where, max(1, width - cells(count.text) - 2), style)
-    return spread((Part(own(" ")), Part(name, Look.TITLE)), (count,), width)
+    return spread((Part(trusted(" ")), Part(name, StyleRole.TITLE)), (count,), width)
 
 
 def empty_line(typed: str, complete: bool, style: Style) -> Line:
     """What stands in place of an empty list."""
     if not complete:
-        return (Part(own(f" looking{style.signs.ellipsis}"), Look.QUIET),)
+        return (Part(trusted(f" looking{style.signs.ellipsis}"), StyleRole.QUIET),)
     words = " no file has that name" if typed else " no transcripts here; new files appear as they come"
-    return (Part(own(words), Look.QUIET),)
+    return (Part(trusted(words), StyleRole.QUIET),)
 
 
 def bottom_line(typed: str, width: int, style: Style) -> Line:
     """What is typed, or the keys."""
     if typed:
-        return Part(own(" name: "), Look.FOOTER_KEY), Part(fitted(style.name(typed), max(1, width - 8), style))
+        return Part(trusted(" name: "), StyleRole.FOOTER_KEY), Part(fitted(style.name(typed), max(1, width - 8), style))
     keys = (("enter", "open"), ("type", "to find a name"), ("esc", "back"))
     parts = [
         part
         for key, does in keys
-        for part in (Part(own(f" {key}"), Look.FOOTER_KEY), Part(own(f" {does} "), Look.FOOTER_TEXT))
+        for part in (Part(trusted(f" {key}"), StyleRole.FOOTER_KEY), Part(trusted(f" {does} "), StyleRole.FOOTER_TEXT))
     ]
     return tuple(parts)
 
@@ -79,8 +79,8 @@ def _problems(counts: Counts, style: Style) -> Part:
     signs = style.signs
     said = [f"{signs.error} {counts.errors:,}"] if counts.errors else []
     said += [f"{signs.warning} {counts.warnings:,}"] if counts.warnings else []
-    look = Look.ERROR if counts.errors else Look.WARNING if counts.warnings else Look.OK
-    return Part(own("  ".join(said) or "none"), look if said else Look.QUIET)
+    look = StyleRole.ERROR if counts.errors else StyleRole.WARNING if counts.warnings else StyleRole.OK
+    return Part(trusted("  ".join(said) or "none"), look if said else StyleRole.QUIET)
 
 
 def _columns(
@@ -94,21 +94,21 @@ def _columns(
     if width >= _WITH_COUNTS:
         beside += [
             _padded(messages, _MESSAGES, style, right=True),
-            Part(own("  ")),
+            Part(trusted("  ")),
             _padded(problems, _PROBLEMS, style),
         ]
     if width >= _WITH_TIME:
         beside.append(_padded(modified, _MODIFIED, style))
     room = max(1, width - 2 - sum(cells(part.text) for part in beside))
-    return (Part(own(" ")), _padded(name, room, style), *beside)
+    return (Part(trusted(" ")), _padded(name, room, style), *beside)
 
 
 def _unreadable(name: Part, reason: Part, width: int, style: Style) -> Line:
     half = max(1, width // 2 - 2)
     return (
-        Part(own(" ")),
+        Part(trusted(" ")),
         _padded(name, half, style),
-        Part(own(" ")),
+        Part(trusted(" ")),
         Part(fitted(reason.text, half, style), reason.look),
     )
 

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 
 from viewer.render.style import Line, Style
 from viewer.sources.folder import Found
-from viewer.tui.dialogs.dismiss_once import DismissedOnce
+from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.dialogs.file_lines import bottom_line, empty_line, file_line, heading, title_line
 from viewer.tui.dialogs.file_table import FileTable
 from viewer.tui.panes.head_line import HeadLine
@@ -34,7 +34,7 @@ class Choice:
     """All files of the folder, also those that the name filter left out; None if the folder is not fully listed."""
 
 
-class FilesScreen(DismissedOnce[Choice | None]):
+class FilesScreen(DismissOnce[Choice | None]):
     """Ends with a choice, or with nothing."""
 
     DEFAULT_CSS = """

@@ -12,8 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from viewer.render.line import cells, wrap
-from viewer.render.style import Line, Look, Part, Style, own
-from viewer.tui.dialogs.dismiss_once import DismissedOnce
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.key_names import shown_key
@@ -41,7 +41,7 @@ def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[L
 
 def _group(group: Group, actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
     """The heading, a line or more for each action, and an empty line."""
-    lines: list[Line] = [(Part(own(group.value), Look.HEADING),)]
+    lines: list[Line] = [(Part(trusted(group.value), StyleRole.HEADING),)]
     for action in actions:
         if action.group is group:
             lines.extend(_entry(action, width, printing))
@@ -51,12 +51,18 @@ def _group(group: Group, actions: Sequence[Action], width: int, printing: Style)
 def _entry(action: Action, width: int, printing: Style) -> list[Line]:
     keys = [shown_key(key, ascii=printing.ascii) for key in action.keys]
     keys += [f"y {shown_key(key, ascii=printing.ascii)}" for key in action.after_yank]
-    shown = own(" ".join(keys) or "-")
-    mark = own(DEBUG_MARK if action.debug_only else "")
-    gap = own(" " * max(_KEY_ROOM - cells(shown) - cells(mark), 1))
+    shown = trusted(" ".join(keys) or "-")
+    mark = trusted(DEBUG_MARK if action.debug_only else "")
+    gap = trusted(" " * max(_KEY_ROOM - cells(shown) - cells(mark), 1))
     rows = list(wrap(printing.words(action.help), max(width - _KEY_ROOM - 2, 12)))
-    first: Line = (Part(own("  ")), Part(shown, Look.FOOTER_KEY), Part(mark, Look.QUIET), Part(gap), Part(rows[0]))
-    return [first, *((Part(own(" " * (_KEY_ROOM + 2))), Part(row)) for row in rows[1:])]
+    first: Line = (
+        Part(trusted("  ")),
+        Part(shown, StyleRole.FOOTER_KEY),
+        Part(mark, StyleRole.QUIET),
+        Part(gap),
+        Part(rows[0]),
+    )
+    return [first, *((Part(trusted(" " * (_KEY_ROOM + 2))), Part(row)) for row in rows[1:])]
 
 
 def _most_even(lengths: Sequence[int]) -> int:
@@ -66,10 +72,10 @@ def _most_even(lengths: Sequence[int]) -> int:
 
 def _filled(line: Line, width: int) -> Line:
     missing = width - sum(cells(part.text) for part in line)
-    return (*line, Part(own(" " * max(missing, 0))))
+    return (*line, Part(trusted(" " * max(missing, 0))))
 
 
-class HelpScreen(ModalScreen[None], DismissedOnce[None]):
+class HelpScreen(ModalScreen[None], DismissOnce[None]):
     """Scrolls; escape closes it, and so do the keys of help and of leaving."""
 
     DEFAULT_CSS = """
@@ -110,8 +116,8 @@ class HelpScreen(ModalScreen[None], DismissedOnce[None]):
         """A frame with a list in it."""
         with Vertical() as frame:
             yield LineList(self._painter, id="help-keys")
-        frame.border_title = own("Keys")
-        frame.border_subtitle = own(f"{DEBUG_MARK} in the debug view only   esc closes")
+        frame.border_title = trusted("Keys")
+        frame.border_subtitle = trusted(f"{DEBUG_MARK} in the debug view only   esc closes")
 
     def on_resize(self) -> None:
         """Lay the columns out anew."""

@@ -11,13 +11,13 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
 
-from viewer.render.style import Line, Look, Part, Style, own
-from viewer.tui.dialogs.dismiss_once import DismissedOnce
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
 
 
-class ThemeScreen(ModalScreen[str | None], DismissedOnce[str | None]):
+class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
     """Ends with the name of the theme that was chosen, or with nothing."""
 
     DEFAULT_CSS = """
@@ -56,8 +56,8 @@ class ThemeScreen(ModalScreen[str | None], DismissedOnce[str | None]):
         """A frame with a list in it."""
         with Vertical() as frame:
             yield LineList(self._painter, id="theme-names")
-        frame.border_title = own("Theme")
-        frame.border_subtitle = own("enter keeps, esc not")
+        frame.border_title = trusted("Theme")
+        frame.border_subtitle = trusted("enter keeps, esc not")
 
     def on_mount(self) -> None:
         """Begin on the theme that is in force."""
@@ -67,7 +67,9 @@ class ThemeScreen(ModalScreen[str | None], DismissedOnce[str | None]):
 
     def _line(self, row: int, width: int) -> Line:
         name = self._names[row]
-        return Part(own(f" {name}"), Look.STRONG if name == self._current else Look.PLAIN), Part(own(" "))
+        return Part(trusted(f" {name}"), StyleRole.STRONG if name == self._current else StyleRole.PLAIN), Part(
+            trusted(" ")
+        )
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """A click shows it; another one on the same keeps it."""

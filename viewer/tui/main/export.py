@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from textual.worker import Worker
 
-from viewer.atomic_file import AlreadyThereError, WholeFile
+from viewer.atomic_file import AtomicFile, OutputExistsError
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
@@ -43,7 +43,7 @@ class Exporting(Parts):
         self.prompt.ask(PromptKind.EXPORT, default_name(self.document.name, audience, FIRST), offers)
         self.prompt.note("up, down: other forms")
 
-    def ask_anew(self) -> None:
+    def repeat_question(self) -> None:
         """The view has changed: a question that is open offers the names for what it shows now."""
         if self.prompt.is_asking and self.prompt.kind is PromptKind.EXPORT:
             self.action_export()
@@ -63,7 +63,7 @@ class Exporting(Parts):
         self.stop_export()
         overwrite = typed == self._asked_twice
         self._asked_twice = ""
-        file = WholeFile(
+        file = AtomicFile(
             Path(typed).expanduser(),
             overwrite=overwrite,
             private=not self.state.audience.is_safe,
@@ -71,7 +71,7 @@ class Exporting(Parts):
         )
         self._worker = self.work(partial(self._export, file, exporter, typed), "export")
 
-    async def _export(self, target: WholeFile, exporter: Exporter, typed: str) -> None:
+    async def _export(self, target: AtomicFile, exporter: Exporter, typed: str) -> None:
         """The file, in steps so small that no key ever waits; when it is stopped, nothing is left of it."""
         projection = self.document.project(self.view.projection.audience, withholds=False)
         pieces = exporter.pieces(projection, PurePath(self.document.name).name)
@@ -81,7 +81,7 @@ class Exporting(Parts):
                 while self._write_some(file, pieces):
                     await asyncio.sleep(0.001)
                 await asyncio.to_thread(file.sync)
-        except AlreadyThereError:
+        except OutputExistsError:
             self._ask_again(typed)
         except ViewerError as refusal:
             self.say(str(refusal), Notice.ERROR)
@@ -90,7 +90,7 @@ class Exporting(Parts):
 
     _told = 0.0
 
-    def _write_some(self, file: WholeFile, pieces: Iterator[str]) -> bool:
+    def _write_some(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
         """As much as fits in one step; whether there is more."""
         began = time.monotonic()
         for piece in pieces:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from viewer.document.message_set import Chosen
+from viewer.document.message_set import MessageSet
 from viewer.document.rows import Rows
 from viewer.tui.bars.prompt import PromptKind
-from viewer.tui.display_state import ViewState
+from viewer.tui.display_state import DisplayState
 from viewer.tui.main.read_worker import Reading
 from viewer.tui.search.engine import Searcher
 
@@ -13,7 +13,7 @@ from viewer.tui.search.engine import Searcher
 class Filtering(Reading):
     """The filter of the view: what was typed after `&`, and the messages that have it in them."""
 
-    _only: Chosen | None = None
+    _only: MessageSet | None = None
     _filter = ""
     """What was typed."""
     _all: Rows | None = None
@@ -56,7 +56,7 @@ class Filtering(Reading):
             self._sieve.close()
         self._only = self._all = self._sieve = None
 
-    def change(self, state: ViewState) -> None:
+    def change(self, state: DisplayState) -> None:
         """Another view has no filter; its search covers what it shows."""
         if not self.view_is_filtered() and state.audience == self.state.audience:
             super().change(state)
@@ -67,7 +67,7 @@ class Filtering(Reading):
         super().change(state)
         if query is not None and (safe_before or state.debug):
             before = found if safe_before and state.debug else None
-            self.repeat_search(query, before)
+            self.search_audience(query, before)
 
     def extend(self) -> int:
         """More rows; with a filter the new ones that match."""
@@ -85,11 +85,11 @@ class Filtering(Reading):
             return self.view.rows.extend()
         self._only = only
         self.view.rows = self.view.projection.rows(only=only)
-        self.search_anew()
+        self.repeat_search()
         self.show_view()
         return 0
 
-    def filter_anew(self) -> None:
+    def repeat_filter(self) -> None:
         """The document is another one: find again what matches."""
         if self._only is not None:
             self._forget_filter()

@@ -8,7 +8,7 @@ from functools import partial
 
 from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
-from viewer.sources.changes import Condition
+from viewer.sources.changes import SourceCondition
 from viewer.tui.main.growing import Growing
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
@@ -35,7 +35,7 @@ class Tailing(Growing):
         if live is None:
             return not self.document.is_complete and not isinstance(self.document, LiveDocument)
         if self.is_catching_up:
-            return live.state.condition is Condition.OK
+            return live.state.condition is SourceCondition.OK
         return not self.state.frozen and (self.grew or self.is_other or live.pulse != self.drawn)
 
     def tail(self, live: LiveDocument, *, at_end: bool | None) -> None:
@@ -62,7 +62,7 @@ class Tailing(Growing):
 
     async def _tail(self, live: LiveDocument, at_end: bool | None) -> None:
         while self.tailed is live and self.is_whole:
-            if live.wants_preparation:
+            if live.needs_backend:
                 await asyncio.to_thread(live.prepare)
                 self._piece = self._least = WORTH_SCANNING
                 continue
@@ -73,12 +73,12 @@ class Tailing(Growing):
             if live.is_complete:
                 self._end()
             elif more:
-                await self.give_way()
+                await self.yield_to_input()
             else:
                 await live.following.wait_async(self._rest(live))
 
     def _has_arrived(self, live: LiveDocument) -> bool:
-        return live.is_complete or (live.has_caught_up and live.state.condition is Condition.OK)
+        return live.is_complete or (live.has_caught_up and live.state.condition is SourceCondition.OK)
 
     def _read_on(self, live: LiveDocument) -> bool:
         """Read for a moment; whether there is more."""
@@ -88,7 +88,7 @@ class Tailing(Growing):
             change = live.step(self._piece)
             self._take(live, change)
             self._measure(time.thread_time() - begun, more=change.more)
-            if not change.more or change.anew or live.wants_preparation or time.monotonic() >= until:
+            if not change.more or change.anew or live.needs_backend or time.monotonic() >= until:
                 return change.more
 
     def _measure(self, seconds: float, *, more: bool) -> None:
@@ -103,7 +103,9 @@ class Tailing(Growing):
         if change.anew and live is self.document:
             self.is_other, self.why = True, change.reset or self.why
         # The notes of an empty view say how the file is, but not why reading was stopped.
-        unsaid = (Condition.OK,) if len(self.view.rows) else tuple(set(Condition) - {Condition.STOPPED})
+        unsaid = (
+            (SourceCondition.OK,) if len(self.view.rows) else tuple(set(SourceCondition) - {SourceCondition.STOPPED})
+        )
         if change.state and change.state.condition not in unsaid:
             self.say(change.state.sentence)
         if change.state:
@@ -132,7 +134,7 @@ class Tailing(Growing):
         if self.is_catching_up:
             self._show_progress(live)
         elif self.is_other:
-            self.begin_anew()
+            self.restart_view()
         elif (live.pulse != self.drawn and self.pace.look_is_due) or (self.grew and self.pace.look_is_old):
             self.draw_all()
         elif (self.grew or live.pulse != self.drawn) and self.pace.frame_is_due:
@@ -166,6 +168,6 @@ class Tailing(Growing):
     def draw_what_waits(self) -> None:
         """What came while nothing was drawn."""
         if self.is_other:
-            self.begin_anew()
+            self.restart_view()
         elif not self.is_catching_up:
             self.draw_all()

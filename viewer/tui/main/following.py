@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from viewer.document.live import LiveDocument
 from viewer.render.number_format import duration
-from viewer.sources.changes import Condition
+from viewer.sources.changes import SourceCondition
 from viewer.tui.bars.title import FollowState
-from viewer.tui.display_state import ViewState
+from viewer.tui.display_state import DisplayState
 from viewer.tui.main.acting import Acting
 from viewer.tui.main.follow_worker import Tailing
 from viewer.tui.main.growing import CHECK_SECONDS
@@ -21,7 +21,7 @@ STALLED_AFTER = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class FollowOptions:
     """How a document is followed."""
 
     follow: bool = False
@@ -36,7 +36,7 @@ class Watching:
 class Following(Tailing, Acting):
     """The actions of following, and what the title line and the lists say of it."""
 
-    watching: Watching
+    watching: FollowOptions
     _paused_at = 0
     """How many messages there were when the person went elsewhere."""
 
@@ -116,7 +116,7 @@ class Following(Tailing, Acting):
         with self.kept_at_end():
             super().fit(whole=whole)
 
-    def change(self, state: ViewState) -> None:
+    def change(self, state: DisplayState) -> None:
         """Nor is another view."""
         with self.kept_at_end():
             super().change(state)
@@ -157,7 +157,7 @@ class Following(Tailing, Acting):
             return Going(FollowState.FROZEN)
         if live is None:
             return self._at_rest()
-        if live.state.condition is not Condition.OK:
+        if live.state.condition is not SourceCondition.OK:
             return Going(FollowState.WAITING, _WORDS[live.state.condition])
         if self.is_catching_up:
             return Going(FollowState.STILL, busy=f"reading {live.progress:.0%}")
@@ -194,12 +194,12 @@ class Following(Tailing, Acting):
 
 
 _WORDS = {
-    Condition.WAITING: "waiting for the file",
-    Condition.DENIED: "permission denied",
-    Condition.DIRECTORY: "waiting for a file",
-    Condition.ERROR: "cannot be read",
-    Condition.ENDED: "ended",
-    Condition.STOPPED: "stopped",
+    SourceCondition.WAITING: "waiting for the file",
+    SourceCondition.DENIED: "permission denied",
+    SourceCondition.DIRECTORY: "waiting for a file",
+    SourceCondition.ERROR: "cannot be read",
+    SourceCondition.ENDED: "ended",
+    SourceCondition.STOPPED: "stopped",
 }
 
 

@@ -11,9 +11,9 @@ from viewer.document.live import LiveDocument
 from viewer.sources.changes import Reason
 from viewer.tui.bars.status import Notice
 from viewer.tui.main.filter import Filtering
-from viewer.tui.main.parts import BegunAnew
-from viewer.tui.main.stick_to_end import Pin
-from viewer.tui.main.throttle import Pace
+from viewer.tui.main.parts import ViewRestarted
+from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.main.throttle import FrameLimiter
 
 MOST_UNFOLDED = 128 * 1024
 """A message of fewer bytes stays unfolded when it has been seen growing."""
@@ -39,14 +39,14 @@ class Growing(Filtering):
     """The pulse of the document when everything was drawn."""
 
     @cached_property
-    def pin(self) -> Pin:
+    def pin(self) -> StickToEnd:
         """Whether the view stays at the end."""
-        return Pin(self.transcript)
+        return StickToEnd(self.transcript)
 
     @cached_property
-    def pace(self) -> Pace:
+    def pace(self) -> FrameLimiter:
         """When there is drawn."""
-        return Pace()
+        return FrameLimiter()
 
     @property
     def is_followed(self) -> bool:
@@ -86,11 +86,11 @@ class Growing(Filtering):
         with self.pace.look():
             self.grew, self.drawn = False, self.document.pulse
             self.view = self.look()
-            self.search_anew()
-            self.filter_anew()
+            self.repeat_search()
+            self.repeat_filter()
             self.show_view()
 
-    def begin_anew(self) -> None:
+    def restart_view(self) -> None:
         """A new reading: the person's search and layout stay, and one line says why."""
         reason, self.why, self.is_other = self.why, None, False
         at_end = self.pin.holds
@@ -107,7 +107,7 @@ class Growing(Filtering):
         self.moved()
         if reason is not None:
             self.say(reason.sentence, Notice.WARNING)
-            self.post_message(BegunAnew())
+            self.post_message(ViewRestarted())
 
     _must_read_again = False
 
@@ -138,11 +138,11 @@ class Growing(Filtering):
         self.state = replace(self.state, marks=frozenset())
         self.transcript.go_back()
         self.view = self.look()
-        self.search_anew()
-        self.filter_anew()
+        self.repeat_search()
+        self.repeat_filter()
         self.show_view()
         self.say(REWRITTEN, Notice.WARNING)
-        self.post_message(BegunAnew())
+        self.post_message(ViewRestarted())
 
     def _keep_unfolded(self) -> None:
         """What was seen growing does not fold when it ends, but for what is very long."""

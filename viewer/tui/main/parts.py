@@ -17,23 +17,23 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import ShownDiagnostic
-from viewer.render.style import ASCII, UNICODE, Look, Signs, Style
+from viewer.render.style import ASCII, UNICODE, Glyphs, Style, StyleRole
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt
 from viewer.tui.bars.status import Notice, StatusLine
 from viewer.tui.bars.title import FollowState, TitleBar
 from viewer.tui.bars.toggles import Toggles
 from viewer.tui.cursor import NOWHERE, Cursor
-from viewer.tui.display_state import ViewState
+from viewer.tui.display_state import DisplayState
 from viewer.tui.keys import DEBUG_ONLY, by_id, debug_only
 from viewer.tui.panes.calls import Calls
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.problem_lines import Pending
 from viewer.tui.panes.problems import Problems
-from viewer.tui.panes.strip_widget import LetterStrip
+from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.search.engine import Searcher
-from viewer.tui.search.hits import Hit
+from viewer.tui.search.hits import Match
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.block_cache import BlockFacts
@@ -75,7 +75,7 @@ class DocumentRead(Message):
     """The whole input has been read."""
 
 
-class BegunAnew(Message):
+class ViewRestarted(Message):
     """What was read before is not needed any more."""
 
 
@@ -91,7 +91,12 @@ class Parts(Screen[None]):
     """The main screen without its behaviour."""
 
     def __init__(
-        self, document: Document, state: ViewState, painter: Painter, ascii_only: bool, settings: Settings | None = None
+        self,
+        document: Document,
+        state: DisplayState,
+        painter: Painter,
+        ascii_only: bool,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings or Settings()
@@ -101,12 +106,12 @@ class Parts(Screen[None]):
         document.on_rewritten = self.notice_rewrite
         self.state = state
         self.painter = painter
-        self.signs: Signs = ASCII if ascii_only else UNICODE
+        self.signs: Glyphs = ASCII if ascii_only else UNICODE
         self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
         self.facts = BlockFacts()
         self.view = self.look()
         self.searcher: Searcher | None = None
-        self.hit: Hit | None = None
+        self.hit: Match | None = None
         """The hit that the view stands on."""
         self.count = ""
         """Digits typed before a key: `5j`, `12G`."""
@@ -167,9 +172,9 @@ class Parts(Screen[None]):
         return self.query_one(Calls)
 
     @property
-    def strip(self) -> LetterStrip:
+    def strip(self) -> MessageStrip:
         """One letter a message."""
-        return self.query_one(LetterStrip)
+        return self.query_one(MessageStrip)
 
     @property
     def prompt(self) -> Prompt:
@@ -222,11 +227,11 @@ class Parts(Screen[None]):
         """Do this beside everything else. What is replaced, or ends, before it began was never made."""
         return self.run_worker(doing, group=group, exclusive=exclusive)
 
-    async def give_way(self) -> None:
+    async def yield_to_input(self) -> None:
         """Let the person through before the next step of some work. What is typed passes from hand to hand, a round of
         the loop each time: as long as somebody types, a step of work waits for all of them."""
-        heard_at = getattr(self.app, "heard_at", 0.0)
-        for _ in range(HANDS if time.monotonic() - heard_at < TYPING_SECONDS else 1):
+        last_key_at = getattr(self.app, "last_key_at", 0.0)
+        for _ in range(HANDS if time.monotonic() - last_key_at < TYPING_SECONDS else 1):
             await asyncio.sleep(0)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -324,6 +329,6 @@ class Parts(Screen[None]):
     def reached_end(self) -> None:
         """The person has come to the end."""
 
-    def severity_look(self, severity: str) -> Look:
+    def severity_look(self, severity: str) -> StyleRole:
         """The colour of a severity."""
-        return {"error": Look.ERROR, "warning": Look.WARNING}.get(severity, Look.INFO)
+        return {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(severity, StyleRole.INFO)

@@ -42,7 +42,7 @@ class Reading(Searching, Showing):
             elif has_come_to_end or now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
                 drawn = now
                 self.draw_growth()
-            await self.give_way()
+            await self.yield_to_input()
         self.draw_all()
         self.has_been_read()
 
@@ -54,7 +54,7 @@ class Reading(Searching, Showing):
         self.call_after_refresh(painted.set)
         with suppress(TimeoutError):  # another screen may lie over this one
             await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
-        if self.document.wants_preparation:
+        if self.document.needs_backend:
             await asyncio.to_thread(self.document.prepare)
 
     _revision = 0

@@ -17,17 +17,17 @@ from viewer.tui.bars.prompt import Prompt, PromptKind
 from viewer.tui.bars.status import StatusLine
 from viewer.tui.bars.title import TitleBar
 from viewer.tui.bars.toggles import Toggles
-from viewer.tui.display_state import ViewState
+from viewer.tui.display_state import DisplayState
 from viewer.tui.keys import COUNTED, bindings, by_id
 from viewer.tui.main.export import Exporting
-from viewer.tui.main.following import Following, Watching
+from viewer.tui.main.following import Following, FollowOptions
 from viewer.tui.main.moving import Moving
 from viewer.tui.main.sizing import Sizing
 from viewer.tui.panes.calls import Calls
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.problems import Problems
-from viewer.tui.panes.strip_widget import LetterStrip
+from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
@@ -43,13 +43,13 @@ class MainScreen(Moving, Following, Sizing, Exporting):
     def __init__(
         self,
         document: Document,
-        state: ViewState,
+        state: DisplayState,
         painter: Painter,
         *,
         ascii_only: bool = False,
         start_at: str = "",
         files: Sequence[str] = (),
-        watching: Watching | None = None,
+        watching: FollowOptions | None = None,
         settings: Settings | None = None,
     ) -> None:
         super().__init__(document, state, painter, ascii_only, settings)
@@ -57,7 +57,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
         self.start_at = start_at
         self.files = tuple(files)
-        self.watching = watching or Watching()
+        self.watching = watching or FollowOptions()
 
     def compose(self) -> ComposeResult:
         """The parts, from top to bottom."""
@@ -73,7 +73,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
             yield Inspector(painter, printing, hint=hint, id="inspector")
         yield Problems(painter, printing, id="problems")
         yield Calls(painter, printing, id="calls")
-        yield LetterStrip(painter, printing, titled=True, id="strip")
+        yield MessageStrip(painter, printing, titled=True, id="strip")
         yield Prompt()
         yield ProblemLine(painter, printing, id="problem-line")
         yield StatusLine(painter, printing)
@@ -98,9 +98,9 @@ class MainScreen(Moving, Following, Sizing, Exporting):
         if was_roomy != self.is_roomy:
             self.size_panes()
             self.lay_out()
-        self.call_after_refresh(self._fit_anew)
+        self.call_after_refresh(self._fit_again)
 
-    def _fit_anew(self) -> None:
+    def _fit_again(self) -> None:
         """Blocks for the new size; the row of the cursor stays on the screen."""
         above, self._anchor = self._anchor, None
         self.fit()
@@ -148,10 +148,10 @@ class MainScreen(Moving, Following, Sizing, Exporting):
             self.unfilter()
             self.search_for(event.text, event.kind)
 
-    def change(self, state: ViewState) -> None:
+    def change(self, state: DisplayState) -> None:
         """Another view: an export that is asked for would be of that one."""
         super().change(state)
-        self.ask_anew()
+        self.repeat_question()
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         """The panes beside follow the conversation."""
@@ -176,7 +176,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
     def on_calls_chosen(self, event: Calls.Chosen) -> None:
         self._show_message(event.number)
 
-    def on_letter_strip_chosen(self, event: LetterStrip.Chosen) -> None:
+    def on_letter_strip_chosen(self, event: MessageStrip.Chosen) -> None:
         self._show_message(event.number)
 
     def on_problems_chosen(self, event: Problems.Chosen) -> None:

@@ -50,7 +50,7 @@ class Searching(Parts):
                 if time.monotonic() >= noted + NOTE_SECONDS:
                     self.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
                     noted = time.monotonic()
-                await self.give_way()
+                await self.yield_to_input()
         finally:
             self._is_searching = False
         if searcher is not self.searcher:
@@ -76,7 +76,7 @@ class Searching(Parts):
     _changed = sys.maxsize
     """The first row whose hits may be others than those that are drawn."""
 
-    def search_anew(self) -> None:
+    def repeat_search(self) -> None:
         """Search the present rows for the same text; the view stays where it is."""
         query, _ = self.drop_matches()
         if query is not None:
@@ -91,7 +91,7 @@ class Searching(Parts):
         self.prompt.note("searching")
         return searcher.query, searcher.hits.total if searcher.is_done else None
 
-    def repeat_search(self, query: Query, before: int | None) -> None:
+    def search_audience(self, query: Query, before: int | None) -> None:
         """Search what another audience sees, and say so; `before` is the count of the safe view."""
         self.work(partial(self._repeat, self._begin_again(query), before), "search", exclusive=True)
 
@@ -130,9 +130,9 @@ class Searching(Parts):
         self._go_to_hit(searcher.next_from_row(self.cursor_row or 0))
 
     def _go_to_hit(self, hit: object) -> None:
-        from viewer.tui.search.hits import Hit
+        from viewer.tui.search.hits import Match
 
-        if not isinstance(hit, Hit):
+        if not isinstance(hit, Match):
             self.say("nothing found")
             return
         self.hit = hit

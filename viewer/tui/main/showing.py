@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from viewer.document.panes import Lane
+from viewer.document.panes import Pane
 from viewer.document.rows import RowKind, Rows
 from viewer.render.markdown import Styled
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 from viewer.tui.bars.problem_line import ProblemLine
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
-from viewer.tui.display_state import ViewState
+from viewer.tui.display_state import DisplayState
 from viewer.tui.main.titling import Titling
 from viewer.tui.terminal.clipboard import forget
 from viewer.tui.terminal.paint import forget_widths
@@ -20,7 +20,7 @@ from viewer.tui.transcript.block_cache import BlockFacts, BlockMaker
 from viewer.tui.transcript.body_layout import LayoutRequest, Layouts, lay_out_body
 from viewer.tui.transcript.row_problems import RowProblems
 
-_LANES = (Lane.ANALYSIS, Lane.COMMENTARY)
+_LANES = (Pane.ANALYSIS, Pane.COMMENTARY)
 Standing = tuple[Cursor, int, int]
 _NOT_AT_END: Standing = (Cursor(-1), 0, 0)
 
@@ -28,7 +28,7 @@ _NOT_AT_END: Standing = (Cursor(-1), 0, 0)
 class Showing(Titling):
     """Draws the state; nothing else decides what is on the screen."""
 
-    def change(self, state: ViewState) -> None:
+    def change(self, state: DisplayState) -> None:
         """Look at the document in another way; the focused message keeps its line on the screen."""
         above, cursor = self.transcript.line_of_focus(), self.cursor
         leaves_debug = self.state.debug and not state.debug
@@ -155,7 +155,7 @@ class Showing(Titling):
         if self.facts.problems is None or self.facts.problems.rows is not self.view.rows:
             self.facts = self.make_facts(self.view.rows)  # the view has become another one since
         beside = self.state.debug and self.state.side_panes and self.is_roomy
-        lane = Lane.CONVERSATION if beside else None
+        lane = Pane.CONVERSATION if beside else None
         rows = self.view.projection.rows(lane) if beside else self.view.rows
         self.transcript.notes = [] if rows.shown_count else self.nothing_shown()
         self.transcript.marks = self.state.marks
@@ -176,9 +176,9 @@ class Showing(Titling):
     def show_minimap(self) -> None:
         """Errors, warnings, hits and marks on the scrollbar."""
         rows = self.view.rows
-        marks = [(rows.row_of(number), Look.BOOKMARK) for number in self.state.marks]
+        marks = [(rows.row_of(number), StyleRole.BOOKMARK) for number in self.state.marks]
         if self.searcher:
-            marks += [(row, Look.MATCH) for row in self.searcher.hits.spread(10_000)]
+            marks += [(row, StyleRole.MATCH) for row in self.searcher.hits.spread(10_000)]
         self.transcript.minimap.signs = self.signs
         self.transcript.minimap.show(marks, self.facts.problems)
 
@@ -187,7 +187,9 @@ class Showing(Titling):
         if self.searcher is None or not len(self.view.rows):
             return ()
         hits = self.searcher.hits.in_row(self.view.rows.row_of(number))
-        return [Styled(hit.start, hit.end, Look.THIS_MATCH if hit == self.hit else Look.MATCH) for hit in hits]
+        return [
+            Styled(hit.start, hit.end, StyleRole.THIS_MATCH if hit == self.hit else StyleRole.MATCH) for hit in hits
+        ]
 
     def fault_spans(self, number: int) -> Sequence[Styled]:
         """Where diagnostics of a message stand in its body."""
@@ -196,7 +198,7 @@ class Showing(Titling):
         mine = [one for one in self.view.diagnostics.of(number) if not one.hidden]
         places = self.view.projection.fault_places(number, mine)
         return [
-            Styled(span[0], span[1], Look.BAD_SPAN if severity == "error" else Look.NOTED_SPAN)
+            Styled(span[0], span[1], StyleRole.BAD_SPAN if severity == "error" else StyleRole.NOTED_SPAN)
             for span, severity in places
         ]
 

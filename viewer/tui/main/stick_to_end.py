@@ -10,7 +10,7 @@ Place = tuple[int, int, Cursor]
 """The row and line at the top, and the cursor."""
 
 
-class Pin:
+class StickToEnd:
     """Remembers how it left the view; where the view stands otherwise later, it was the person."""
 
     def __init__(self, transcript: Transcript) -> None:

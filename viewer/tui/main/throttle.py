@@ -15,7 +15,7 @@ _FRAME_SHARE, _LOOK_SHARE = 4, 12
 """A drawing that takes long waits so many times as long before it is done again."""
 
 
-class Pace:
+class FrameLimiter:
     """Two rhythms: frames, in which text grows, and looks, in which everything is drawn."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownTranscript
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
-from viewer.render.style import own
+from viewer.render.style import trusted
 from viewer.rules import RULES
 from viewer.tui.bars.problem_line import ProblemLine
 from viewer.tui.bars.title import TitleFacts
@@ -24,20 +24,20 @@ class Titling(Parts):
     def nothing_shown(self) -> list[SafeText]:
         """What is said where no message is shown: why, and how to look behind."""
         if not self.document.is_complete:
-            return [own(f"  {self.going().words or 'reading'}")]
+            return [trusted(f"  {self.going().words or 'reading'}")]
         if not self.document.message_count:
             empty = not self.document.transcript_count
             said = "This file is empty." if empty else "There is no message here, only a document header or other text."
             said = RULES["E-FORMAT-UNKNOWN"].safe if self.document.unknown else said
             hint = "" if empty else "ocmlview formats lists what can be read; --format NAME chooses."
             behind = "" if empty or self.state.debug else "d opens the debug view, which shows text outside messages."
-            return [own(f"  {line}") for line in (said, hint, behind) if line]
+            return [trusted(f"  {line}") for line in (said, hint, behind) if line]
         if self.state.debug:
             said, behind = "All messages are switched off.", "a c t s switch channels on."
         else:
             said = "Nothing here is for the end user."
             behind = "" if self.state.strict else "d opens the debug view, which shows what stood behind."
-        return [own(f"  {line}") for line in (said, behind) if line]
+        return [trusted(f"  {line}") for line in (said, behind) if line]
 
     def _transcript_at(self, number: int) -> ShownTranscript | None:
         """The transcript of the cursor, or the first one."""
@@ -53,7 +53,7 @@ class Titling(Parts):
         severities = self.view.diagnostics.severities
         row = self.cursor_row or 0
         read_as = transcript.dialect if transcript else self.document.detection.dialect
-        dialect = DIALECTS.title(read_as) if transcript or self.document.transcript_count else ""
+        dialect = FORMATS.title(read_as) if transcript or self.document.transcript_count else ""
         if self.view.projection.is_unknown:
             dialect = UNKNOWN_FORMAT
         last_turn = rows.turn(len(rows) - 1) if len(rows) and rows.kind(len(rows) - 1) is RowKind.MESSAGE else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.document.call_lists import ShownCalls
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.panes.columns import fitted, length
 from viewer.tui.panes.link_lines import arrow, deadline_words, is_late, latency_words, state_part
 
@@ -46,13 +46,13 @@ class CallLines:
         waiting, bad = self.calls.open, sum(self.calls.states[state] for state in _BAD)
         said = [counted(len(self.calls), "call"), f"{waiting:,} open"] + ([f"{bad:,} went wrong"] if bad else [])
         title = (
-            Part(own(" CALLS  "), Look.TITLE),
-            Part(self._style.words(" · ".join(said)), Look.QUIET),
+            Part(trusted(" CALLS  "), StyleRole.TITLE),
+            Part(self._style.words(" · ".join(said)), StyleRole.QUIET),
         )
         tool = self._tool_width(width)
         names = f" {'id':<{self._ids}}  {'tool':<{tool}}  {'call':<{self._digits + 4}} reply"
         heads = f"{names:<{self._before_state(tool)}}{'state':<{_STATE}}{'latency':>{_LATENCY}}"
-        line = _with((Part(own(heads), Look.STRONG),), Part(own("  deadline"), Look.STRONG), width)
+        line = _with((Part(trusted(heads), StyleRole.STRONG),), Part(trusted("  deadline"), StyleRole.STRONG), width)
         return [title, line]
 
     def line(self, row: int, width: int) -> Line:
@@ -62,18 +62,18 @@ class CallLines:
         name = style.name(call.call_id) if call.call_id else style.words("—")
         state = state_part(call, style)
         latency = latency_words(call)
-        ends = fitted(own(arrow(call, self._digits, style)), self._ends, style)
+        ends = fitted(trusted(arrow(call, self._digits, style)), self._ends, style)
         line: Line = (
-            Part(SafeText(f" {fitted(name, self._ids, style)}  "), Look.STRONG),
+            Part(SafeText(f" {fitted(name, self._ids, style)}  "), StyleRole.STRONG),
             Part(SafeText(fitted(style.name(_tool_name(call.tool, tool)), tool, style) + "  ")),
-            Part(own(ends), Look.QUIET if call.inferred else Look.PLAIN),
+            Part(trusted(ends), StyleRole.QUIET if call.inferred else StyleRole.PLAIN),
             Part(fitted(state.text, _STATE, style), state.look),
-            Part(own(f"{latency:>{_LATENCY}}"), Look.PLAIN),
+            Part(trusted(f"{latency:>{_LATENCY}}"), StyleRole.PLAIN),
         )
         if call.deadline_ms is not None:
-            deadline = own(f"  {deadline_words(call)}")
-            line = _with(line, Part(deadline, Look.ERROR if is_late(call) else Look.QUIET), width)
-        return _with(line, Part(own("  inferred"), Look.QUIET), width) if call.inferred else line
+            deadline = trusted(f"  {deadline_words(call)}")
+            line = _with(line, Part(deadline, StyleRole.ERROR if is_late(call) else StyleRole.QUIET), width)
+        return _with(line, Part(trusted("  inferred"), StyleRole.QUIET), width) if call.inferred else line
 
     def _tool_width(self, width: int) -> int:
         """What the other columns leave for the name of the tool."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Part, Style, own
+from viewer.render.style import Line, Part, Style, trusted
 
 
 def fitted(text: SafeText, width: int, style: Style) -> SafeText:
     """Text of exactly so many cells."""
     if width <= 0:
-        return own("")
-    text = cut(text, width, own(style.signs.ellipsis if width > 3 else ""))
+        return trusted("")
+    text = cut(text, width, trusted(style.signs.ellipsis if width > 3 else ""))
     return SafeText(text + " " * max(0, width - cells(text)))
 
 
@@ -23,4 +23,4 @@ def length(line: Line) -> int:
 def spread(left: Line, right: Line, width: int) -> Line:
     """Two pieces, the second at the right edge; it is left out where there is no room for both."""
     gap = width - length(left) - length(right)
-    return (*left, Part(own(" " * gap)), *right) if gap > 0 else left
+    return (*left, Part(trusted(" " * gap)), *right) if gap > 0 else left

@@ -9,11 +9,11 @@ from textual.message import Message
 from textual.strip import Strip
 
 from viewer.render.style import Line
-from viewer.tui.bars.not_selectable import Unselected
+from viewer.tui.bars.not_selectable import NotSelectable
 from viewer.tui.terminal.paint import Painter
 
 
-class HeadLine(Unselected):
+class HeadLine(NotSelectable):
     """A few fixed lines above a list."""
 
     DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"

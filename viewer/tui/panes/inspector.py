@@ -10,7 +10,7 @@ from textual.message import Message
 from viewer.document.call_lists import ShownCalls
 from viewer.document.diagnostic_lists import ShownDiagnostics
 from viewer.document.projection import Projection
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.inspector_lines import HINT, Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.panes.line_list import LineList
@@ -123,7 +123,7 @@ class Inspector(Vertical):
 
     def _head(self, width: int) -> list[Line]:
         if self._inspected is None:
-            return [(Part(own(" INSPECT"), Look.TITLE), Part(own("  nothing chosen"), Look.QUIET))]
+            return [(Part(trusted(" INSPECT"), StyleRole.TITLE), Part(trusted("  nothing chosen"), StyleRole.QUIET))]
         return head_lines(
             self._inspected.number, self.tab, width, self.drawn_style, sheet=self.is_sheet, hint=self.hint
         )

@@ -12,7 +12,7 @@ from viewer.render.diagnostic import described, full_code
 from viewer.render.line import wrap
 from viewer.render.number_format import counted, duration
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.rules import RULES
 from viewer.tui.panes.columns import length
 from viewer.tui.panes.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
@@ -22,10 +22,10 @@ from viewer.values import frozen
 _IN_HEADER = 9
 """How many calls the header tab shows."""
 _IN_SHEET = 3
-_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _LARGEST_COUNTED = 1_000_000
 """Bytes of a message whose lines are counted."""
-Field = tuple[str, SafeText, Look, int | None]
+Field = tuple[str, SafeText, StyleRole, int | None]
 
 
 class Tab(Enum):
@@ -74,7 +74,7 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
     dialect = _dialect(inspected.projection, message)
     if tab is Tab.TOKENS:
         return [Entry(line) for line in token_lines(data, (message.span or (0, 0))[0], dialect, style)]
-    return [Entry((Part(own(" ")), *line)) for line in raw_lines(data, dialect, max(width - 2, 8), style)]
+    return [Entry((Part(trusted(" ")), *line)) for line in raw_lines(data, dialect, max(width - 2, 8), style)]
 
 
 HINT = "tab: next  esc: close"
@@ -84,17 +84,17 @@ def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool, 
     """The number and the tabs: three lines in a pane, one line in a sheet."""
     rule = style.signs.rule
     if sheet:
-        right: Line = (Part(own(f"{hint} "), Look.QUIET), Part(own(f"{rule * 2} "), Look.RULE))
-        left: Line = (Part(own(f"{rule * 2} #{number}  "), Look.TITLE), *_tab_parts(tab, brackets=True))
+        right: Line = (Part(trusted(f"{hint} "), StyleRole.QUIET), Part(trusted(f"{rule * 2} "), StyleRole.RULE))
+        left: Line = (Part(trusted(f"{rule * 2} #{number}  "), StyleRole.TITLE), *_tab_parts(tab, brackets=True))
         filling = width - length(left) - length(right) - 2
-        return [(*left, Part(own(f" {rule * filling} "), Look.RULE), *right) if filling > 0 else left]
+        return [(*left, Part(trusted(f" {rule * filling} "), StyleRole.RULE), *right) if filling > 0 else left]
     place = f"[{list(Tab).index(tab) + 1}/{len(Tab)} {'>' if style.ascii else '▸'}]  "
     title = f" INSPECT  #{number}"
     gap = " " * max(1, width - len(title) - len(place))
     return [
-        (Part(own(title), Look.TITLE), Part(own(gap + place), Look.QUIET)),
-        (Part(own(" ")), *_tab_parts(tab, brackets=False)),
-        (Part(own(f" {rule * max(0, width - 3)}"), Look.RULE),),
+        (Part(trusted(title), StyleRole.TITLE), Part(trusted(gap + place), StyleRole.QUIET)),
+        (Part(trusted(" ")), *_tab_parts(tab, brackets=False)),
+        (Part(trusted(f" {rule * max(0, width - 3)}"), StyleRole.RULE),),
     ]
 
 
@@ -115,7 +115,7 @@ def _tab_parts(active: Tab, *, brackets: bool) -> list[Part]:
     parts: list[Part] = []
     for tab in Tab:
         text = f"[{tab.value}]" if brackets and tab is active else tab.value
-        parts += [Part(own(text), Look.STRONG if tab is active else Look.QUIET), Part(own(" "))]
+        parts += [Part(trusted(text), StyleRole.STRONG if tab is active else StyleRole.QUIET), Part(trusted(" "))]
     return parts[:-1]
 
 
@@ -124,8 +124,8 @@ def _unseen(inspected: Inspected, width: int, style: Style) -> Iterator[Entry]:
     yield from field("role", style.name(headline.role or "(none)"), width)
     yield from field("safe view", style.words(inspected.projection.why(inspected.number)), width)
     yield Entry(())
-    for row in wrap(own("The toggles hide this message."), max(width - 2, 8)):
-        yield Entry((Part(SafeText(f" {row}"), Look.QUIET),))
+    for row in wrap(trusted("The toggles hide this message."), max(width - 2, 8)):
+        yield Entry((Part(SafeText(f" {row}"), StyleRole.QUIET),))
 
 
 def _header_entries(
@@ -149,7 +149,7 @@ def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
     line: list[Part] = []
     leads: int | None = None
     for label, value, look, follows in fields:
-        parts = (Part(own(f" {label} "), Look.QUIET), Part(value, look), Part(own("  ")))
+        parts = (Part(trusted(f" {label} "), StyleRole.QUIET), Part(value, look), Part(trusted("  ")))
         if line and length((*line, *parts)) > width + 2:
             yield Entry(tuple(line), leads)
             line, leads = [], None
@@ -161,17 +161,17 @@ def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
 def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
     """What the header says and what follows from it; only what there is."""
     link = next(iter(inspected.calls.of(message.number)), None)
-    yield "role", style.name(message.role or "(none)"), Look.PLAIN, None
+    yield "role", style.name(message.role or "(none)"), StyleRole.PLAIN, None
     yield from _given("name", message.name, style)
     yield from _id_field(message, link, style)
     yield from _given("to", message.recipient, style)
-    yield "channel", _channel(message, style), Look.PLAIN, None
+    yield "channel", _channel(message, style), StyleRole.PLAIN, None
     yield from _given("intent", message.intent, style)
     if message.content_type:
         how = "constrain " if message.constrained else ""
-        yield "type", style.name(how + message.content_type), Look.PLAIN, None
+        yield "type", style.name(how + message.content_type), StyleRole.PLAIN, None
     why = style.words(inspected.projection.why(message.number))
-    yield "safe view", why, Look.OK if message.visible else Look.WARNING, None
+    yield "safe view", why, StyleRole.OK if message.visible else StyleRole.WARNING, None
     yield from _places(inspected.projection, message, style)
     milliseconds = None
     if link is not None:
@@ -179,17 +179,17 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     if link is not None and milliseconds is not None:
         words = f"{duration(milliseconds)} {'after call' if message.number == link.reply else 'to reply'}"
         words += "" if link.latency_ms is not None else " (observed)"
-        yield "latency", own(words), Look.PLAIN, None
+        yield "latency", trusted(words), StyleRole.PLAIN, None
     ending = "cancelled" if message.cancelled else message.ending
-    yield "ending", own(ending), Look.PLAIN, None
+    yield "ending", trusted(ending), StyleRole.PLAIN, None
     yield from _given("time", message.time, style)
     for key, value in message.extra.items():
-        yield style.name(key), style.name(value), Look.PLAIN, None
+        yield style.name(key), style.name(value), StyleRole.PLAIN, None
 
 
 def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
     if value is not None:
-        yield label, style.name(value), Look.PLAIN, None
+        yield label, style.name(value), StyleRole.PLAIN, None
 
 
 def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> Iterator[Field]:
@@ -203,13 +203,13 @@ def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> It
         sign = style.signs.down if is_caller else style.signs.up
     name = style.name(message.call_id) if message.call_id else style.words("—")
     dotted = style.signs.inferred if link is not None and link.inferred else ""
-    yield "call_id", SafeText(f"{name}   {dotted}{sign}{other}" if other else name), Look.PLAIN, other
+    yield "call_id", SafeText(f"{name}   {dotted}{sign}{other}" if other else name), StyleRole.PLAIN, other
 
 
 def _channel(message: ShownMessage, style: Style) -> SafeText:
     effective = message.channel or "unknown"
     if message.channel_given is None:
-        return own(f"{effective} (none given)")
+        return trusted(f"{effective} (none given)")
     if message.channel_given == message.channel:
         return style.name(effective)
     return SafeText(f"{effective}, given as {style.name(message.channel_given)}")
@@ -219,20 +219,20 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
     if message.span is None:
         return
     start, end = message.span
-    yield "bytes", style.words(f"{start}–{max(start, end - 1)}"), Look.PLAIN, None
+    yield "bytes", style.words(f"{start}–{max(start, end - 1)}"), StyleRole.PLAIN, None
     if message.line is not None:
         last = "…"
         if end - start <= _LARGEST_COUNTED:
             last = str(message.line + projection.raw(message.number).rstrip(b"\n").count(b"\n"))
-        yield "lines", style.words(f"{message.line}–{last}"), Look.PLAIN, None
+        yield "lines", style.words(f"{message.line}–{last}"), StyleRole.PLAIN, None
 
 
 def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:
     """Each problem with its sentence, where the rule stands, and what to do."""
     if not problems:
-        yield Entry((Part(own(" no problems"), Look.QUIET),))
+        yield Entry((Part(trusted(" no problems"), StyleRole.QUIET),))
         return
-    yield Entry((Part(own(f" {counted(len(problems), 'problem')}"), Look.HEADING),))
+    yield Entry((Part(trusted(f" {counted(len(problems), 'problem')}"), StyleRole.HEADING),))
     for problem in problems:
         yield Entry(())
         yield from _problem(problem, width, style)
@@ -248,12 +248,12 @@ def _problem(problem: ShownDiagnostic, width: int, style: Style) -> Iterator[Ent
     if len(code) > width - 4:
         code = code.replace("/", " /")
     yield from _paragraph(style.words(f"{sign} {place}{code}{count}"), width, look)
-    yield from _paragraph(style.spell(style.words(described(problem))), width, Look.PLAIN)
-    yield from _paragraph(style.words(rule.section), width, Look.QUIET)
-    yield from _paragraph(style.words(rule.advice), width, Look.EMPHASIS)
+    yield from _paragraph(style.spell(style.words(described(problem))), width, StyleRole.PLAIN)
+    yield from _paragraph(style.words(rule.section), width, StyleRole.QUIET)
+    yield from _paragraph(style.words(rule.advice), width, StyleRole.EMPHASIS)
 
 
-def _paragraph(text: SafeText, width: int, look: Look) -> Iterator[Entry]:
+def _paragraph(text: SafeText, width: int, look: StyleRole) -> Iterator[Entry]:
     for place, row in enumerate(wrap(text, max(width - 4, 8))):
         yield Entry((Part(SafeText(f" {'' if look in _LOOKS.values() and not place else '  '}{row}"), look),))
 

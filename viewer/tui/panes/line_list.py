@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from viewer.render.style import Line, Look
+from viewer.render.style import Line, StyleRole
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 
@@ -81,7 +81,7 @@ class LineList(ScrollView, PlainLines, can_focus=False):
     def segments(self, y: int) -> list[Segment]:
         """One row of the screen."""
         row, width = self._top + y, self.line_width
-        base = self._base + self.painter.style(Look.CURSOR) if row == self.cursor else self._base
+        base = self._base + self.painter.style(StyleRole.CURSOR) if row == self.cursor else self._base
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def on_click(self, event: events.Click) -> None:

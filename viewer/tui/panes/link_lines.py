@@ -11,7 +11,7 @@ from viewer.document.values import ShownCall
 from viewer.render.line import wrap
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.tui.panes.columns import fitted, length
 
@@ -20,7 +20,7 @@ _LABEL = 11
 _WIDEST_ID = 8
 _LARGEST_REPLY = 1_000_000
 _MOST_ENTRIES = 20
-_STATES = {"ok": Look.OK, "pending": Look.PENDING, "failed": Look.ERROR, "timeout": Look.ERROR}
+_STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole.ERROR, "timeout": StyleRole.ERROR}
 
 
 class Entry(NamedTuple):
@@ -31,21 +31,25 @@ class Entry(NamedTuple):
 
 
 def field(
-    label: str, value: SafeText, width: int, look: Look = Look.PLAIN, follows: int | None = None
+    label: str, value: SafeText, width: int, look: StyleRole = StyleRole.PLAIN, follows: int | None = None
 ) -> Iterator[Entry]:
     """A label, and its value wrapped beside it."""
-    rows = list(wrap(value, max(width - _LABEL - 2, 8))) or [own("")]
+    rows = list(wrap(value, max(width - _LABEL - 2, 8))) or [trusted("")]
     for place, row in enumerate(rows):
-        name = own(f" {label if not place else '':<{_LABEL}}")
-        yield Entry((Part(name, Look.QUIET), Part(row, look)), follows)
+        name = trusted(f" {label if not place else '':<{_LABEL}}")
+        yield Entry((Part(name, StyleRole.QUIET), Part(row, look)), follows)
 
 
 def state_part(call: ShownCall, style: Style) -> Part:
     """What became of a call; told by a mark and a word as well as by its colour."""
-    look = _STATES.get(call.state, Look.WARNING)
-    marks = {Look.ERROR: style.signs.error, Look.WARNING: style.signs.warning, Look.PENDING: style.signs.ellipsis}
+    look = _STATES.get(call.state, StyleRole.WARNING)
+    marks = {
+        StyleRole.ERROR: style.signs.error,
+        StyleRole.WARNING: style.signs.warning,
+        StyleRole.PENDING: style.signs.ellipsis,
+    }
     mark = f"{marks[look]} " if look in marks else ""
-    return Part(own(f"{mark}{call.state}"), look)
+    return Part(trusted(f"{mark}{call.state}"), look)
 
 
 def link_entries(
@@ -57,27 +61,29 @@ def link_entries(
         yield from _call_entries(call, number, width, style)
         yield from _provenance(projection, call, width, style)
     if not mine:
-        yield Entry((Part(own(" neither a call nor a reply"), Look.QUIET),))
+        yield Entry((Part(trusted(" neither a call nor a reply"), StyleRole.QUIET),))
     yield Entry(())
     yield from graph_entries(number, calls, faulty, style, MOST_LINKS)
 
 
 def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Iterator[Entry]:
-    title = style.name(f" CALL {call.call_id}") if call.call_id else own(" CALL without an id")
-    yield Entry((Part(title, Look.HEADING),))
+    title = style.name(f" CALL {call.call_id}") if call.call_id else trusted(" CALL without an id")
+    yield Entry((Part(title, StyleRole.HEADING),))
     yield from field("tool", style.name(call.tool), width)
     for label, end in (("call", call.call), ("reply", call.reply)):
         here = " (this one)" if end == number else ""
-        yield from field(label, own(f"#{end}{here}" if end else "none"), width, follows=end if not here else None)
+        yield from field(label, trusted(f"#{end}{here}" if end else "none"), width, follows=end if not here else None)
     state = state_part(call, style)
     yield from field("state", state.text, width, state.look)
     if call.latency_ms is not None:
-        yield from field("latency", own(duration(call.latency_ms)), width)
+        yield from field("latency", trusted(duration(call.latency_ms)), width)
     elif call.observed_ms is not None:
-        yield from field("latency", own(f"{duration(call.observed_ms)} (observed)"), width)
+        yield from field("latency", trusted(f"{duration(call.observed_ms)} (observed)"), width)
     if call.deadline_ms is not None:
-        yield from field("deadline", own(deadline_words(call)), width, Look.ERROR if is_late(call) else Look.PLAIN)
-    yield from field("linked by", own("tool and order (inferred)" if call.inferred else "call_id"), width)
+        yield from field(
+            "deadline", trusted(deadline_words(call)), width, StyleRole.ERROR if is_late(call) else StyleRole.PLAIN
+        )
+    yield from field("linked by", trusted("tool and order (inferred)" if call.inferred else "call_id"), width)
 
 
 def latency_words(call: ShownCall) -> str:
@@ -119,7 +125,9 @@ def _provenance(projection: Projection, call: ShownCall, width: int, style: Styl
     if found is None:
         return
     yield Entry(())
-    yield Entry((Part(own(" PROVENANCE"), Look.HEADING), Part(own("  as the reply gives it"), Look.QUIET)))
+    yield Entry(
+        (Part(trusted(" PROVENANCE"), StyleRole.HEADING), Part(trusted("  as the reply gives it"), StyleRole.QUIET))
+    )
     for key, value in _claims(found, data):
         yield from _claim(key, value, width, style)
 
@@ -139,10 +147,10 @@ def _written(node: JsonNode, data: bytes) -> str:
 
 def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
     label = fitted(style.name(key), _LABEL - 1, style)
-    rows = list(wrap(style.name(value), max(width - _LABEL - 2, 8))) or [own("")]
+    rows = list(wrap(style.name(value), max(width - _LABEL - 2, 8))) or [trusted("")]
     for place, row in enumerate(rows):
         name = SafeText(f" {label if not place else ' ' * (_LABEL - 1)} ")
-        yield Entry((Part(name, Look.QUIET), Part(row)))
+        yield Entry((Part(name, StyleRole.QUIET), Part(row)))
 
 
 def graph_entries(
@@ -155,7 +163,7 @@ def graph_entries(
         return
     first, near = _nearest(number, calls, most)
     count = f"  {first + 1}–{first + len(near)} of {len(calls):,}" if len(near) < len(calls) else ""
-    yield Entry((Part(own(" CALL GRAPH"), Look.HEADING), Part(style.words(count), Look.QUIET)))
+    yield Entry((Part(trusted(" CALL GRAPH"), StyleRole.HEADING), Part(style.words(count), StyleRole.QUIET)))
     ids = min(_WIDEST_ID, max(len(call.call_id or "-") for call in near))
     digits = max(len(str(max(call.call or 0, call.reply or 0))) for call in near) + 1
     for call in near:
@@ -167,14 +175,14 @@ def graph_sentence(
     number: int, calls: Sequence[ShownCall], faulty: Container[int], width: int, style: Style, most: int
 ) -> Iterator[Entry]:
     """The same one after the other, where there are few lines: `graph  wx1 #6─►#7 0.9 s ok   wx2 …`."""
-    line: list[Part] = [Part(own(" graph"), Look.QUIET)]
+    line: list[Part] = [Part(trusted(" graph"), StyleRole.QUIET)]
     _, near = _nearest(number, calls, most)
     for call in near:
         parts = _short_graph(call, number, style)
         fault = [_fault(style)] if _is_faulty(call, faulty) else []
         if length((*line, *parts, *fault)) > width and len(line) > 1:
             yield Entry(tuple(line))
-            line = [Part(own("      "))]
+            line = [Part(trusted("      "))]
         line += [*parts, *fault]
     if len(line) > 1:
         yield Entry(tuple(line))
@@ -186,8 +194,8 @@ def _short_graph(call: ShownCall, number: int, style: Style) -> list[Part]:
     latency = latency_words(call) and f" {latency_words(call)}"
     ends = arrow(call, 0, style).replace(" ", "")
     return [
-        Part(SafeText(f"  {name} "), Look.STRONG if here else Look.QUIET),
-        Part(own(f"{ends}{latency} "), Look.STRONG if here else Look.PLAIN),
+        Part(SafeText(f"  {name} "), StyleRole.STRONG if here else StyleRole.QUIET),
+        Part(trusted(f"{ends}{latency} "), StyleRole.STRONG if here else StyleRole.PLAIN),
         state_part(call, style),
     ]
 
@@ -197,7 +205,7 @@ def _is_faulty(call: ShownCall, faulty: Container[int]) -> bool:
 
 
 def _fault(style: Style) -> Part:
-    return Part(own(f" {style.signs.error}"), Look.ERROR)
+    return Part(trusted(f" {style.signs.error}"), StyleRole.ERROR)
 
 
 def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
@@ -221,15 +229,15 @@ def _ends(call: ShownCall) -> tuple[int | None, int | None]:
 def _graph_line(call: ShownCall, number: int, ids: int, digits: int, style: Style) -> Line:
     here = number in (call.call, call.reply)
     name = style.name(call.call_id) if call.call_id else style.words("—")
-    ends = Part(own(arrow(call, digits, style)), Look.STRONG if here else Look.PLAIN)
+    ends = Part(trusted(arrow(call, digits, style)), StyleRole.STRONG if here else StyleRole.PLAIN)
     latency = latency_words(call) and f"{latency_words(call):>7}"
-    order = Part(own(" (order)"), Look.QUIET) if call.inferred else Part(own(""))
-    mark = own(("> " if style.ascii else "▸ ") if here else "  ")
+    order = Part(trusted(" (order)"), StyleRole.QUIET) if call.inferred else Part(trusted(""))
+    mark = trusted(("> " if style.ascii else "▸ ") if here else "  ")
     cell = fitted(name, ids, style)
     return (
-        Part(SafeText(f"{mark[:1]}{cell}  "), Look.STRONG if here else Look.QUIET),
+        Part(SafeText(f"{mark[:1]}{cell}  "), StyleRole.STRONG if here else StyleRole.QUIET),
         ends,
-        Part(own(f" {latency}  " if latency else "  "), Look.QUIET),
+        Part(trusted(f" {latency}  " if latency else "  "), StyleRole.QUIET),
         state_part(call, style),
         order,
     )

@@ -10,7 +10,7 @@ from viewer.document.call_lists import ShownCalls
 from viewer.document.diagnostic_lists import ShownDiagnostics
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.outline_lines import OutlineLines
@@ -37,7 +37,7 @@ class Outline(Vertical):
 
     def compose(self) -> ComposeResult:
         """The title above the list."""
-        self.head.show(lambda width: [(Part(own(" OUTLINE"), Look.TITLE),)])
+        self.head.show(lambda width: [(Part(trusted(" OUTLINE"), StyleRole.TITLE),)])
         yield self.head
         yield self.list
 

@@ -10,13 +10,13 @@ from viewer.document.values import Headline, ShownCall
 from viewer.render.letters import is_call, letter_of, look_of
 from viewer.render.number_format import byte_size, duration, one_line
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.syntax.times import parse_time
 from viewer.tui.panes.brackets import Brackets
 from viewer.tui.panes.columns import fitted, spread
 from viewer.tui.panes.outline_table import OutlineKind, OutlineRow, OutlineTable, ShownTable, WholeTable
 
-_MARKS = {"error": Look.ERROR, "warning": Look.WARNING}
+_MARKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
 _WIDEST_ASIDE = 12
 
 
@@ -91,12 +91,12 @@ class OutlineLines:
         words = f"turn {self.table.turn(group)}"
         if transcript is not None:
             words = f"transcript {self._rows.transcript_label(transcript)}, turn 1"
-        title = own(sign + words)
-        mark = self._mark(*self.table.span(group)) if folded else Part(own(" "))
-        left: Line = (mark, Part(title, Look.HEADING))
+        title = trusted(sign + words)
+        mark = self._mark(*self.table.span(group)) if folded else Part(trusted(" "))
+        left: Line = (mark, Part(title, StyleRole.HEADING))
         if folded:
-            left = (*left, Part(self._style.words(f" · {self.table.size(group)}"), Look.QUIET))
-        return spread(left, (Part(own(f"{self._turn_time(group)} "), Look.QUIET),), width)
+            left = (*left, Part(self._style.words(f" · {self.table.size(group)}"), StyleRole.QUIET))
+        return spread(left, (Part(trusted(f"{self._turn_time(group)} "), StyleRole.QUIET),), width)
 
     def _turn_time(self, group: int) -> str:
         if self._live and group == self.table.groups - 1:
@@ -112,7 +112,7 @@ class OutlineLines:
     def _hidden_line(self, found: OutlineRow) -> Line:
         mark = self._mark(found.number - found.hidden + 1, found.number)
         indent = " " * (self._digits + 2)
-        return mark, Part(own(f"{indent}{self._style.signs.hidden} {found.hidden:,}"), Look.QUIET)
+        return mark, Part(trusted(f"{indent}{self._style.signs.hidden} {found.hidden:,}"), StyleRole.QUIET)
 
     def _message_line(self, number: int, width: int) -> Line:
         headline = self._projection.headline(number)
@@ -123,13 +123,15 @@ class OutlineLines:
         sign = self._style.signs.to[-1] if called else " "
         left = (
             self._mark(number, number),
-            Part(own(self._brackets.stroke(number, self._style)), Look.PARTNER if partner else Look.RULE),
-            Part(own(str(label).rjust(self._digits)), Look.PARTNER if partner else Look.QUIET),
-            Part(own(f" {letter if not self._style.ascii or letter.isascii() else '-'}{sign}"), look_of(headline)),
+            Part(trusted(self._brackets.stroke(number, self._style)), StyleRole.PARTNER if partner else StyleRole.RULE),
+            Part(trusted(str(label).rjust(self._digits)), StyleRole.PARTNER if partner else StyleRole.QUIET),
+            Part(trusted(f" {letter if not self._style.ascii or letter.isascii() else '-'}{sign}"), look_of(headline)),
         )
         aside = self._aside(headline)
         room = width - self._digits - 6 - (len(aside) + 1 if aside else 0)
-        text = Part(fitted(self._text(headline), room, self._style), Look.PLAIN if headline.seen else Look.QUIET)
+        text = Part(
+            fitted(self._text(headline), room, self._style), StyleRole.PLAIN if headline.seen else StyleRole.QUIET
+        )
         return (*left, text, Part(SafeText(f" {aside} " if aside else " "), self._aside_look(headline)))
 
     def _text(self, headline: Headline) -> SafeText:
@@ -143,39 +145,39 @@ class OutlineLines:
         if is_call(headline):
             return name((headline.recipient or "").removeprefix("functions."))
         if headline.channel == "analysis":
-            return own("analysis")
+            return trusted("analysis")
         if headline.channel == "commentary" and headline.intent == "preamble":
-            return own("plan (preamble)")
-        return name(one_line(self._projection.beginning(headline.number, 120))) or own("(empty)")
+            return trusted("plan (preamble)")
+        return name(one_line(self._projection.beginning(headline.number, 120))) or trusted("(empty)")
 
     def _aside(self, headline: Headline) -> SafeText:
         """The right column: hidden, growing, the call, seen by the user, or the size."""
         if not headline.seen:
-            return own("(h)")
+            return trusted("(h)")
         if self._live and headline.ending == "open":
-            return own(self._style.signs.gutter)
+            return trusted(self._style.signs.gutter)
         if headline.role == "tool" or is_call(headline):
             return self._call_aside(headline)
         if headline.visible:
-            return own("" if self._projection.audience.is_safe else "*")
-        return own(byte_size(headline.body_bytes))
+            return trusted("" if self._projection.audience.is_safe else "*")
+        return trusted(byte_size(headline.body_bytes))
 
     def _call_aside(self, headline: Headline) -> SafeText:
         link = self._link(headline.number)
         if link and link.inferred and headline.role == "tool":
-            return own("inferred")
-        text = self._style.name(headline.call_id) if headline.call_id else own("no id")
+            return trusted("inferred")
+        text = self._style.name(headline.call_id) if headline.call_id else trusted("no id")
         return SafeText(fitted(text, _WIDEST_ASIDE, self._style).rstrip(" "))
 
-    def _aside_look(self, headline: Headline) -> Look:
+    def _aside_look(self, headline: Headline) -> StyleRole:
         if self._live and headline.ending == "open":
-            return Look.PENDING
-        return Look.STRONG if headline.visible else Look.QUIET
+            return StyleRole.PENDING
+        return StyleRole.STRONG if headline.visible else StyleRole.QUIET
 
     def _mark(self, first: int, last: int) -> Part:
         """The worst problem of these messages, as one cell."""
         worst = self._problems.worst(first, last) if self._problems else ""
-        return Part(own(self._style.signs.severity(worst)), _MARKS[worst]) if worst else Part(own(" "))
+        return Part(trusted(self._style.signs.severity(worst)), _MARKS[worst]) if worst else Part(trusted(" "))
 
     def _is_partner(self, number: int) -> bool:
         """Whether the focus is on the other end of this call."""

@@ -10,10 +10,10 @@ from viewer.render.diagnostic import described
 from viewer.render.line import cut
 from viewer.render.number_format import counted, duration
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.panes.columns import fitted, spread
 
-_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING, "info": Look.INFO}
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _WIDEST_CODE = 28
 _SHORTEST = 12
 """Cells below which a sentence is left out."""
@@ -73,18 +73,18 @@ class ProblemLines:
     def head(self, width: int) -> Line:
         """`PROBLEMS  1 error · 2 warnings · 1 pending`."""
         counts = [(self._counts[severity], word, _LOOKS[severity]) for severity, word in _WORDS.items()]
-        parts = [Part(own(counted(count, word)), look) for count, word, look in counts if count]
+        parts = [Part(trusted(counted(count, word)), look) for count, word, look in counts if count]
         if self._pending is not None:
-            parts.append(Part(own("1 pending"), Look.PENDING))
+            parts.append(Part(trusted("1 pending"), StyleRole.PENDING))
         if self._checking:
-            parts.append(Part(self._style.words("checking…"), Look.PENDING))
+            parts.append(Part(self._style.words("checking…"), StyleRole.PENDING))
         if not parts:
-            parts = [Part(own("none"), Look.OK)]
-        line: list[Part] = [Part(own(" PROBLEMS  "), Look.TITLE)]
+            parts = [Part(trusted("none"), StyleRole.OK)]
+        line: list[Part] = [Part(trusted(" PROBLEMS  "), StyleRole.TITLE)]
         for place, part in enumerate(parts):
-            line += [Part(self._style.words(" · " if place else ""), Look.QUIET), part]
+            line += [Part(self._style.words(" · " if place else ""), StyleRole.QUIET), part]
         order = "sorted by message " if self._safe else "sorted by position "
-        return spread(tuple(line), (Part(own(order), Look.QUIET),), width)
+        return spread(tuple(line), (Part(trusted(order), StyleRole.QUIET),), width)
 
     def line(self, row: int, width: int) -> Line:
         """One row of the list."""
@@ -93,7 +93,7 @@ class ProblemLines:
             return self._pending_line(width)
         look = _LOOKS[found.severity]
         sign = self._style.signs.severity(found.severity)
-        return self._columns(Part(own(sign), look), _place(found), _number(found.message), found.code, found, width)
+        return self._columns(Part(trusted(sign), look), _place(found), _number(found.message), found.code, found, width)
 
     def one_line(self, row: int, width: int) -> Line:
         """A single line for a screen without room for a list: `✖ 1/3  41:18 #11 E-…  sentence`."""
@@ -106,14 +106,16 @@ class ProblemLines:
         head = f" {sign} {row + 1}/{len(self.problems)}  {place} {found.code} "
         room = max(0, width - len(head) - 1)
         return (
-            Part(own(f" {sign} {row + 1}/{len(self.problems)}  "), _LOOKS[found.severity]),
-            Part(own(f"{place} " if place else ""), Look.QUIET),
-            Part(own(f"{found.code} "), Look.STRONG),
-            Part(cut(self._style.spell(self._style.words(described(found))), room, own(self._style.signs.ellipsis))),
+            Part(trusted(f" {sign} {row + 1}/{len(self.problems)}  "), _LOOKS[found.severity]),
+            Part(trusted(f"{place} " if place else ""), StyleRole.QUIET),
+            Part(trusted(f"{found.code} "), StyleRole.STRONG),
+            Part(
+                cut(self._style.spell(self._style.words(described(found))), room, trusted(self._style.signs.ellipsis))
+            ),
         )
 
     def _none(self) -> Line:
-        return (Part(self._style.words(" checking…" if self._checking else " no problems"), Look.QUIET),)
+        return (Part(self._style.words(" checking…" if self._checking else " no problems"), StyleRole.QUIET),)
 
     def _columns(
         self, sign: Part, place: str, number: str, code: str, found: ShownDiagnostic | None, width: int
@@ -125,12 +127,12 @@ class ProblemLines:
         used = 3 + len(places) + len(numbers) + codes + len(gap)
         sentence = self._sentence(found) if width - used > _SHORTEST else ""
         return (
-            Part(own(" ")),
+            Part(trusted(" ")),
             sign,
-            Part(own(f" {places}"), Look.QUIET),
-            Part(own(numbers)),
-            Part(own(fitted(own(code), codes, self._style) + gap), Look.STRONG),
-            Part(cut(self._style.words(sentence), max(0, width - used - 1), own(self._style.signs.ellipsis))),
+            Part(trusted(f" {places}"), StyleRole.QUIET),
+            Part(trusted(numbers)),
+            Part(trusted(fitted(trusted(code), codes, self._style) + gap), StyleRole.STRONG),
+            Part(cut(self._style.words(sentence), max(0, width - used - 1), trusted(self._style.signs.ellipsis))),
         )
 
     def _sentence(self, found: ShownDiagnostic | None) -> str:
@@ -140,7 +142,7 @@ class ProblemLines:
         return self._style.spell(SafeText(described(found) + count))
 
     def _pending_line(self, width: int) -> Line:
-        sign = Part(own(self._style.signs.ellipsis[:1]), Look.PENDING)
+        sign = Part(trusted(self._style.signs.ellipsis[:1]), StyleRole.PENDING)
         number = "" if self._safe or self._pending is None else _number(self._pending.number)
         return self._columns(sign, "EOF", number, "open message", None, width)
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.reading.bodies import THOUGHT_KINDS
 from viewer.render.line import cells, plain_line
 from viewer.render.number_format import byte_size
-from viewer.render.sanitize import SafeText, normalize_newlines, safe
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.syntax.characters import EMOJI, TAGS
 
 LONGEST_RAW = 64 * 1024
@@ -36,13 +36,13 @@ def raw_lines(data: bytes, dialect: str, width: int, style: Style) -> Iterator[L
     if len(shown) < len(data):
         yield ()
         left = f"{style.signs.ellipsis} {len(data) - len(shown):,} more bytes"
-        yield (Part(own(left), Look.QUIET),)
+        yield (Part(trusted(left), StyleRole.QUIET),)
 
 
 def token_lines(data: bytes, start: int, dialect: str, style: Style) -> Iterator[Line]:
     """The control tokens of a message and the text between them, each with its offset in the input."""
     if dialect in _WITHOUT_TOKENS:
-        yield (Part(own("This format writes no control tokens."), Look.QUIET),)
+        yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
         return
     count = position = 0
     for match in _pattern(dialect).finditer(data[:LONGEST_RAW].decode("latin-1")):
@@ -54,18 +54,18 @@ def token_lines(data: bytes, start: int, dialect: str, style: Style) -> Iterator
             position = last
             count += 1
         if count >= MOST_TOKENS:
-            yield (Part(own(f"{style.signs.ellipsis} and more"), Look.QUIET),)
+            yield (Part(trusted(f"{style.signs.ellipsis} and more"), StyleRole.QUIET),)
             return
     yield from _between(start, position, len(data))
 
 
 def _between(start: int, first: int, last: int) -> Iterator[Line]:
     if last > first:
-        yield Part(own(f"{start + first:>9,}  "), Look.QUIET), Part(own(f"text {byte_size(last - first)}"))
+        yield Part(trusted(f"{start + first:>9,}  "), StyleRole.QUIET), Part(trusted(f"text {byte_size(last - first)}"))
 
 
 def _token_line(offset: int, token: str, style: Style) -> Line:
-    return Part(own(f"{offset:>9,}  "), Look.QUIET), Part(style.name(token), Look.MARKER)
+    return Part(trusted(f"{offset:>9,}  "), StyleRole.QUIET), Part(style.name(token), StyleRole.MARKER)
 
 
 def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
@@ -81,7 +81,7 @@ def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
 @cache
 def _pattern(dialect: str) -> re.Pattern[str]:
     """Tokens, and what is looked at beside them; where the dialect has escapes, a doubled `<` makes no token."""
-    known = DIALECTS.get(dialect)
+    known = FORMATS.get(dialect)
     if dialect in _WITHOUT_TOKENS:
         token = "(?P<token>(?!))"
     elif known is not None and known.escapes:
@@ -106,14 +106,14 @@ def _special(match: re.Match[str], style: Style) -> Iterator[Part]:
     found = match[0]
     match match.lastgroup:
         case "token":
-            yield Part(own(found), Look.MARKER)
+            yield Part(trusted(found), StyleRole.MARKER)
         case "literal":
             yield from _literal(match, style)
         case "broken":
-            yield Part(own("".join(f"\\x{ord(byte) - 0xDC00:02x}" for byte in found)), Look.BAD_SPAN)
+            yield Part(trusted("".join(f"\\x{ord(byte) - 0xDC00:02x}" for byte in found)), StyleRole.BAD_SPAN)
         case "tags":
             hidden = "".join(chr(ord(tag) - _FIRST_TAG) for tag in found)
-            yield Part(style.spell(safe(f"[tags: {hidden}]")), Look.NOTED_SPAN)
+            yield Part(style.spell(sanitize(f"[tags: {hidden}]")), StyleRole.NOTED_SPAN)
         case _:
             yield from _text(found, style)
 
@@ -122,15 +122,15 @@ def _literal(match: re.Match[str], style: Style) -> Iterator[Part]:
     """A literal block: its marks are tokens, what stands in it is not."""
     first, *last = _pieces(match)
     inside = match.string[first[1] : last[0][0] if last else match.end()]
-    yield Part(own("<|literal|>"), Look.MARKER)
+    yield Part(trusted("<|literal|>"), StyleRole.MARKER)
     yield from _text(inside, style)
     if last:
-        yield Part(own("<|endliteral|>"), Look.MARKER)
+        yield Part(trusted("<|endliteral|>"), StyleRole.MARKER)
 
 
 def _text(text: str, style: Style) -> Iterator[Part]:
     if text:
-        shown = safe(normalize_newlines(text).replace("\t", "␉"))
+        shown = sanitize(normalize_newlines(text).replace("\t", "␉"))
         yield Part(style.spell(shown))
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.render.letters import letter_of, look_of
-from viewer.render.style import Line, Look, Part, Style, own
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 
 class Letter(NamedTuple):
@@ -25,14 +25,14 @@ def letters_around(projection: Projection, rows: Rows, focus: int, room: int, st
 
 def strip_line(letters: list[Letter], focus: int, *, titled: bool) -> Line:
     """The letters as they are drawn."""
-    parts: list[Part] = [Part(own(" STRIP  "), Look.TITLE)] if titled else []
+    parts: list[Part] = [Part(trusted(" STRIP  "), StyleRole.TITLE)] if titled else []
     for letter in letters:
         if letter.number == focus:
-            parts += [Part(own("["), Look.FOCUS), letter.part, Part(own("]"), Look.FOCUS)]
+            parts += [Part(trusted("["), StyleRole.FOCUS), letter.part, Part(trusted("]"), StyleRole.FOCUS)]
         else:
             parts.append(letter.part)
     if titled and letters:
-        parts.append(Part(own(f"   one cell per message, cursor on #{focus}"), Look.QUIET))
+        parts.append(Part(trusted(f"   one cell per message, cursor on #{focus}"), StyleRole.QUIET))
     return tuple(parts)
 
 
@@ -82,4 +82,4 @@ def _part(projection: Projection, number: int, focus: int, style: Style) -> Part
     letter = letter_of(headline)
     if style.ascii and not letter.isascii():
         letter = "-"
-    return Part(own(letter), Look.STRONG if number == focus else look_of(headline))
+    return Part(trusted(letter), StyleRole.STRONG if number == focus else look_of(headline))

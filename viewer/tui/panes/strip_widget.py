@@ -8,8 +8,8 @@ from textual.strip import Strip
 
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
-from viewer.render.style import Part, Style, own
-from viewer.tui.bars.not_selectable import Unselected
+from viewer.render.style import Part, Style, trusted
+from viewer.tui.bars.not_selectable import NotSelectable
 from viewer.tui.panes.columns import length
 from viewer.tui.panes.strip import Letter, letter_at, letters_around, strip_line
 from viewer.tui.terminal.paint import Painter
@@ -19,7 +19,7 @@ _MOST = 60
 """Cells of letters beside a title."""
 
 
-class LetterStrip(Unselected):
+class MessageStrip(NotSelectable):
     """One line; with a title it begins at the left and says what it is, else it stands at the right edge."""
 
     DEFAULT_CSS = "LetterStrip { height: 1; width: 1fr; }"
@@ -61,7 +61,7 @@ class LetterStrip(Unselected):
         width = self.size.width
         line = strip_line(self._letters(width), self._focus, titled=self.titled)
         if not self.titled:
-            line = (Part(own(" " * max(0, width - length(line) - 1))), *line)
+            line = (Part(trusted(" " * max(0, width - length(line) - 1))), *line)
         return self.painter.strip(line if y == 0 else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:

@@ -7,19 +7,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from viewer.document.message_set import Chosen
+from viewer.document.message_set import MessageSet
 from viewer.document.projection import Projection
-from viewer.document.required_literal import text_in_all_matches
+from viewer.document.required_literal import required_literal
 from viewer.document.rows import RowKind, Rows
-from viewer.tui.search.hits import Hit, Hits
-from viewer.tui.search.matches import WINDOW, Asked, Found, Literal, Matcher, Window, linear, windows
-from viewer.tui.search.order import Known, Route, Skimmer
+from viewer.tui.search.hits import Match, Matches
+from viewer.tui.search.matches import WINDOW, Found, Literal, Matcher, MatchRequest, Window, linear, windows
+from viewer.tui.search.order import Known, SearchOrder, Skimmer
 from viewer.tui.search.pattern_runner import PatternRunner
 
 MOST_HITS = 1_000_000
 LONGEST_QUERY = 1000
 
-__all__ = ["Hit", "Hits", "Query", "Searcher"]
+__all__ = ["Match", "Matches", "Query", "Searcher"]
 
 _PATTERN_SIGNS = ("/", "re:")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
@@ -67,12 +67,12 @@ class Searcher:
         pattern_seconds: float = 2.0,
     ) -> None:
         self.query = query
-        self.hits = Hits(rows, most_hits, self._find_again)
+        self.hits = Matches(rows, most_hits, self._find_again)
         self._projection = projection
         self._rows = rows
         self._matcher = _matcher(query, pattern_seconds)
         skimmer = _skimmer(projection, rows, query)
-        self._route = Route(rows, start_row, skimmer)
+        self._route = SearchOrder(rows, start_row, skimmer)
         self._reading: Iterator[Window | None] = iter(())
         self._reading_row = -1
         self._asked: list[Window] = []
@@ -123,23 +123,23 @@ class Searcher:
         self._asked = [window if window.row < changed_row else window._replace(row=-1) for window in self._asked]
         self._route.resume(changed_row)
 
-    def next_from(self, number: int, offset: int = 0) -> Hit | None:
+    def next_from(self, number: int, offset: int = 0) -> Match | None:
         """The first hit that begins at or after this place of a message; after the last comes the first."""
         return self.next_from_row(self._rows.row_of(number), offset)
 
-    def previous_from(self, number: int, offset: int = 0) -> Hit | None:
+    def previous_from(self, number: int, offset: int = 0) -> Match | None:
         """The last hit that begins before this place of a message; before the first comes the last."""
         return self.previous_from_row(self._rows.row_of(number), offset)
 
-    def next_from_row(self, row: int, offset: int = 0) -> Hit | None:
+    def next_from_row(self, row: int, offset: int = 0) -> Match | None:
         """The first hit that begins at or after this place of a row; after the last comes the first."""
         return self.hits[self.hits.before(row, offset) % len(self.hits)] if self.hits else None
 
-    def previous_from_row(self, row: int, offset: int = 0) -> Hit | None:
+    def previous_from_row(self, row: int, offset: int = 0) -> Match | None:
         """The last hit that begins before this place of a row; before the first comes the last."""
         return self.hits[self.hits.before(row, offset) - 1] if self.hits else None
 
-    def after(self, hit: Hit, steps: int = 1) -> Hit | None:
+    def after(self, hit: Match, steps: int = 1) -> Match | None:
         """The hit so many after this one, or before it; round at the ends."""
         if not self.hits:
             return None
@@ -147,12 +147,12 @@ class Searcher:
         known = place < len(self.hits) and self.hits[place] == hit
         return self.hits[(place + steps - (0 if known or steps < 0 else 1)) % len(self.hits)]
 
-    def index_of(self, hit: Hit) -> int | None:
+    def index_of(self, hit: Match) -> int | None:
         """Its place among the hits, from 0 on; None when it is gone."""
         place = self.hits.before(hit.row, hit.start)
         return place if place < len(self.hits) and self.hits[place] == hit else None
 
-    def messages(self) -> Chosen:
+    def messages(self) -> MessageSet:
         """The messages with hits."""
         return self._rows.messages_in(self.hits.rows())
 
@@ -168,7 +168,7 @@ class Searcher:
     def _try_pattern(self) -> None:
         """Perhaps no row will be looked at; a wrong pattern must be told all the same."""
         self._asked = [Window(-1, 0, "", 0, True)]
-        self._matcher.ask([Asked("", 0, 0)])
+        self._matcher.ask([MatchRequest("", 0, 0)])
 
     def _ask(self, deadline: float) -> None:
         """Gather text until it is enough for one question, or it is time for the screen."""
@@ -184,7 +184,7 @@ class Searcher:
             size += len(window.text)
             if not window.final:
                 break
-        asked = [Asked(window.text, self._start_of(window), window.limit) for window in self._asked]
+        asked = [MatchRequest(window.text, self._start_of(window), window.limit) for window in self._asked]
         if asked:
             self._matcher.ask(asked)
 
@@ -227,7 +227,7 @@ class Searcher:
 
 
 def _skimmer(projection: Projection, rows: Rows, query: Query) -> Skimmer | None:
-    text = text_in_all_matches(query.text) if query.is_pattern else query.text
+    text = required_literal(query.text) if query.is_pattern else query.text
     return projection.skimmer(rows, text, query.ignores_case, is_all=not query.is_pattern) if text else None
 
 

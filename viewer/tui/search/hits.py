@@ -16,7 +16,7 @@ MANY = 4096
 """From so many hits on NumPy is worth its loading."""
 
 
-class Hit(NamedTuple):
+class Match(NamedTuple):
     """One match; offsets count code points of the text that the projection gives."""
 
     number: int
@@ -80,7 +80,7 @@ class _Column:
         del self.counted_rows[kept:], self.counts[kept:]
 
 
-class Hits(Sequence[Hit]):
+class Matches(Sequence[Match]):
     """All hits, in order, although the rows from the person's place on are searched first."""
 
     def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
@@ -100,10 +100,10 @@ class Hits(Sequence[Hit]):
         return len(self) + self._head.counted + self._tail.counted
 
     @overload
-    def __getitem__(self, index: int) -> Hit: ...
+    def __getitem__(self, index: int) -> Match: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Hit]: ...
-    def __getitem__(self, index: int | slice) -> Hit | list[Hit]:
+    def __getitem__(self, index: slice) -> list[Match]: ...
+    def __getitem__(self, index: int | slice) -> Match | list[Match]:
         """One hit, or several."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
@@ -111,17 +111,17 @@ class Hits(Sequence[Hit]):
         column = self._head if at < len(self._head) else self._tail
         at -= 0 if column is self._head else len(self._head)
         row = column.rows[at]
-        return Hit(self._rows.last_number(row), column.starts[at], column.ends[at], row)
+        return Match(self._rows.last_number(row), column.starts[at], column.ends[at], row)
 
     def before(self, row: int, start: int = 0) -> int:
         """How many hits begin before this place."""
         return self._head.before(row, start) + self._tail.before(row, start)
 
-    def in_row(self, row: int) -> list[Hit]:
+    def in_row(self, row: int) -> list[Match]:
         """The hits to be marked in one row."""
         if self._head.has_counted(row) or self._tail.has_counted(row):
             number = self._rows.last_number(row)
-            return [Hit(number, start, end, row) for start, end in self._find_again(row)]
+            return [Match(number, start, end, row) for start, end in self._find_again(row)]
         return self[self.before(row) : self.before(row + 1)]
 
     def rows(self) -> array[int]:

@@ -31,7 +31,7 @@ class Window(NamedTuple):
     """The last one of its row."""
 
 
-class Asked(NamedTuple):
+class MatchRequest(NamedTuple):
     """What is to be searched: matches begin from `start` on and before `limit`."""
 
     text: str
@@ -48,7 +48,7 @@ class Matcher(Protocol):
     def cut(self, text: str) -> tuple[str, int]:
         """What of a text to search before more of it has come, and where the next window begins."""
 
-    def ask(self, asked: list[Asked]) -> None:
+    def ask(self, asked: list[MatchRequest]) -> None:
         """Begin with these texts; only after the answer to the texts before."""
 
     def answer(self, seconds: float) -> list[Found] | None:
@@ -94,7 +94,7 @@ class Literal:
         """A match may begin in one window and end in the next."""
         return text, max(1, len(text) - len(self._text) + 1)
 
-    def ask(self, asked: list[Asked]) -> None:
+    def ask(self, asked: list[MatchRequest]) -> None:
         """Find them now."""
         self._found = [self._matches(*one) for one in asked]
 
@@ -135,7 +135,7 @@ class Linear:
         """At the end of a line."""
         return cut_at_line(text)
 
-    def ask(self, asked: list[Asked]) -> None:
+    def ask(self, asked: list[MatchRequest]) -> None:
         """Find them now."""
         self._found = [_spans(self._pattern.finditer(text, start), limit) for text, start, limit in asked]
 

@@ -15,7 +15,7 @@ AT_ONCE = 256
 """Rows that are taken at once where nothing is known of them."""
 
 
-class Stretch(Protocol):
+class Segment(Protocol):
     """What is known of some rows that follow one another; see `viewer/document/block_search.py`."""
 
     @property
@@ -38,7 +38,7 @@ class Stretch(Protocol):
 class Skimmer(Protocol):
     """Tells of many rows at once."""
 
-    def stretch(self, row: int, last: int) -> Stretch:
+    def stretch(self, row: int, last: int) -> Segment:
         """What is known of some rows from this one on, up to and without `last`; of one at least."""
 
     def forget(self) -> None:
@@ -53,7 +53,7 @@ class Known:
     starts: array[int]
 
 
-class Route:
+class SearchOrder:
     """What comes next: rows to look at, and matches that are known already, in the order of the rows."""
 
     def __init__(self, rows: Rows, start: int, skimmer: Skimmer | None) -> None:
@@ -116,7 +116,7 @@ class Route:
         self._tell(stretch, at, len(stretch.rows))
         return stretch.after
 
-    def _tell(self, stretch: Stretch, at: int, end: int) -> int:
+    def _tell(self, stretch: Segment, at: int, end: int) -> int:
         if at < end:
             self._next.append(Known(stretch.rows[at:end], stretch.starts[at:end]))
         return end

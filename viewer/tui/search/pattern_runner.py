@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from viewer.tui.search.matches import Asked, Found, cut_at_line
+from viewer.tui.search.matches import Found, MatchRequest, cut_at_line
 from viewer.tui.search.pattern_process import read_message, write_message
 
 SECONDS = 2.0
@@ -27,7 +27,7 @@ class PatternRunner:
         self.fault: str | None = None
         self._setup = [pattern, ignores_case]
         self._seconds = seconds
-        self._questions: SimpleQueue[list[Asked] | None] = SimpleQueue()
+        self._questions: SimpleQueue[list[MatchRequest] | None] = SimpleQueue()
         self._answers: SimpleQueue[list[Found] | str] = SimpleQueue()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
@@ -38,7 +38,7 @@ class PatternRunner:
         """At the end of a line."""
         return cut_at_line(text)
 
-    def ask(self, asked: list[Asked]) -> None:
+    def ask(self, asked: list[MatchRequest]) -> None:
         """Begin with these texts."""
         self._questions.put(asked)
         if self._thread is None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.sources.limits import Limits, parse_size
 from viewer.syntax.yaml_reader import LARGEST
 from viewer.tui.keys import check_keymap
@@ -43,7 +43,7 @@ def read_settings(path: Path | None = None, themes: Path | None = None) -> Setti
     except FileNotFoundError:
         return Settings(folder=folder)
     except (OSError, UnicodeDecodeError):
-        problem = f"{safe_line(tilde(path))} cannot be read as UTF-8 text; it is left out"
+        problem = f"{sanitize_line(tilde(path))} cannot be read as UTF-8 text; it is left out"
         return Settings(folder=folder, problems_found=(problem,))
     return _Reading(text, tilde(path), folder).settings()
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from viewer.errors import ViewerError
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.tui.settings.places import tilde
 
 TEMPLATE = """\
@@ -50,8 +50,8 @@ def begin_settings(path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise ViewerError(f"{safe_line(tilde(path))} is there already and is left as it is") from None
+        raise ViewerError(f"{sanitize_line(tilde(path))} is there already and is left as it is") from None
     except OSError as error:
-        raise ViewerError(f"{safe_line(tilde(path))} cannot be written: {error.strerror}") from None
+        raise ViewerError(f"{sanitize_line(tilde(path))} cannot be written: {error.strerror}") from None
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(TEMPLATE)

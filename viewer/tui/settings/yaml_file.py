@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.errors import ViewerError
 from viewer.reading.yaml_header import read_yaml
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
     import yaml
@@ -25,7 +25,7 @@ class YamlFile:
 
     def __init__(self, text: str, source: str) -> None:
         self._text = text.removeprefix("\ufeff")
-        self._source = safe_line(source)
+        self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
         """The file as nodes; it is read under caps before, so that nothing in it is deep or refers to itself."""
@@ -143,7 +143,7 @@ class PlainFile:
 
 def quoted(word: str) -> str:
     """A word of the file in quotes, short and safe."""
-    return f"'{safe_line(word, _LONGEST_QUOTE)}'"
+    return f"'{sanitize_line(word, _LONGEST_QUOTE)}'"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from textual.app import App
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.render.json_lines import item_line
-from viewer.render.sanitize import copied
+from viewer.render.sanitize import sanitize_copy
 from viewer.syntax.characters import TAGS, ZERO_WIDTH
 from viewer.tui.keys import DEBUG_ONLY
 from viewer.values import frozen
@@ -74,7 +74,7 @@ def forget(app: App[object]) -> None:
 
 def raw_copied(text: str) -> str:
     """A raw copy: what is invisible stays, since that is what it is looked at for."""
-    return _VISIBLE.sub(lambda found: copied(found[0]), text)
+    return _VISIBLE.sub(lambda found: sanitize_copy(found[0]), text)
 
 
 def _text(what: What, projection: Projection, number: int) -> str:
@@ -84,11 +84,11 @@ def _text(what: What, projection: Projection, number: int) -> str:
     if message is None:
         return ""
     if what is What.TEXT:
-        return copied(message.body)
+        return sanitize_copy(message.body)
     if what is What.JSON:
         return _json(message)
     if what is What.CALL_ID:
-        return copied(message.call_id or "")
+        return sanitize_copy(message.call_id or "")
     return _header(message)
 
 
@@ -112,7 +112,7 @@ def _header(message: ShownMessage) -> str:
         "time": message.time,
     }
     lines = (f"{key}: {value}" for key, value in values.items() if value)
-    return "\n".join(copied(line).replace("\n", " ") for line in lines)
+    return "\n".join(sanitize_copy(line).replace("\n", " ") for line in lines)
 
 
 def _copy_by_system(text: str) -> None:

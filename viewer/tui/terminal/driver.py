@@ -19,7 +19,7 @@ LOST = 128 + signal.SIGHUP
 """The exit code where the terminal is gone, whoever notices it first."""
 
 
-class LastingFile:
+class ResilientFile:
     """The way to the terminal: where nothing can be written any more, that is told once and the rest is dropped.
 
     The thread that writes would end with the first error, and its queue, which nobody empties, hold the program.
@@ -61,7 +61,7 @@ class Place(Enum):
     """The shell has the terminal."""
 
 
-def lasting(driver: type[Driver]) -> type[Driver]:
+def resilient(driver: type[Driver]) -> type[Driver]:
     """This driver, if it is one for terminals."""
     if not issubclass(driver, LinuxDriver):
         return driver
@@ -74,7 +74,7 @@ def lasting(driver: type[Driver]) -> type[Driver]:
         def __init__(self, *given: Any, **more: Any) -> None:
             super().__init__(*given, **more)
             file: IO[str] = sys.__stderr__ or io.StringIO()
-            self._file = LastingFile(file, self._lose)
+            self._file = ResilientFile(file, self._lose)
             self._loop: asyncio.AbstractEventLoop | None = None
 
         def start_application_mode(self) -> None:

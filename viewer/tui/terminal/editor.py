@@ -14,7 +14,7 @@ from threading import current_thread, main_thread
 from textual.app import App, SuspendNotSupported
 
 from viewer.model.visibility import Audience
-from viewer.render.sanitize import safe_line
+from viewer.render.sanitize import sanitize_line
 from viewer.tui.keys import DEBUG_ONLY
 
 NO_EDITOR = "no editor is set: put its name into $VISUAL or $EDITOR"
@@ -92,7 +92,7 @@ def _file_at(editor: str, path: str, line: int | None) -> list[str]:
 
 def _run(command: list[str]) -> str | None:
     """Nothing may be raised from here: the app would stay aside."""
-    name = safe_line(Path(command[0]).name, 40)
+    name = sanitize_line(Path(command[0]).name, 40)
     try:
         with _interrupts_for_the_editor():
             code = subprocess.run(command, check=False).returncode

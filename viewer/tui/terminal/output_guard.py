@@ -13,7 +13,7 @@ _DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0
 """What Textual draws of itself."""
 
 
-class Barrier(LineFilter):
+class OutputGuard(LineFilter):
     """Replaces control characters in every composited segment, and counts them: each is a fault of the program.
 
     Where the terminal knows ASCII alone, other characters become `?`: their bytes may be control characters there."""
@@ -32,7 +32,7 @@ class Barrier(LineFilter):
 
     def _harmless(self, segment: Segment) -> Segment:
         text, count = OBEYED.subn("\ufffd", segment.text)
-        Barrier.caught += count
+        OutputGuard.caught += count
         return Segment(text, segment.style, segment.control) if count else segment
 
 

@@ -9,21 +9,21 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from viewer.render.style import Line, Look, Part
+from viewer.render.style import Line, Part, StyleRole
 
 
 class Painter:
     """Draws lines in the colours of one theme."""
 
-    def __init__(self, styles: Mapping[Look, Style]) -> None:
+    def __init__(self, styles: Mapping[StyleRole, Style]) -> None:
         self._styles = dict(styles)
         self._plain = Style()
 
-    def use(self, styles: Mapping[Look, Style]) -> None:
+    def use(self, styles: Mapping[StyleRole, Style]) -> None:
         """Draw in the colours of another theme from now on."""
         self._styles = dict(styles)
 
-    def style(self, look: Look) -> Style:
+    def style(self, look: StyleRole) -> Style:
         """The colours of a look."""
         return self._styles.get(look, self._plain)
 

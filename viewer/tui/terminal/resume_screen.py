@@ -9,7 +9,7 @@ from textual.driver import Driver
 ENTER = "\x1b[?1049h"
 
 
-def in_place(driver: type[Driver], taken: Callable[[], None]) -> type[Driver]:
+def resume_screen(driver: type[Driver], taken: Callable[[], None]) -> type[Driver]:
     """This driver, which says so when it takes the terminal over; suspended and back, it enters the screen itself."""
 
     class InPlace(driver):  # type: ignore[misc, valid-type]

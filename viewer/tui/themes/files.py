@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.style import Style
 
-from viewer.render.style import Look
+from viewer.render.style import StyleRole
 from viewer.syntax.yaml_plain import read_plain
 from viewer.tui.settings.yaml_file import MistakeError, PlainFile, YamlFile, did_you_mean, quoted
 from viewer.values import frozen
@@ -26,7 +26,7 @@ _HUES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 ANSI = (*_HUES, *(f"bright-{hue}" for hue in _HUES))
 """The sixteen colours that a terminal has of its own, in their order."""
 
-_LOOKS = {look.value: look for look in Look}
+_LOOKS = {look.value: look for look in StyleRole}
 _KEYS = ("title", "dark", "like", "colors", "looks")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 
@@ -42,7 +42,7 @@ class ThemeFile:
     dark: bool | None
     like: str | None
     colors: Mapping[str, str]
-    looks: Mapping[Look, Style]
+    looks: Mapping[StyleRole, Style]
     like_place: str = ""
     """Where that other theme is named, as `file:line:column`."""
 

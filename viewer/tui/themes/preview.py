@@ -9,8 +9,8 @@ from rich.color import ColorSystem
 from rich.style import Style as RichStyle
 
 from viewer.render.line import cells, cut
-from viewer.render.sanitize import safe_line
-from viewer.render.style import Line, Look, Part, Printable, Style, own
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.tui.themes.files import DEFAULT
 from viewer.tui.themes.themes import ViewerTheme
 
@@ -26,7 +26,7 @@ def preview_lines(theme: ViewerTheme, style: Style) -> Iterator[Printable]:
         room = WIDTH
         drawn = []
         for part in line:
-            text = cut(part.text, max(room, 0), own(style.signs.ellipsis))
+            text = cut(part.text, max(room, 0), trusted(style.signs.ellipsis))
             room -= cells(text)
             drawn.append((page + theme.styles[part.look]).render(text, color_system=system))
         drawn.append(page.render(" " * max(room, 0), color_system=system))
@@ -51,7 +51,7 @@ def _sample(theme: ViewerTheme, style: Style) -> list[Line]:
     bar = f" {signs.gutter} "
     return [
         _line("title", f" {theme.name}   ", "safe-badge", "[SAFE]", "plain", " ", "debug-badge", "[DEBUG]",
-              "quiet", f"   {style.spell(safe_line(theme.title))}"),
+              "quiet", f"   {style.spell(sanitize_line(theme.title))}"),
         _line("user", f"{bar}USER ", "plain", "Is it warm in ", "match", "Tokyo", "plain", "? And in ",
               "this-match", "Osaka", "plain", "?"),
         _line("assistant", f"{bar}ASSISTANT ", "plain", "It is ", "strong", "**warm**", "plain", ", see ",
@@ -67,4 +67,4 @@ def _sample(theme: ViewerTheme, style: Style) -> list[Line]:
 
 def _line(*words: str) -> Line:
     """Looks by their names, each with the text that follows."""
-    return tuple(Part(own(text), Look(look)) for look, text in zip(words[::2], words[1::2], strict=True))
+    return tuple(Part(trusted(text), StyleRole(look)) for look, text in zip(words[::2], words[1::2], strict=True))

@@ -11,7 +11,7 @@ from textual.app import App
 from textual.binding import Binding, BindingsMap
 
 from viewer.render.style import Style
-from viewer.sources.watcher import FolderWake
+from viewer.sources.watcher import FolderWatcher
 from viewer.tui.keys import by_id
 from viewer.tui.main.parts import ThemeWanted
 from viewer.tui.settings.settings import Settings
@@ -124,7 +124,7 @@ class ThemedApp(App[int], inherit_bindings=False):
             self._watching.cancel()
 
     async def _watch(self, path: Path) -> None:
-        wake = FolderWake(str(path))
+        wake = FolderWatcher(str(path))
         seen = _stamps(self._files())
         try:
             while True:

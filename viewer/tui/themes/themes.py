@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 
-from viewer.render.sanitize import safe_line
-from viewer.render.style import Look
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import StyleRole
 from viewer.resources import bundled
 from viewer.syntax.yaml_reader import LARGEST
 from viewer.tui.settings.settings import DARK
@@ -36,7 +36,7 @@ class ViewerTheme:
     title: str
     dark: bool
     colors: Mapping[str, str]
-    styles: Mapping[Look, Style]
+    styles: Mapping[StyleRole, Style]
     files: tuple[Path, ...] = ()
     """Where it was read from, its own file first."""
     notice: str = ""
@@ -104,7 +104,7 @@ def _path(name: str, folders: Sequence[Path]) -> Path:
     path = theme_path(name, folders)
     if path is None:
         perhaps = did_you_mean(name, theme_names(folders))
-        raise UnknownThemeError(f"there is no theme '{safe_line(name, 60)}'{perhaps}")
+        raise UnknownThemeError(f"there is no theme '{sanitize_line(name, 60)}'{perhaps}")
     return path
 
 
@@ -113,7 +113,7 @@ def _read(path: Path) -> ThemeFile:
         with path.open("rb") as file:
             text = file.read(LARGEST + 1).decode("utf-8")
     except (OSError, UnicodeDecodeError):
-        raise ThemeError(f"{safe_line(str(path))} cannot be read as UTF-8 text") from None
+        raise ThemeError(f"{sanitize_line(str(path))} cannot be read as UTF-8 text") from None
     return read_theme(text, str(path))
 
 
@@ -121,7 +121,7 @@ def _complete(name: str, file: ThemeFile, path: Path, base: ViewerTheme) -> View
     """What the file says over what the other theme has."""
     return ViewerTheme(
         name,
-        safe_line(file.title or name),
+        sanitize_line(file.title or name),
         base.dark if file.dark is None else file.dark,
         {**base.colors, **file.colors},
         {**base.styles, **file.looks},

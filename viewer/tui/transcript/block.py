@@ -9,7 +9,7 @@ from dataclasses import field
 from viewer.render.layout import Row
 from viewer.render.markdown import Styled
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, own
+from viewer.render.style import Line, Part, StyleRole, trusted
 from viewer.values import frozen
 
 
@@ -58,7 +58,7 @@ class Block:
         return first + max(found - 1, 0)
 
 
-def styled_row(row: Row, look: Look, spans: Sequence[Styled]) -> list[Part]:
+def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]:
     """The parts of one row of a body; later spans lie over earlier ones. The spans are those that touch the row."""
     if not spans or not row.text:
         return [Part(row.text, look)]
@@ -69,11 +69,11 @@ def styled_row(row: Row, look: Look, spans: Sequence[Styled]) -> list[Part]:
     return list(_runs(row.text, looks))
 
 
-def _runs(text: SafeText, looks: Sequence[Look]) -> Iterable[Part]:
+def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
     start = 0
     for at in range(1, len(text) + 1):
         if at == len(text) or looks[at] is not looks[start]:
-            yield Part(own(text[start:at]), looks[start])
+            yield Part(trusted(text[start:at]), looks[start])
             start = at
 
 

@@ -9,14 +9,14 @@ from viewer.document.call_lists import ShownCalls
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import HiddenRun, Item, ShownDiagnostic, ShownMessage, ShownStray
-from viewer.formats import DIALECTS
+from viewer.formats import FORMATS
 from viewer.render.diagnostic import described
 from viewer.render.drawn_text import drawn_text
 from viewer.render.letters import is_call, look_of
 from viewer.render.line import cells
 from viewer.render.markdown import Styled
-from viewer.render.sanitize import SafeText, safe_line
-from viewer.render.style import UNICODE, Line, Look, Part, Signs, own
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.title import boundary_words
 from viewer.tui.transcript.block import Block, BlockLine
 from viewer.tui.transcript.body_layout import (
@@ -73,7 +73,7 @@ class BlockMaker:
     rows: Rows
     width: int
     facts: BlockFacts = field(default_factory=BlockFacts)
-    signs: Signs = UNICODE
+    signs: Glyphs = UNICODE
     wide: bool = True
     """There is room for space between messages and for whole headings."""
     raw: bool = False
@@ -121,15 +121,15 @@ class BlockMaker:
         lines = []
         for label in dict.fromkeys([*range(first, min(last, first + MOST_EMPTY)), last]):
             boundary = self.projection.boundary(self.rows, label)
-            words = own(f" {self.signs.dot} ").join(map(safe_line, boundary_words(boundary)))
-            parts = (Part(own(self.signs.heavy * 2 + " "), Look.RULE), Part(SafeText(words), Look.STRONG))
+            words = trusted(f" {self.signs.dot} ").join(map(sanitize_line, boundary_words(boundary)))
+            parts = (Part(trusted(self.signs.heavy * 2 + " "), StyleRole.RULE), Part(SafeText(words), StyleRole.STRONG))
             lines += [BlockLine(between(parts, [], self.width, self.signs)), *self._space()]
         return lines
 
     def _hidden(self, row: int, run: HiddenRun) -> Block:
         sign = self.signs.hidden
         lead = "   " if self.wide else "  "
-        lines = [BlockLine((Part(own(f"{lead}{sign} {run.count} hidden {sign}"), Look.QUIET),))]
+        lines = [BlockLine((Part(trusted(f"{lead}{sign} {run.count} hidden {sign}"), StyleRole.QUIET),))]
         lines += [BlockLine(line) for line in self._notes(row)]
         return Block(0, [*lines, *self._space()])
 
@@ -143,37 +143,37 @@ class BlockMaker:
         lines = [self._note(note) for note in found[:MOST_NOTES]]
         if len(found) > MOST_NOTES:
             more = f"{len(found) - MOST_NOTES} more ({self.facts.problems_key})"
-            lines.append((Part(own(f"   {self.signs.ellipsis} {more}"), Look.QUIET),))
+            lines.append((Part(trusted(f"   {self.signs.ellipsis} {more}"), StyleRole.QUIET),))
         return lines
 
     def _note(self, note: ShownDiagnostic) -> Line:
-        look = {"error": Look.ERROR, "warning": Look.WARNING}.get(note.severity, Look.INFO)
+        look = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}.get(note.severity, StyleRole.INFO)
         sign = self.signs.severity(note.severity)
-        mark = Part(own(f"{sign}   " if self.debug else f" {sign} " if self.wide else f"{sign} "), look)
+        mark = Part(trusted(f"{sign}   " if self.debug else f" {sign} " if self.wide else f"{sign} "), look)
         if not self.debug:
             said = f"{note.sentence} ({note.code})"
-            return between([mark, Part(own(said), look)], [], self.width, self.signs)
+            return between([mark, Part(trusted(said), look)], [], self.width, self.signs)
         place = f"{note.line}:{note.column}" if note.line is not None else ""
         reason = f"/{note.reason}" if note.reason else ""
-        head = [mark, Part(own(f"{note.code}{reason}  "), look), Part(own(described(note)), Look.QUIET)]
-        return between(head, [Part(own(place), Look.QUIET)], self.width, self.signs)
+        head = [mark, Part(trusted(f"{note.code}{reason}  "), look), Part(trusted(described(note)), StyleRole.QUIET)]
+        return between(head, [Part(trusted(place), StyleRole.QUIET)], self.width, self.signs)
 
     def _stray(self, row: int, stray: ShownStray) -> Block:
-        lead = Part(own(f"{self.signs.open_gutter}   "), Look.WARNING)
-        lines = [BlockLine((lead, Part(own("TEXT OUTSIDE ANY MESSAGE"), Look.WARNING)))]
+        lead = Part(trusted(f"{self.signs.open_gutter}   "), StyleRole.WARNING)
+        lines = [BlockLine((lead, Part(trusted("TEXT OUTSIDE ANY MESSAGE"), StyleRole.WARNING)))]
         request = LayoutRequest(stray.body, self.width - len(lead.text), False, False, False)
         if len(stray.body) > LONG:
             head = lay_out_head(request, SHORT_FOLD_TO)
-            lines += [*RowLines(head.rows, lead, Look.QUIET, []), self._left(head, lead)]
+            lines += [*RowLines(head.rows, lead, StyleRole.QUIET, []), self._left(head, lead)]
             return Block(0, [*lines, *self._space()], head.drawn.given)
         whole = lay_out_body(request)
-        lines += RowLines(whole.rows, lead, Look.QUIET, [])
+        lines += RowLines(whole.rows, lead, StyleRole.QUIET, [])
         return Block(0, [*folded(lines, True, None, lead, self._more), *self._space()], whole.drawn.given)
 
     def _left(self, head: Layout, lead: Part) -> BlockLine:
         """The line below the head of a body that is not laid out."""
         note = f"{self._more} {head.left:,} more character{'' if head.left == 1 else 's'}"
-        return BlockLine((lead, Part(own(note), Look.QUIET)), folds=True)
+        return BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)
 
     @property
     def _more(self) -> str:
@@ -193,31 +193,31 @@ class BlockMaker:
             return Block(number, Joined([*pieces, pending, self._space()]), drawn, len(before))
         lines = [line for piece in pieces for line in piece]
         if self.debug and message.ending == "open":
-            lines.append(BlockLine((lead, Part(own(f"{self.signs.ellipsis} pending"), Look.PENDING))))
+            lines.append(BlockLine((lead, Part(trusted(f"{self.signs.ellipsis} pending"), StyleRole.PENDING))))
         elif grows and lines[-1].row is not None and cells(lines[-1].row.text) < self.width - cells(lead.text):
             last = lines[-1]
-            lines[-1] = replace(last, parts=(*last.parts, Part(own(self.signs.gutter), Look.PENDING)))
+            lines[-1] = replace(last, parts=(*last.parts, Part(trusted(self.signs.gutter), StyleRole.PENDING)))
         elif grows:
-            lines.append(BlockLine((lead, Part(own(self.signs.gutter), Look.PENDING))))
+            lines.append(BlockLine((lead, Part(trusted(self.signs.gutter), StyleRole.PENDING))))
         return Block(number, [*lines, *self._space()], drawn, len(before))
 
     def _pending_line(self, lead: Part) -> BlockLine:
         words = f"{self.signs.ellipsis} pending" if self.debug else self.signs.gutter
-        return BlockLine((lead, Part(own(words), Look.PENDING)))
+        return BlockLine((lead, Part(trusted(words), StyleRole.PENDING)))
 
     def _lead(self, message: ShownMessage) -> Part:
         look = look_of(message)
         if self.debug:
-            return Part(own(self.signs.gutter + "   "), look)
-        return Part(own(f" {self.signs.gutter} " if self.wide else f"{self.signs.gutter} "), look)
+            return Part(trusted(self.signs.gutter + "   "), look)
+        return Part(trusted(f" {self.signs.gutter} " if self.wide else f"{self.signs.gutter} "), look)
 
     def _body(self, message: ShownMessage, lead: Part) -> tuple[str, Sequence[BlockLine]]:
         number = self.rows_number(message)
         width = self.width - cells(lead.text) - 1
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
-        trim = DIALECTS[self.projection.dialect_of(number)].display_trim
+        trim = FORMATS[self.projection.dialect_of(number)].display_trim
         markdown = self.facts.markdown and message.visible
-        look = Look.PLAIN if message.visible else look_of(message)
+        look = StyleRole.PLAIN if message.visible else look_of(message)
         is_raw = self.raw and self.debug
         request = LayoutRequest(self.projection.raw(number) if is_raw else message.body, width, json, markdown, trim)
         overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.hits(number)]
@@ -238,7 +238,7 @@ class BlockMaker:
         number: int,
         request: LayoutRequest,
         lead: Part,
-        look: Look,
+        look: StyleRole,
         overlays: Sequence[Styled],
         keep: int,
         unfolded: bool | None,
@@ -262,16 +262,18 @@ class BlockMaker:
 
     def _debug_head(self, message: ShownMessage, body: Sequence[BlockLine], lead: Part) -> list[BlockLine]:
         digits = max(2, len(str(self.projection.message_count)))
-        gutter = Part(own(self.signs.gutter), lead.look)
+        gutter = Part(trusted(self.signs.gutter), lead.look)
         links = [link(message.number, call, self.signs) for call in self.facts.calls.of(message.number)]
-        right = [part for said, _ in links for part in (Part(own("  ")), said)]
+        right = [part for said, _ in links for part in (Part(trusted("  ")), said)]
         target = links[0][1] if links else 0
         if not self.wide:
             return self._short_head(message, body, gutter, digits, right, target)
         head = [BlockLine(debug_head(message, self.width, gutter, self.signs, digits))]
         said = details(message, self.signs)
         if said or right:
-            head.append(BlockLine(between([lead, Part(said, Look.QUIET)], right, self.width, self.signs), link=target))
+            head.append(
+                BlockLine(between([lead, Part(said, StyleRole.QUIET)], right, self.width, self.signs), link=target)
+            )
         return head
 
     def _short_head(
@@ -302,7 +304,7 @@ class BlockMaker:
         if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
             return []
         space = self._space() if before >= 0 else []
-        lead = Part(own(" ")) if self.wide else Part(own(""))
+        lead = Part(trusted(" ")) if self.wide else Part(trusted(""))
         note = "live" if self.facts.live and self._is_last_turn(message) else ""
         line = rule(message.turn, message.time, self.width - len(lead.text), self.signs, note)
         return [BlockLine((lead, *line)), *(space if self.wide else [])]

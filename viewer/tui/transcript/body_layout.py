@@ -12,8 +12,8 @@ from typing import overload
 from viewer.render.drawn_text import BodyText, drawn_text
 from viewer.render.layout import Row, lay_out
 from viewer.render.markdown import Styled
-from viewer.render.sanitize import SafeText, safe
-from viewer.render.style import Look, Part
+from viewer.render.sanitize import SafeText, sanitize
+from viewer.render.style import Part, StyleRole
 from viewer.tui.transcript.block import BlockLine, styled_row
 from viewer.tui.transcript.body_lines import raw_text, trimmed
 from viewer.values import frozen
@@ -118,7 +118,7 @@ class GrowingLayout:
 
 def _plain(request: LayoutRequest, text: str) -> BodyText:
     if isinstance(request.body, bytes):
-        return BodyText(safe(text), [], None, text)
+        return BodyText(sanitize(text), [], None, text)
     return drawn_text(text, request.width, json=False, markdown=False, trim=False)
 
 
@@ -188,7 +188,7 @@ class Layouts:
 class RowLines(Sequence[BlockLine]):
     """The rows of a body as lines, each made when it is drawn."""
 
-    def __init__(self, rows: Sequence[Row], lead: Part, look: Look, layers: Sequence[Sequence[Styled]]) -> None:
+    def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
         self.rows = rows
         self._lead = lead
         self._look = look

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from viewer.render.drawn_text import BodyText
 from viewer.render.layout import Row, lay_out
 from viewer.render.markdown import Styled
-from viewer.render.sanitize import safe
-from viewer.render.style import Look, Part, own
+from viewer.render.sanitize import sanitize
+from viewer.render.style import Part, StyleRole, trusted
 from viewer.tui.transcript.block import BlockLine, Overlays, styled_row
 
 _MARKER = re.compile(r"<\|[a-z_]{1,32}\|>")
@@ -24,8 +24,8 @@ SHORT_FOLD_TO = 8
 def raw_text(data: bytes) -> BodyText:
     """The bytes of a message as text, control tokens marked."""
     given = data.decode("utf-8", "replace")
-    text = safe(given)
-    return BodyText(text, [Styled(*match.span(), Look.MARKER) for match in _MARKER.finditer(text)], None, given)
+    text = sanitize(given)
+    return BodyText(text, [Styled(*match.span(), StyleRole.MARKER) for match in _MARKER.finditer(text)], None, given)
 
 
 def trimmed(rows: list[Row], trim: bool) -> list[Row]:
@@ -36,7 +36,7 @@ def trimmed(rows: list[Row], trim: bool) -> list[Row]:
 
 
 def body_lines(
-    drawn: BodyText, width: int, lead: Part, look: Look, overlays: Sequence[Styled], trim: bool
+    drawn: BodyText, width: int, lead: Part, look: StyleRole, overlays: Sequence[Styled], trim: bool
 ) -> list[BlockLine]:
     """All lines of a body behind its lead."""
     over = Overlays(drawn.spans, sorted((drawn.moved(span) for span in overlays), key=lambda span: span[:2]))
@@ -61,4 +61,4 @@ def folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Par
         return lines
     rest = len(lines) - keep
     note = f"{more} {rest} more line{'s' if rest > 1 else ''}"
-    return [*lines[:keep], BlockLine((lead, Part(own(note), Look.QUIET)), folds=True)]
+    return [*lines[:keep], BlockLine((lead, Part(trusted(note), StyleRole.QUIET)), folds=True)]

@@ -13,7 +13,7 @@ from viewer.document.rows import RowKind, Rows
 from viewer.render.badge import BADGES, ROOMY, badge_room, state_room
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText
-from viewer.render.style import ASCII, UNICODE, Line, Look, Part, Style, own
+from viewer.render.style import ASCII, UNICODE, Line, Part, Style, StyleRole, trusted
 from viewer.tui.settings.settings import Settings
 from viewer.tui.transcript.block_cache import BlockFacts, BlockMaker
 from viewer.tui.transcript.row_problems import RowProblems
@@ -28,7 +28,7 @@ def first_page(
     """The lines of the screen, all but the last ones; `is_whole` says that nothing follows what has been read."""
     width, height = size
     is_roomy = width >= ROOMY
-    border: Line = (Part(own(style.signs.rule * width), Look.RULE),)
+    border: Line = (Part(trusted(style.signs.rule * width), StyleRole.RULE),)
     top = [_title(style.name(name), width, style), *([border] if is_roomy else [])]
     room = height - len(top) - (3 if is_roomy else 2)
     body = [_fitting(line, width, style) for line in islice(_lines(projection, width, style, settings, is_whole), room)]
@@ -38,10 +38,15 @@ def first_page(
 def _title(name: SafeText, width: int, style: Style) -> Line:
     """The name and the badge, each at its place."""
     room = max(width - state_room(width) - badge_room() - 1, 0)
-    shown = cut(name, max(room - 2, 0), own(style.signs.ellipsis))
+    shown = cut(name, max(room - 2, 0), trusted(style.signs.ellipsis))
     words = BADGES[False].lstrip()
     gap = room - 1 - cells(shown) + badge_room() - len(words)
-    return Part(own(" ")), Part(shown, Look.TITLE), Part(own(" " * gap)), Part(own(words), Look.SAFE_BADGE)
+    return (
+        Part(trusted(" ")),
+        Part(shown, StyleRole.TITLE),
+        Part(trusted(" " * gap)),
+        Part(trusted(words), StyleRole.SAFE_BADGE),
+    )
 
 
 def _lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:
@@ -66,7 +71,7 @@ def _fitting(line: Line, width: int, style: Style) -> Line:
     """No line is wider than the screen."""
     kept = []
     for part in line:
-        text = cut(part.text, width, own(style.signs.ellipsis))
+        text = cut(part.text, width, trusted(style.signs.ellipsis))
         width -= cells(text)
         kept.append(Part(text, part.look))
     return tuple(kept)

@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from viewer.document.rows import RowKind
 from viewer.render.sanitize import SafeText
-from viewer.render.style import Line, Look, Part, own
+from viewer.render.style import Line, Part, StyleRole, trusted
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
@@ -195,7 +195,7 @@ class TranscriptLines(PlainLines, can_focus=True):
 
     def _note_line(self, y: int) -> tuple[Part, ...]:
         """What is said where nothing is shown: below the rows, after an empty line."""
-        return (Part(self.notes[y - 1], Look.QUIET),) if 1 <= y <= len(self.notes) else ()
+        return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
 
     def _line_at(self, y: int) -> tuple[int, int, Block] | None:
         lines = self._lines_on_screen()
@@ -206,10 +206,10 @@ class TranscriptLines(PlainLines, can_focus=True):
             return content.parts
         first, *rest = content.parts
         if block.number in self.marks and line == block.first:
-            first = Part(own("◆" + first.text[1:]), Look.BOOKMARK)
+            first = Part(trusted("◆" + first.text[1:]), StyleRole.BOOKMARK)
         if block.number == self.focus_number:
-            return (Part(first.text, Look.FOCUS), *rest)
-        return (Part(first.text, Look.PARTNER), *rest) if block.number in self.partners else content.parts
+            return (Part(first.text, StyleRole.FOCUS), *rest)
+        return (Part(first.text, StyleRole.PARTNER), *rest) if block.number in self.partners else content.parts
 
     def _with_selection(self, strip: Strip, row: int, line: int) -> Strip:
         selection = self.text_selection

@@ -7,24 +7,24 @@ from collections.abc import Iterable
 from math import ceil
 
 from viewer.document.rows import Rows
-from viewer.render.style import UNICODE, Look, Part, Signs, own
+from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.row_problems import RowProblems
 
-_LOOKS = {"error": Look.ERROR, "warning": Look.WARNING}
-_RANK = {Look.ERROR: 3, Look.WARNING: 2, Look.MATCH: 1, Look.BOOKMARK: 1}
+_LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
+_RANK = {StyleRole.ERROR: 3, StyleRole.WARNING: 2, StyleRole.MATCH: 1, StyleRole.BOOKMARK: 1}
 
 
 class Minimap:
     """Marks by row, and the pieces of the bar for a height."""
 
     def __init__(self, painter: Painter) -> None:
-        self.signs: Signs = UNICODE
+        self.signs: Glyphs = UNICODE
         self._rows: list[int] = []
-        self._looks: list[Look] = []
+        self._looks: list[StyleRole] = []
         self._problems: RowProblems | None = None
 
-    def show(self, marks: Iterable[tuple[int, Look]], problems: RowProblems | None = None) -> None:
+    def show(self, marks: Iterable[tuple[int, StyleRole]], problems: RowProblems | None = None) -> None:
         """Marks as pairs of row and look, and where errors and warnings are."""
         self._problems = problems
         ordered = sorted(marks, key=lambda mark: mark[0])
@@ -40,13 +40,13 @@ class Minimap:
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
         look = self._worst(first, last)
         if look is not None:
-            return Part(own(self._sign(look)), look)
+            return Part(trusted(self._sign(look)), look)
         if rows is not None and self._has_boundary(rows, height, ceil(first), ceil(last)):
-            return Part(own(self.signs.heavy), Look.STRONG)
+            return Part(trusted(self.signs.heavy), StyleRole.STRONG)
         inside = top <= last and first < top + max(1.0, seen * count)
         if count and inside and seen < 1:
-            return Part(own("█" if self.signs is UNICODE else "#"), Look.QUIET)
-        return Part(own("│" if self.signs is UNICODE else "|"), Look.RULE)
+            return Part(trusted("█" if self.signs is UNICODE else "#"), StyleRole.QUIET)
+        return Part(trusted("│" if self.signs is UNICODE else "|"), StyleRole.RULE)
 
     def _has_boundary(self, rows: Rows, height: int, first: int, last: int) -> bool:
         """True if a transcript but the first one begins in these rows; of many transcripts no boundary is marked."""
@@ -54,7 +54,7 @@ class Minimap:
             return False
         return rows.transcript(max(first - 1, 0)) != rows.transcript(last - 1)
 
-    def _worst(self, first: float, last: float) -> Look | None:
+    def _worst(self, first: float, last: float) -> StyleRole | None:
         start = bisect_left(self._rows, first)
         end = bisect_left(self._rows, last)
         if end - start > 64:
@@ -65,9 +65,9 @@ class Minimap:
             found += [_LOOKS[worst]] if worst else []
         return max(found, key=lambda look: _RANK.get(look, 0)) if found else None
 
-    def _sign(self, look: Look) -> str:
-        if look in (Look.ERROR, Look.WARNING):
-            return self.signs.error if look is Look.ERROR else self.signs.warning
+    def _sign(self, look: StyleRole) -> str:
+        if look in (StyleRole.ERROR, StyleRole.WARNING):
+            return self.signs.error if look is StyleRole.ERROR else self.signs.warning
         if self.signs is not UNICODE:
             return "+"
-        return "◆" if look is Look.BOOKMARK else "•"
+        return "◆" if look is StyleRole.BOOKMARK else "•"

@@ -7,7 +7,7 @@ from textual.message import Message
 from textual.selection import Selection
 
 from viewer.document.rows import RowKind
-from viewer.render.sanitize import copied
+from viewer.render.sanitize import sanitize_copy
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.transcript.block import Block
 from viewer.tui.transcript.block_cache import BlockMaker
@@ -175,7 +175,7 @@ class Transcript(TranscriptLines):
         """The selected text, as it may be copied: bodies as they are, without gutters and without wrapping."""
         if self._maker is None:
             return None
-        return copied(selected_text(selection, self.block, self._count(), LINES_A_ROW)), "\n"
+        return sanitize_copy(selected_text(selection, self.block, self._count(), LINES_A_ROW)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the selection."""

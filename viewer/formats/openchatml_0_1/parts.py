@@ -96,7 +96,7 @@ class Frame:
 
     def add(self, data: bytes, at: int) -> None:
         """Bytes that belong to the current part."""
-        self._template.skip_messages(data)
+        self._template.skip(data)
         self._part.add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:

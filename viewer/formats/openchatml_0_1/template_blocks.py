@@ -69,7 +69,7 @@ class TemplateBlocks:
         """True inside a block."""
         return self._pair is not None
 
-    def skip_messages(self, data: bytes) -> None:
+    def skip(self, data: bytes) -> None:
         """Text of the current part."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)

@@ -49,7 +49,8 @@ class Words:
         words = f" to={self.recipient}" if self.recipient else ""
         words += f" intent={self.intent}" if self.intent else ""
         words += "".join(self.attributes)
-        channel = "".join(f"<|channel|>{one}" for one in (self.channel, self.second_channel) if one is not None)
+        channels = (self.channel, self.second_channel) if self.channel is not None else ()
+        channel = "".join(f"<|channel|>{one}" for one in channels if one is not None)
         order = channel + words if self.late and self.channel else words + channel
         return f"<|start|>{self.role}{order}{self.type}<|message|>x{self.stop}"
 
@@ -71,7 +72,7 @@ WORDS = st.builds(
 
 def may_be_shown(words: Words) -> bool:
     """Section 1: one of the rows matches, and nothing of "always hidden" applies."""
-    if words.second_channel is not None:
+    if words.second_channel is not None and words.channel is not None:
         return False
     intents = {words.intent, *re.findall(r"intent=(\S+)", "".join(words.attributes))} - {None}
     if intents & {"debug", "status"} or len(intents) > 1:

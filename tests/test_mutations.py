@@ -78,13 +78,13 @@ def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:
     """Rows of the tables of texts, and then all code points."""
     text = made[SAFE_TEXT]
     for given, shown, copy in TABLE:
-        yield text.safe(given) == shown or given
-        yield text.copied(given) == copy or given
+        yield text.sanitize(given) == shown or given
+        yield text.sanitize_copy(given) == copy or given
     for given, limit, line in LINES:
-        yield text.safe_line(given, limit) == line or given
+        yield text.sanitize_line(given, limit) == line or given
     for emoji in EMOJI:
-        yield (text.safe(f"a{emoji}b"), text.copied(emoji)) == (f"a{emoji}b", emoji) or emoji
-    marks = Counter(text.safe(EVERY)[::2])
+        yield (text.sanitize(f"a{emoji}b"), text.sanitize_copy(emoji)) == (f"a{emoji}b", emoji) or emoji
+    marks = Counter(text.sanitize(EVERY)[::2])
     yield {mark: marks[mark] for mark in MARKED} == MARKED or marks.most_common(8)
 
 
@@ -121,16 +121,16 @@ def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
     """Segments that are changed, and segments that are not."""
     module = made[BARRIER]
     for given, ascii_only, expected, caught in SEGMENTS:
-        barrier = module.Barrier(ascii_only)
-        module.Barrier.caught = 0
+        barrier = module.OutputGuard(ascii_only)
+        module.OutputGuard.caught = 0
         segments = barrier.apply([Segment("x"), Segment(given)], Color(0, 0, 0))
-        yield ("".join(part.text for part in segments), module.Barrier.caught) == (f"x{expected}", caught) or given
+        yield ("".join(part.text for part in segments), module.OutputGuard.caught) == (f"x{expected}", caught) or given
 
 
 def wrong_in_net(made: dict[str, ModuleType]) -> Iterator[object]:
     """The same texts before the app is loaded, which draws its own lines in ASCII there; and what the barrier makes."""
     for given, ascii_only, expected, _ in SEGMENTS:
-        shown = made[NET].netted(given, ascii_only)
+        shown = made[NET].strip_controls(given, ascii_only)
         yield shown == (expected if "█" not in given or not ascii_only else "? ?? ???") or given
     yield from wrong_in_barrier(made)
 

@@ -86,4 +86,4 @@ class OnePane(App[None]):
     def on_outline_chosen(self, event: Message) -> None:
         self.heard.append(event)
 
-    on_inspector_followed = on_problems_chosen = on_calls_chosen = on_letter_strip_chosen = on_outline_chosen
+    on_inspector_followed = on_problems_chosen = on_calls_chosen = on_message_strip_chosen = on_outline_chosen

@@ -149,7 +149,7 @@ def test_which_theme_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_in_the_readers_of_settings_knows_of_revealing() -> None:
-    for name in ("settings.py", "settings_file.py"):
-        text = (ROOT / "viewer" / "tui" / name).read_text("utf-8")
+    for name in ("settings.py", "file.py", "template.py"):
+        text = (ROOT / "viewer" / "tui" / "settings" / name).read_text("utf-8")
         assert "Reveal" not in text
         assert "DisplayState" not in text

@@ -37,6 +37,9 @@ class Rule:
     reasons: dict[str, str] = field(default_factory=dict)
     """The text of each reason."""
 
+    def __hash__(self) -> int:
+        return hash(self.code)
+
     @property
     def severity(self) -> Severity:
         """Severity, from the first letter of the code."""

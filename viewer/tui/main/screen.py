@@ -176,7 +176,7 @@ class MainScreen(Moving, Following, Sizing, Exporting):
     def on_calls_chosen(self, event: Calls.Chosen) -> None:
         self._show_message(event.number)
 
-    def on_letter_strip_chosen(self, event: MessageStrip.Chosen) -> None:
+    def on_message_strip_chosen(self, event: MessageStrip.Chosen) -> None:
         self._show_message(event.number)
 
     def on_problems_chosen(self, event: Problems.Chosen) -> None:

@@ -81,7 +81,7 @@ def test_its_exit_codes_are_those_of_the_code() -> None:
 
 
 def test_it_names_every_key() -> None:
-    keys = README[README.index("## Keys of the viewer") : README.index("All of them: `?`")]
+    keys = README[README.index("## Keys of the viewer") : README.index("Press `?` in the viewer")]
     named = set(re.split(r"[\s·|`]+", keys)) | {"|"}
     wanted = {action.shown_keys[0].removeprefix("y ") for action in ACTIONS if action.shown_keys}
     assert wanted - named == {"ctrl+z", "ctrl+c"}, "these two do what they do everywhere"

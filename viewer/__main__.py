@@ -1,4 +1,4 @@
-"""`python -m viewer` is `ocmlview`."""
+"""Run `python -m viewer` as `ocmlview`."""
 
 from viewer.cli import main
 

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all: beside its place, synced to the disk, then renamed."""
+"""Atomic write of a file: written to a temporary file in its folder, synced to disk, then renamed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from viewer.errors import ViewerError
 
 
 class OutputExistsError(ViewerError):
-    """There is a file of this name, and nobody said that it may go."""
+    """A file with this name exists, and the caller did not allow replacing it."""
 
 
 class AtomicFile:
-    """Used with `with`: on leaving without an exception the file is there, otherwise nothing is.
+    """Context manager: the file appears on leaving without an exception; otherwise nothing remains.
 
-    Devices and pipes are written to as they are. A `private` file can be read by its owner alone."""
+    Devices and pipes are written directly. Only the owner can read a `private` file."""
 
     def __init__(
         self, path: Path, *, overwrite: bool = False, private: bool = False, never: Path | None = None
@@ -31,7 +31,7 @@ class AtomicFile:
         self._overwrite = overwrite
         self._private = private
         self._never = never
-        """A file that must not be replaced, whatever was said: the input."""
+        """A file that is never replaced, even with `overwrite`: the input."""
         self._beside: Path | None = None
         self._file: IO[bytes] | None = None
 
@@ -43,12 +43,12 @@ class AtomicFile:
         except OSError as error:
             raise self._refusal(error) from None
         finally:
-            if not is_open:  # a signal may be why
+            if not is_open:  # possibly because of a signal
                 self._discard()
         return self
 
     def write(self, text: str) -> None:
-        """Some more text, as UTF-8."""
+        """Write text as UTF-8."""
         assert self._file is not None
         data = text.encode("utf-8", "replace")
         try:
@@ -58,7 +58,7 @@ class AtomicFile:
         self.size += len(data)
 
     def sync(self) -> None:
-        """Have what was written on the disk; leaving does it too, but then whoever leaves waits for it."""
+        """Sync the written text to disk. Leaving does this too, but then the caller waits for it."""
         assert self._file is not None
         try:
             self._file.flush()
@@ -79,7 +79,7 @@ class AtomicFile:
             try:
                 self._discard()
             finally:
-                self._discard()  # what a signal cut short
+                self._discard()  # if a signal interrupted the first call
 
     def _open(self) -> None:
         target = self.path
@@ -95,14 +95,14 @@ class AtomicFile:
                 raise OutputExistsError(f"{target} is there already: use --force to replace it")
         self.path = target.resolve()
         beside = self.path.parent / f".export-{secrets.token_hex(8)}"
-        self._beside = beside  # before it is there: a signal can come as soon as it is
+        self._beside = beside  # set before it exists: a signal can arrive as soon as it does
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = os.fdopen(descriptor, "wb")
         if not self._private:
             os.fchmod(descriptor, 0o666 & ~_umask())
 
     def _settle(self) -> None:
-        """What was written reaches the disk, and the file its name."""
+        """Sync the written text to disk and rename the file."""
         assert self._file is not None
         self._file.flush()
         if self._beside is None:
@@ -115,25 +115,25 @@ class AtomicFile:
         _sync_folder(self.path.parent)
 
     def _take_name(self, beside: Path) -> None:
-        """Give it its name, unless someone else has taken that in the meantime."""
+        """Rename the file, unless its name was taken in the meantime."""
         try:
             self.path.hardlink_to(beside)
         except FileExistsError:
             raise OutputExistsError(f"{self.path} is there already: use --force to replace it") from None
-        except OSError:  # a file system without links
+        except OSError:  # a file system without hard links
             if self.path.exists():
                 raise OutputExistsError(f"{self.path} is there already: use --force to replace it") from None
             beside.replace(self.path)
 
     def _discard(self) -> None:
-        """Close, and leave nothing beside the file."""
+        """Close the file and remove the temporary one."""
         if self._beside is not None:
-            with suppress(OSError):  # not there, nor its folder; or a folder that lets nothing go
+            with suppress(OSError):  # file or folder missing, or a folder that allows no removal
                 self._beside.unlink()
             self._beside = None
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # a full disk is told by the write or the sync before
+            with suppress(OSError):  # the write or the sync before has reported a full disk
                 file.close()
 
     def _refusal(self, error: OSError) -> ViewerError:
@@ -141,14 +141,14 @@ class AtomicFile:
 
 
 def _umask() -> int:
-    """What the person takes away from the mode of new files."""
+    """The umask: the bits removed from the mode of new files."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name survives a power cut too, where the system can promise that."""
+    """Sync the folder so that the new name survives a power failure, if the system guarantees that."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -1,4 +1,4 @@
-"""Memory that is given up: words of headers that functions remember, and room that growing columns left behind."""
+"""Caches of bounded size that can be cleared together, and the release of free memory to the system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FORGETTING: list[Callable[[], None]] = []
 
 
 def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
-    """Remember what the function made of so many different things, until `forget`."""
+    """Cache the results of a function for `most` different arguments until `clear_caches`."""
 
     def wrap(function: Callable[Given, Made]) -> Callable[Given, Made]:
         remembered = lru_cache(maxsize=most)(function)
@@ -24,14 +24,14 @@ def bounded_cache(most: int) -> Callable[[Callable[Given, Made]], Callable[Given
 
 
 def clear_caches() -> None:
-    """Drop all that is remembered: what has been read stands in the index alone."""
+    """Clear all caches: results that were read are in the index."""
     for clear in _FORGETTING:
         clear()
 
 
 def give_back() -> None:
-    """Let the system have the memory that is free: half of what a big index took while its columns grew."""
-    import ctypes  # where there is a big index, NumPy has loaded it
+    """Return free memory to the system: growing columns leave half the size of a large index behind."""
+    import ctypes  # for a large index, NumPy has loaded it already
 
     try:
         trim = ctypes.CDLL(None).malloc_trim

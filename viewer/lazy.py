@@ -1,4 +1,5 @@
-"""Regular expressions that few inputs need, compiled when they are first used: compiling costs more than using them."""
+"""Lazy regular expressions: compiled on first use, because compiling costs more than using them and few inputs need
+them."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from typing import Any, AnyStr, cast
 
 
 def lazy_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`, but not yet."""
+    """Like `re.compile`, but deferred."""
     return cast("re.Pattern[AnyStr]", _Uncompiled(pattern, flags))
 
 
 class _Uncompiled:
-    """Becomes the compiled pattern, method by method, as its methods are asked for."""
+    """Placeholder for a compiled pattern that copies its methods on first access."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._given = pattern, flags

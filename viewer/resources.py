@@ -1,4 +1,4 @@
-"""Where the files that come with the program are: `samples` and `themes`, in the package or beside it in a checkout."""
+"""Bundled files: `samples` and `themes`, in the package or next to it in a checkout."""
 
 from __future__ import annotations
 

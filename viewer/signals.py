@@ -1,4 +1,4 @@
-"""Signals that end the process, and a guard that restores the terminal before one of them does."""
+"""Signals that end the process, and a guard that restores the terminal first."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ RESTORE = (
 
 
 def handled_signals() -> list[int]:
-    """The fatal signals that the parent process did not set to be ignored."""
+    """The fatal signals that the parent process did not ignore."""
     return [number for number in FATAL if signal.getsignal(number) != signal.SIG_IGN]
 
 
 @contextmanager
 def interrupt_at_once() -> Iterator[None]:
-    """Let ctrl+c end the process like any other signal, unless a command has files to remove.
+    """Let Ctrl-C end the process like any other signal, unless a command has files to remove.
 
     While modules are imported, Python can turn a KeyboardInterrupt into another exception.
     """
@@ -57,13 +57,13 @@ def interrupt_at_once() -> Iterator[None]:
 
 
 class TerminalGuard:
-    """While it is entered, a fatal signal ends the app in order; if it cannot, the terminal is restored at once."""
+    """Context manager: a fatal signal ends the app in order. If it cannot, the terminal is restored at once."""
 
     def __init__(self) -> None:
         self.is_taken = False
         """True while the screen belongs to the app."""
         self.end_app: Callable[[int], object] | None = None
-        """Asks the running app to end with an exit code; None while none runs."""
+        """Asks the running app to end with an exit code; None if no app runs."""
         self._has_asked = False
         self._before: dict[int, signal._HANDLER] = {}
         self._attributes: list[Any] | None = None
@@ -99,7 +99,7 @@ class TerminalGuard:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         with suppress(OSError):  # there may be no terminal anymore
             terminal = os.dup(2)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the thread that writes frames cannot write another one
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # so that the writer thread cannot write another frame
             os.write(terminal, RESTORE.encode("ascii"))
         if self._attributes is not None:
             with suppress(termios.error):

@@ -1,7 +1,7 @@
-"""Classes of values, as `dataclass(slots=True)` makes them, but at a fortieth of its cost when the program starts.
+"""Value classes like those of `dataclass(slots=True)`, at a fortieth of its cost at startup.
 
-What all such classes have in common is written once, and `__init__` is made when a class is first called. `fields`,
-`replace` and `asdict` of `dataclasses` take these values as their own.
+The methods that all classes share are written once, and `__init__` is generated on the first call of a class. `fields`,
+`replace` and `asdict` of `dataclasses` accept these values.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ Made = TypeVar("Made")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(plain: type[Made]) -> type[Made]:
-    """Frozen: equal and hashed by what it holds."""
+    """Make a frozen value class: equality and hash by content."""
     return _made(plain, _COMMON | _FROZEN)
 
 
 @dataclass_transform(field_specifiers=(field,))
 def mutable(plain: type[Made]) -> type[Made]:
-    """Not frozen: equal by what it holds, and without a hash."""
+    """Make a mutable value class: equality by content, no hash."""
     return _made(plain, _COMMON | {"__hash__": None})
 
 
 def _made(plain: type[Made], methods: dict[str, Any]) -> type[Made]:
-    """The class with slots for its attributes, and the methods that it has not written itself."""
+    """Build the class with slots for its attributes, and the methods it does not define itself."""
     names = tuple(plain.__annotations__)
     body = {name: member for name, member in vars(plain).items() if name not in ("__dict__", "__weakref__")}
     defaults = {name: body.pop(name) for name in names if name in body}
@@ -51,7 +51,7 @@ def _made(plain: type[Made], methods: dict[str, Any]) -> type[Made]:
 
 
 def _unmade(made: Callable[[], type], defaults: dict[str, Any], is_frozen: bool) -> Callable[..., None]:
-    """What stands for `__init__` until the first call of the class."""
+    """The placeholder for `__init__` until the first call of the class."""
 
     def make_and_call(self: object, *given: object, **named: object) -> None:
         init = _init(made(), defaults, is_frozen)
@@ -62,7 +62,7 @@ def _unmade(made: Callable[[], type], defaults: dict[str, Any], is_frozen: bool)
 
 
 def _init(made: type, defaults: dict[str, Any], is_frozen: bool) -> Callable[..., None]:
-    """`__init__` in full."""
+    """Generate the real `__init__`."""
     names: tuple[str, ...] = made.__match_args__  # type: ignore[attr-defined]
     known: dict[str, Any] = {"_MISSING": MISSING}
     given, lines = [], []
@@ -87,7 +87,7 @@ def _init(made: type, defaults: dict[str, Any], is_frozen: bool) -> Callable[...
 
 
 class _Fields:
-    """The fields as `dataclasses` knows them, made when one of its functions asks."""
+    """The fields as `dataclasses` expects them, built on first access."""
 
     def __init__(self, defaults: dict[str, Any]) -> None:
         self._defaults = defaults

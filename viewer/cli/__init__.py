@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """One row of the list of commands; the module is imported when the command is used."""
+    """One row of the list of commands; the module is imported on first use."""
 
     module: str
-    """It has the click command as `command`."""
+    """A module with the click command as `command`."""
     help: str
 
 
@@ -44,13 +44,13 @@ COMMANDS = {
 }
 
 _COLLECTOR = (20_000, 10, 10)
-"""Loading modules makes many objects and no garbage; what is left at the end is not looked through at all."""
+"""Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
 _EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 70 bug."
 
 
 def main() -> NoReturn:
-    """The command `ocmlview`."""
+    """Entry point of the command `ocmlview`."""
     gc.set_threshold(*_COLLECTOR)
     _disable_core_dumps()
     _occupy_standard_descriptors()
@@ -60,15 +60,15 @@ def main() -> NoReturn:
 
 
 def _disable_core_dumps() -> None:
-    """A core dump would hold text of the transcript, hidden messages included."""
-    with suppress(ImportError, OSError, ValueError):  # where the system has no such limit
+    """Disable core dumps: they would contain transcript text, including hidden messages."""
+    with suppress(ImportError, OSError, ValueError):  # systems without this limit
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _occupy_standard_descriptors() -> None:
-    """Open the null device on a standard descriptor that is closed, so that no file gets its number."""
+    """Open the null device on closed standard descriptors, so that no file gets their numbers."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -82,7 +82,7 @@ def run(arguments: list[str]) -> int:
 
 
 class _Program(click.Group):
-    """The commands of the list, each loaded when it is needed; what is no command is a file to view."""
+    """The listed commands, each loaded on demand; any other argument is a file to view."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and not args:
@@ -110,7 +110,7 @@ class _Program(click.Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """The first word: a command, an option of this program or of the viewer, or else a file to view."""
+        """Complete the first word: a command, an option of the program or of the viewer, or a file to view."""
         from click.shell_completion import CompletionItem
 
         from viewer.cli.completing import beginning
@@ -165,7 +165,7 @@ def _configured_limits() -> Limits:
 
 
 def _suggest_command(arguments: list[str]) -> None:
-    """A single word that is no file but looks like a command is a slip of the hand."""
+    """Suggest a command for a single word that is not a file but looks like a command."""
     if not arguments or arguments[0].startswith("-") or os.path.exists(arguments[0]):  # noqa: PTH110 (never raises)
         return
     from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""`ocmlview check`: everything that is wrong with transcripts, for people, programs and code scanning."""
+"""`ocmlview check`: report all problems of transcripts, for people, programs and code scanning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """The files as they are read, and the sums of what was found in them."""
+    """Iterates over the findings of all files and sums them up."""
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
@@ -56,12 +56,12 @@ class Report:
         self.transcripts += document.transcript_count
 
     def take_more(self) -> Iterator[tuple[str, str, int]]:
-        """File, code, and count of the diagnostics that are not listed, once each."""
+        """File, code, and count of the unlisted diagnostics, once each."""
         more, self.more = self.more, []
         return iter(more)
 
     def code(self, strict: bool) -> int:
-        """Whether anything counts."""
+        """The exit code for the findings."""
         return _code(self.errors, self.warnings, strict)
 
 
@@ -140,7 +140,7 @@ def command(
 
 
 def _shows_source(revealed: Audience) -> bool:
-    """Whether the lines in question are quoted; the person is told."""
+    """True if source lines are quoted; report that to the user."""
     with_source = revealed.reveals(Reveal.ALL)
     if with_source:
         say("DEBUG view: what follows quotes the transcript.")
@@ -159,7 +159,7 @@ def _follow(
     require_messages: bool,
     exit_zero: bool,
 ) -> int:
-    from viewer.cli.check_live import LiveReport  # only who follows needs it
+    from viewer.cli.check_live import LiveReport  # needed only for following
     from viewer.cli.following import follow
 
     if form in ("sarif", "junit"):

@@ -1,4 +1,4 @@
-"""`ocmlview check -f`: diagnostics as they are found, and the sums when the following ends."""
+"""`ocmlview check -f`: report diagnostics as they are found, and the sums at the end."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Lines = Callable[[LiveDocument, Finding], Iterator[Printable]]
 
 
 class LiveReport:
-    """Prints each diagnostic once, when it is found, and counts. A reading that began under a wrong format does not
-    count; what was found before a file was rewritten or replaced does."""
+    """Prints each diagnostic once, when it is found, and counts. A reading that began in a wrong format does not count;
+    findings from before a file was rewritten or replaced do."""
 
     def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:
         self._output = output
@@ -28,7 +28,7 @@ class LiveReport:
         self._most_per_code = most_per_code
         self._document: LiveDocument | None = None
         self._before = (0, 0, 0, 0)
-        """Errors, warnings, messages and transcripts of the readings that are over."""
+        """Errors, warnings, messages and transcripts of earlier readings."""
         self._now = (0, 0, 0, 0)
         self.has_told = False
 
@@ -39,28 +39,27 @@ class LiveReport:
 
     @property
     def errors(self) -> int:
-        """How many errors were found."""
+        """The number of errors."""
         return self._sums[0]
 
     @property
     def warnings(self) -> int:
-        """How many warnings were found."""
+        """The number of warnings."""
         return self._sums[1]
 
     @property
     def messages(self) -> int:
-        """How many messages were read."""
+        """The number of messages read."""
         return self._sums[2]
 
     def begin(self, document: LiveDocument) -> None:
-        """A reading begins."""
         self._before, self._now = self._sums, (0, 0, 0, 0)
         self._document = document
         document.keep_per_code(self._most_per_code)
         self.has_told = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """A line for programs, and one on standard error."""
+        """Print a line for programs, and one on standard error."""
         if reason is Reason.DETECTED:
             self._now = (0, 0, 0, 0)
         if self._form == "json":
@@ -68,7 +67,7 @@ class LiveReport:
         complain(f"{name}: {reason.sentence}")
 
     def grow(self) -> None:
-        """What was found since the last time."""
+        """Print the diagnostics found since the last call."""
         document = self._document
         assert document
         new = document.new_findings()
@@ -78,10 +77,9 @@ class LiveReport:
         self.has_told = self.has_told or bool(new)
 
     def rest(self) -> None:
-        """Everything has been told."""
+        """Do nothing: everything is printed already."""
 
     def stalled(self, document: LiveDocument) -> None:
-        """An open message does not go on."""
         number, seconds = document.open_number or 0, document.stalled_for
         if self._form == "json":
             self._output.write([stalled_line(number, seconds)])
@@ -89,7 +87,7 @@ class LiveReport:
             complain(f"{document.name}: message {number} is stalled, nothing has come for {seconds:.0f} s")
 
     def end(self) -> None:
-        """What was found at the end, and how much of it was not listed."""
+        """Print the diagnostics found at the end, and the counts of unlisted ones."""
         self.grow()
         assert self._document
         for code, count in self._document.more_findings.items():
@@ -101,7 +99,7 @@ class LiveReport:
                 self._output.write_styled([(Part(trusted(more_words(code, count))),)])
 
     def sum_up(self) -> None:
-        """The last line."""
+        """Print the last line."""
         errors, warnings, messages, transcripts = self._sums
         if self._form == "json":
             self._output.write([summary_line(errors, warnings, messages, transcripts)])

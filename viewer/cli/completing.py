@@ -1,4 +1,4 @@
-"""What a shell completes: files, and the names of dialects, themes, codes and of what can be revealed."""
+"""Shell completion of values: files, formats, themes, codes and reveal names."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 def files(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """The shell completes them itself: it knows how names are quoted, and what stands for the home folder."""
+    """Leave files to the shell: it knows how to quote names and expand the home folder."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
 
 
 def dialects(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """What --format takes."""
+    """Complete the values of --format."""
     from viewer.formats import FORMATS
 
     return beginning(incomplete, ((name, FORMATS.title(name)) for name in FORMATS))
 
 
 def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """The themes of the program and those of the person."""
+    """Complete bundled and user themes."""
     from viewer.tui.settings.places import themes_folder
     from viewer.tui.themes.places import theme_names
 
@@ -37,7 +37,7 @@ def themes(context: Context, parameter: Parameter, incomplete: str) -> Completio
 
 
 def codes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
-    """The codes of diagnostics, in any case of letters."""
+    """Complete diagnostic codes, ignoring case."""
     from viewer.model.diagnostic import fill_in
     from viewer.rules import RULES
 
@@ -45,7 +45,7 @@ def codes(context: Context, parameter: Parameter, incomplete: str) -> Completion
 
 
 def parts_of(names: Iterable[str]) -> Complete:
-    """Lists such as `analysis,tool`: the last part is completed, by a name that is not in the list yet."""
+    """Complete lists such as `analysis,tool`: the last part, with a name that is not in the list yet."""
     known = tuple(names)
 
     def complete(context: Context, parameter: Parameter, incomplete: str) -> Completions:
@@ -59,7 +59,7 @@ def parts_of(names: Iterable[str]) -> Complete:
 
 
 def beginning(incomplete: str, entries: Iterable[tuple[str, str]]) -> Completions:
-    """The entries that begin with what was typed, each with its help."""
+    """The entries that begin with the typed text, each with its help."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(name, help=help or None) for name, help in entries if name.startswith(incomplete)]

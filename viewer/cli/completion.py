@@ -1,4 +1,4 @@
-"""`ocmlview completion SHELL`: the lines that teach a shell to complete commands, options, files and names."""
+"""`ocmlview completion SHELL`: print the shell completion script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viewer.cli.exits import FINE
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_OCMLVIEW_COMPLETE"
-"""Through it the shell asks the program."""
+"""Through this variable the shell requests completions."""
 
 
 @click.command("completion", short_help="Teach a shell to complete.")
@@ -29,5 +29,5 @@ def command(context: click.Context, shell: str) -> int:
 
 
 def _whole_values(lines: str) -> str:
-    """fish: what is completed may hold commas (`--reveal analysis,tool`) and is split from its kind at the first."""
+    """Split fish completions at the first comma only: values may contain commas (`--reveal analysis,tool`)."""
     return lines.replace('string split "," ', 'string split --max 1 "," ')

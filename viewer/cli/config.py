@@ -1,4 +1,4 @@
-"""`ocmlview config`: where the settings are, what is in force, and who said so."""
+"""`ocmlview config`: show the settings in effect, their files and their origins."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
 
 
 def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Every setting, its value, and where it was said; of the keys those that are the person's own."""
+    """Every setting, its value, and its origin; only keys that the user changed."""
     from viewer.tui.keys import by_id
     from viewer.tui.settings.settings import theme_in_force
 

@@ -1,4 +1,4 @@
-"""`ocmlview convert`: what is shown, written in another dialect; what that cannot say is told on standard error."""
+"""`ocmlview convert`: write the shown content in another format; report losses on standard error."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
 
 
 def _say_what_opens(projection: Projection, messages: list[ShownMessage], text: str, target: str) -> None:
-    """For someone who had hidden messages written: which of them the other dialect cannot keep hidden."""
+    """Report how many revealed messages the target format cannot keep hidden."""
     count = 0 if projection.audience.is_safe else count_leaks(text, target, messages, projection.transcripts())
     if count:
         say(f"{count:,} {'message' if count == 1 else 'messages'} hidden here would be shown in {target}.")

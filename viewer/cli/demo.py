@@ -1,4 +1,4 @@
-"""`ocmlview demo`: the tour that comes with the program, at once or played live."""
+"""`ocmlview demo`: the bundled tour, at once or played live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tour as it would be written: played into a temporary file by small pieces, at the pace of a person."""
+"""Plays the tour into a temporary file in small pieces, at typing speed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import NamedTuple
 from viewer.cli.interruption import ended_tidily
 
 SECONDS = 19.0
-"""So long the playing takes, the wait for the late tool apart."""
+"""Playing time in seconds, without the wait for the late tool."""
 LATE = 2.6
-"""So many seconds pass until a tool answers that was given two."""
+"""Seconds until a tool with a deadline of two seconds replies."""
 
 _LATE_REPLY = "<|start|>tool name=functions.find_tables call_id=t1 "
 _BEFORE_CANCELLED = "<|start|>assistant to=functions.find_tables call_id=t2<"
@@ -27,12 +27,12 @@ _CANCELLED = """\
 {"type":"tool.cancel","call_id":"rain2","reason":"dinner is indoors"}
 """
 _ENDING = " Dotonbori bridge: seven minutes on foot.<|return|>\n"
-"""The tour breaks off in the middle of its last message."""
+"""The tour file ends in the middle of its last message."""
 
 _SAID = re.compile(r"<\|start\|>(user|assistant<\|channel\|>final)")
 _BEGINNING = re.compile(r"^(?=<\|start\|>)", re.MULTILINE)
 _SIZES = (5, 3, 8, 4, 6, 2)
-"""Bytes of a piece of what is said; a piece may end inside a token or a character."""
+"""Bytes per piece of shown text; a piece may end inside a token or a character."""
 _HIDDEN_SIZE = 40
 _HEAD_SIZE = 600
 _BETWEEN = 12
@@ -40,19 +40,19 @@ _BETWEEN = 12
 
 
 class Moment(NamedTuple):
-    """One piece, and how many seconds pass before it."""
+    """One piece, and the seconds before it."""
 
     pause: float
     data: bytes
 
 
 def script(tour: str) -> str:
-    """What is played: the tour with a call that is cancelled, and brought to its end."""
+    """The tour with a cancelled call added, and with an ending."""
     return tour.replace(_BEFORE_CANCELLED, _CANCELLED + _BEFORE_CANCELLED) + _ENDING
 
 
 def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
-    """The pieces of what is played. The document header and the instructions come at once, what is hidden fast."""
+    """The pieces to play. The document header and the instructions come at once, hidden text fast."""
     told: list[Moment] = []
     waits: dict[int, float] = {}
     for message in _messages(text):
@@ -81,7 +81,7 @@ def _message(message: str) -> Iterator[Moment]:
 
 
 class Player(threading.Thread):
-    """Writes the pieces, each when its time has come."""
+    """Writes each piece at its time."""
 
     def __init__(self, path: Path, told: Iterable[Moment]) -> None:
         super().__init__(name="player", daemon=True)
@@ -90,7 +90,7 @@ class Player(threading.Thread):
         self._stopped = threading.Event()
 
     def run(self) -> None:
-        """To the end, or until it is stopped."""
+        """Write to the end, or until stopped."""
         with self._path.open("ab", buffering=0) as file:
             for pause, data in self._told:
                 if self._stopped.wait(pause):
@@ -98,19 +98,19 @@ class Player(threading.Thread):
                 file.write(data)
 
     def stop(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         self._stopped.set()
         self.join()
 
     def is_finished(self) -> bool:
-        """Whether all has been written."""
+        """True if everything was written."""
         return not self.is_alive()
 
 
 @contextmanager
 def played(told: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
-    """A file that only its owner can read, in which a transcript is being written; it is removed at the end, also
-    when a signal ends the program."""
+    """A private file in which a transcript is being written; it is removed at the end, even if a signal ends the
+    program."""
     descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")
     os.close(descriptor)
     player = Player(Path(name), told)

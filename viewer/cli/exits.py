@@ -1,4 +1,4 @@
-"""How the program ends: the exit codes, and the one place where a mistake, an interrupt or a closed pipe is caught."""
+"""Exit codes, and the one place that catches errors, interrupts and closed pipes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FINE = 0
 FINDINGS = 1
 """The transcript has errors, or cannot be converted."""
 USAGE = 2
-"""What was asked for cannot be done."""
+"""The request cannot be fulfilled."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -25,25 +25,25 @@ _LONGEST_SENTENCE = 2000
 
 
 class PipeClosed(Exception):  # noqa: N818
-    """The reader of our output has gone; not an OSError, which click would take for itself."""
+    """The reader of the output is gone. Not an OSError, because click would handle that."""
 
 
 def say(sentence: str) -> None:
-    """One line for the person, on standard error. It may quote a file name, never a transcript."""
+    """Print one line for the user on standard error. It may quote a file name, never a transcript."""
     if sys.stderr is not None:
         line = sanitize_line(sentence, _LONGEST_SENTENCE).encode("utf-8", "replace")
-        with suppress(OSError):  # nobody may be there to read it
+        with suppress(OSError):  # stderr may be closed
             sys.stderr.write(line.decode(sys.stderr.encoding or "ascii", "replace") + "\n")
             sys.stderr.flush()
 
 
 def complain(sentence: str) -> None:
-    """What went wrong, with the name of the program before it."""
+    """Report an error with the program name in front."""
     say(f"ocmlview: {sentence}")
 
 
 def ended(act: Callable[[], int]) -> int:
-    """Do it, and return the exit code that tells how it ended."""
+    """Run a function and return the exit code for its outcome."""
     take_faults()
     try:
         code = act()
@@ -69,14 +69,14 @@ def ended(act: Callable[[], int]) -> int:
 
 
 def _first_sentence(error: click.ClickException) -> str:
-    """What is wrong with the command line, and where help is, in two sentences on one line."""
+    """The error in the command line and where to find help, in two sentences on one line."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f" Try '{context.command_path} --help'." if context else ""
     return error.format_message() + hint
 
 
 def _close_output() -> None:
-    """Let nothing be written any more, so that the interpreter has nothing to complain about when it ends."""
+    """Discard further output, so that the interpreter reports no error at exit."""
     if sys.stdout is None:
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""`ocmlview explain`: the texts of a code or of one of its reasons, its source, an example, and advice."""
+"""`ocmlview explain`: the texts of a code or of one of its reasons, its section, an example, and advice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
 
 
 def _rule(asked: str) -> Rule:
-    """The rule of a code in any case of letters; with a reason, that one only."""
+    """The rule of a code, ignoring case; with a reason, only that one."""
     code, _, reason = asked.partition("/")
     code, reason = code.upper(), reason.lower()
     if code not in RULES:
@@ -53,7 +53,7 @@ def _rule(asked: str) -> Rule:
 
 
 def _nearest(word: str, known: Iterable[str]) -> list[str]:
-    """At most three words that are like this one."""
+    """At most three similar words."""
     from difflib import get_close_matches
 
     known = list(known)

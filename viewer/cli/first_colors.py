@@ -1,4 +1,4 @@
-"""The colours of a theme as codes of the terminal, for what is printed before the app is loaded."""
+"""Colors of a theme as terminal codes, for output before the app is loaded."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _FLAGS = {"bold": "1", "dim": "2", "italic": "3", "underline": "4", "reverse": "
 
 @frozen
 class FirstColors:
-    """The codes of the page, and of the looks on it."""
+    """The codes of the page and of its style roles."""
 
     page: str
     title: str
     looks: Mapping[str, str]
 
     def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
-        """The line; each part over the colours of the line."""
+        """Paint a line; each part over the colors of the line."""
         return "".join(f"\x1b[0;{base}{self._look(part.look)}m{strip_controls(part.text, ascii_only)}" for part in line)
 
     def _look(self, look: StyleRole) -> str:
@@ -34,7 +34,8 @@ class FirstColors:
 
 
 def colors_of(name: str, folders: Sequence[Path], *, exact: bool) -> FirstColors | None:
-    """Those of a theme that gives all its colours itself; `exact`: the terminal shows any colour, not only 256."""
+    """The colors of a theme that defines all of them itself; with `exact`, the terminal shows any color, not only
+    256."""
     from viewer.tui.themes.places import theme_path
 
     path = theme_path(name, folders)
@@ -58,7 +59,7 @@ def colors_of(name: str, folders: Sequence[Path], *, exact: bool) -> FirstColors
 
 
 def _codes(look: object, exact: bool) -> str:
-    """What is added to the colours of the line, with a semicolon before each."""
+    """The codes added to the colors of the line, each with a leading semicolon."""
     said = look if isinstance(look, dict) else {"color": look}
     codes = [_code(said.get("color"), 38, exact), _code(said.get("background"), 48, exact)]
     codes += [code for name, code in _FLAGS.items() if said.get(name) == "true"]
@@ -66,7 +67,7 @@ def _codes(look: object, exact: bool) -> str:
 
 
 def _code(color: object, layer: int, exact: bool) -> str:
-    """`#rrggbb` as a colour of the text (38) or behind it (48); empty for what is no such colour."""
+    """The code of `#rrggbb` as text color (38) or background (48); empty if it is not such a color."""
     if not isinstance(color, str) or not _COLOR.fullmatch(color):
         return ""
     red, green, blue = bytes.fromhex(color[1:])
@@ -74,7 +75,7 @@ def _code(color: object, layer: int, exact: bool) -> str:
 
 
 def _nearest(red: int, green: int, blue: int) -> int:
-    """The one of 256 colours that the app takes for this one."""
+    """The nearest of 256 colors, as the app computes it."""
     _, lightness, saturation = rgb_to_hls(red / 255, green / 255, blue / 255)
     if saturation < 0.15:
         gray = round(lightness * 25.0)

@@ -1,7 +1,7 @@
-"""Something to read at once: the first page of the safe view, on the terminal before the app is loaded.
+"""First page of the safe view, printed on the terminal before the app is loaded.
 
-The alternate screen is entered here and taken over by the app in place. Until then whatever ends the program puts the
-terminal back: an exception, ctrl+c, a fatal signal.
+It enters the alternate screen, and the app takes it over in place. Until then any end of the program restores the
+terminal: an exception, Ctrl-C, a fatal signal.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
 _LARGEST = 400
-"""Columns and lines."""
+"""The maximum number of columns and lines."""
 
 Taken = Callable[[], None]
-"""The app calls it when it takes the terminal over."""
+"""The app calls this when it takes over the terminal."""
 
 
 @frozen
 class FirstPageRequest:
-    """What would be shown, and how."""
+    """The input of the first page, and its presentation."""
 
     path: str
     audience: Audience
@@ -54,7 +54,7 @@ class FirstPageRequest:
 
 @contextmanager
 def first_screen(wish: FirstPageRequest) -> Iterator[Taken | None]:
-    """Print the first page, if there can be one; inside, the app is loaded and run."""
+    """Print the first page if possible; the app loads and runs inside."""
     page = _page(wish)
     if page is None:
         yield None
@@ -63,14 +63,14 @@ def first_screen(wish: FirstPageRequest) -> Iterator[Taken | None]:
     with taking.prepared():
         try:
             _write(ENTER + page)
-        except OSError:  # the terminal is gone, and its signal not yet here
+        except OSError:  # the terminal is gone, but its signal has not arrived yet
             raise SystemExit(128 + signal.SIGHUP) from None
         del page
         yield taking.take_over
 
 
 def _page(wish: FirstPageRequest) -> str | None:
-    """What is written for it; None where the app had better begin by itself."""
+    """The text to write; None if the app should start without a first page."""
     from viewer.tui.transcript.first_page import first_page
 
     size = _size()
@@ -87,13 +87,13 @@ def _page(wish: FirstPageRequest) -> str | None:
         document.read_some(HEAD)
     style = Style(color=True, ascii=wish.style.ascii, wrapped=True)
     lines = first_page(document.project(wish.audience), head.name, size, style, wish.settings, head.is_whole)
-    document.load()  # what helped to read is let go with the end of the input
+    document.load()  # clears caches at the end of the input
     head.drop()
     return _painted(lines, size, colors, style.ascii)
 
 
 def _painted(lines: list[Line], size: tuple[int, int], colors: FirstColors, ascii_only: bool) -> str:
-    """Every line at its place, all of the screen in the colours of the page."""
+    """Every line in its position, with the whole screen in the colors of the page."""
     rows = [f"\x1b[0;{colors.page}m\x1b[2J"]
     for number in range(size[1]):
         base = colors.page if number else colors.title
@@ -104,7 +104,7 @@ def _painted(lines: list[Line], size: tuple[int, int], colors: FirstColors, asci
 
 
 def _size() -> tuple[int, int] | None:
-    """Columns and lines of a terminal that is all ours."""
+    """Columns and lines of a terminal that is used exclusively."""
     from viewer.tui.transcript.first_page import LOWEST, NARROWEST
 
     if not all(map(os.isatty, (0, 1, 2))) or sys.__stderr__ is None or os.ttyname(1) != os.ttyname(2):
@@ -121,7 +121,7 @@ def _write(text: str) -> None:
 
 
 class _Taking:
-    """The terminal while it is neither the shell's nor the app's."""
+    """The terminal between shell and app."""
 
     def __init__(self) -> None:
         self._is_ours = False
@@ -129,7 +129,7 @@ class _Taking:
 
     @contextmanager
     def prepared(self) -> Iterator[None]:
-        """Keys are kept for the app and not echoed, ctrl+z among them; signals end the program in order."""
+        """Keep typed keys for the app without echo, including Ctrl-Z; signals end the program in order."""
         before = {each: signal.signal(each, self._end) for each in handled_signals()}
         before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         self._is_ours = True
@@ -145,20 +145,20 @@ class _Taking:
                 signal.signal(number, handler)
 
     def take_over(self) -> None:
-        """From here on the terminal is the app's, as the shell had left it."""
+        """Hand the terminal to the app, in the state that the shell left."""
         self._is_ours = False
         with suppress(termios.error):
             termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)
 
     def _give_back(self) -> None:
         if self._is_ours:
-            with suppress(OSError):  # there may be no terminal any more
+            with suppress(OSError):  # there may be no terminal anymore
                 _write(LEAVE)
             self.take_over()
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        """End at once: an exception does not pass everywhere, for example not through an import. The attributes are
-        restored in any case: a guard of the app that was entered later knows only the quiet ones."""
+        """End at once: an exception cannot pass everywhere, for example through an import. Always restore the
+        attributes: a guard that the app entered later knows only the quiet ones."""
         self._give_back()
         self.take_over()
         os._exit(128 + number)

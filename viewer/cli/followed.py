@@ -1,4 +1,4 @@
-"""What a command line says about an input that is followed."""
+"""Command-line options of a followed input."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from viewer.values import frozen
 
 @frozen
 class Followed:
-    """What is followed, and how it is read."""
+    """The followed input, and how it is read."""
 
     path: str
-    """A file, a folder of which the newest transcript is followed, or `-`."""
+    """A file, a folder whose newest transcript is followed, or `-`."""
     dialect: str | None = None
     options: Options | None = None
     stall_after: float | None = None
-    """An open message that does not go on for so many seconds is told of."""
+    """Report an open message that has not grown for this many seconds."""
     is_finished: Callable[[], bool] | None = None
-    """Whether nothing more will be written; without it only a pipe ends."""
+    """True if no more data will be written; without it only a pipe ends."""

@@ -1,5 +1,5 @@
-"""Following an input on the command line: steps until it ends, what it brings for a printer, what befalls it for
-standard error."""
+"""Follow an input on the command line: step until it ends, pass content to a printer, report events on standard
+error."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from viewer.sources.newest import NewestFile
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 
 PAUSE = 0.05
-"""So many seconds lie between two looks at the file where nothing wakes us."""
+"""Seconds between two polls of the file if no event arrives."""
 
 
 class Printer(Protocol):
-    """Prints what is followed, one reading after the other."""
+    """Prints followed input, one reading after another."""
 
     def begin(self, document: LiveDocument) -> None:
-        """A reading begins."""
+        """Begin a reading."""
 
     def reset(self, name: str, reason: Reason) -> None:
-        """What was printed of the reading before counts no more."""
+        """Invalidate the output of the previous reading."""
 
     def grow(self) -> None:
-        """There is more of the document."""
+        """Print more of the document."""
 
     def rest(self) -> None:
-        """Nothing more is there at this moment."""
+        """Handle a pause: no more data is available now."""
 
     def stalled(self, document: LiveDocument) -> None:
-        """An open message does not go on."""
+        """Report an open message that has stalled."""
 
     def end(self) -> None:
-        """The reading is over, and what was open is settled."""
+        """End the reading; all open messages are settled."""
 
     @property
     def has_told(self) -> bool:
-        """Whether anything was printed of this reading."""
+        """True if anything of this reading was printed."""
 
 
 def follow(followed: Followed, printer: Printer, *, watch: Watch = FolderWatcher, clock: Clock = time.monotonic) -> int:
-    """Print until the input ends or is interrupted; return the exit code for that."""
+    """Print until the input ends or is interrupted; return the exit code."""
     with Interruption() as interruption:
         return _Follower(followed, printer, interruption, watch, clock).run()
 
@@ -89,13 +89,13 @@ class _Follower:
         return self._document is not None and self._document.is_complete
 
     def _turn(self) -> None:
-        """One step, and a pause where it brought nothing."""
+        """Run one step, and pause if it had no result."""
         is_finished = self._followed.is_finished and self._followed.is_finished()  # before the file is read
         if self._document:
             try:
                 if self._step(self._document):
                     return
-            except FileRewrittenError:  # while it was printed; the next step starts over
+            except FileRewrittenError:  # rewritten during printing; the next step restarts
                 return
         if is_finished:
             self._end()
@@ -106,7 +106,7 @@ class _Follower:
         self._look_for_newer()
 
     def _step(self, document: LiveDocument) -> bool:
-        """Whether there may be more."""
+        """Run a step; True if there may be more."""
         change = document.step()
         self._tell(document, change)
         if change.more or change.ended:
@@ -164,7 +164,7 @@ class _Follower:
         self._begin(self._document, reason)
 
     def _end(self) -> None:
-        """What has been read is all."""
+        """Finish the current reading."""
         if self._document and not self._document.is_complete:
             self._document.close()
             try:

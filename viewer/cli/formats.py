@@ -1,4 +1,4 @@
-"""`ocmlview formats`: the dialects that can be read, how each is recognised, and which of them can be written."""
+"""`ocmlview formats`: list the formats, how each is recognized, and which can be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files and folders of a command, opened one after the other; one that cannot be read does not stop the rest."""
+"""Files and folders of a command, opened one after another; an unreadable one does not stop the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT = "Try --format, or see `ocmlview formats`."
 
 
 class Inputs:
-    """Iterate to get the documents; `code` then tells whether all could be read."""
+    """Iterates over documents; afterwards `code` shows if all could be read."""
 
     def __init__(
         self,
@@ -31,18 +31,18 @@ class Inputs:
         refuses: bool = True,
         strict: bool = False,
     ) -> None:
-        """With `refuses`, a file without a known format is not given; with `strict`, none of its keys is named."""
+        """With `refuses`, files without a known format are skipped; with `strict`, their keys are not named."""
         self._refuses = refuses
         self._strict = strict
         self.names = names
         self.code = FINE
         self.failed: list[tuple[str, str]] = []
-        """The files that could not be read, and why."""
+        """The files that could not be read, with reasons."""
         self._dialect = dialect
         self._options = options
         self._most_per_code = most_per_code
         self.several = len(names) > 1 or any(map(is_directory, names))
-        """True if the output must name the file that it is about."""
+        """True if the output must name the file of each line."""
 
     def __iter__(self) -> Iterator[Document]:
         for name in self._paths():
@@ -89,7 +89,7 @@ class Inputs:
 
 
 def mention_if_empty(document: Document) -> None:
-    """Say why nothing was printed. Not for a strict audience: it would reveal whether something is hidden."""
+    """Report why nothing was printed. Not for a strict audience: it would reveal if something is hidden."""
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:
@@ -103,7 +103,7 @@ def refuse_if_unknown(document: Document, *, strict: bool) -> None:
 
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:
-    """Say what an input is in which no transcript was recognized."""
+    """Describe an input without a recognized transcript."""
     if document.unknown == "json":
         keys = [key for key in document.detection.keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
         named = ", ".join(f'"{key}"' for key in keys)

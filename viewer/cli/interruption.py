@@ -1,4 +1,4 @@
-"""Signals: ctrl+c while something is followed, and what ends the program while a file is being written."""
+"""Signal handling: Ctrl-C while following, and fatal signals while a file is being written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.signals import FATAL
 
 
 class Interruption:
-    """Inside of it the first ctrl+c only cuts a wait short and is remembered; a second one interrupts at once."""
+    """Context manager: the first Ctrl-C only ends a wait and is remembered; a second one interrupts at once."""
 
     def __init__(self) -> None:
         self.heard = False
@@ -20,7 +20,7 @@ class Interruption:
         self._before: object = None
 
     def __enter__(self) -> Interruption:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a job in the background ignores it
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a background job ignores it
             self._before = signal.signal(signal.SIGINT, self._hear)
         return self
 
@@ -31,7 +31,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait(self, pause: Callable[[], object]) -> None:
-        """Wait, unless one has been heard."""
+        """Wait, unless interrupted before."""
         try:
             self._is_waiting = True
             if not self.heard:
@@ -49,11 +49,11 @@ class Interruption:
 
 @contextmanager
 def ended_tidily() -> Iterator[None]:
-    """Let the program remove temporary files before a fatal signal ends it: the signal raises an exception."""
+    """Remove temporary files before a fatal signal ends the program: the signal raises an exception."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         for heard in before:
-            signal.signal(heard, signal.SIG_IGN)  # a second one would cut the tidying short
+            signal.signal(heard, signal.SIG_IGN)  # a second one would interrupt the cleanup
         raise SystemExit(128 + number)
 
     before = {number: signal.signal(number, end) for number in FATAL if signal.getsignal(number) is signal.SIG_DFL}

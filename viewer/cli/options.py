@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean."""
+"""Shared options of commands, and the values made from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES = {reveal.value: reveal for reveal in Reveal}
 
 
 def reading(command: Command) -> Command:
-    """How the input is read: FILE…, --format, --preambles."""
+    """Options that select and read the input: FILE…, --format, --preambles."""
     for option in (
         click.option(
             "--preambles",
@@ -49,7 +49,7 @@ def reading(command: Command) -> Command:
 
 
 def audience(command: Command) -> Command:
-    """Who looks: --reveal, --debug, --strict-safe. Nothing but these reveals anything."""
+    """Options for the audience: --reveal, --debug, --strict-safe. Only these reveal anything."""
     for option in (
         click.option("--strict-safe", is_flag=True, help="Tell not even that something is hidden."),
         click.option("-d", "--debug", is_flag=True, help="Short for --reveal all."),
@@ -60,7 +60,7 @@ def audience(command: Command) -> Command:
 
 
 def printing(command: Command) -> Command:
-    """How it is printed: --color, --ascii."""
+    """Options for printing: --color, --ascii."""
     for option in (
         click.option("--ascii", "ascii_only", is_flag=True, help="Print nothing but ASCII."),
         click.option(
@@ -75,7 +75,7 @@ def printing(command: Command) -> Command:
 
 
 def following(command: Command) -> Command:
-    """--follow and what goes with it."""
+    """Options for following: --follow, --stall-after."""
     for option in (
         click.option(
             "--stall-after",
@@ -95,7 +95,7 @@ def following(command: Command) -> Command:
 
 
 def reveal_option(command: Command) -> Command:
-    """--reveal A,B with the names of `Reveal`."""
+    """The option --reveal A,B with the names of `Reveal`."""
     names = ", ".join(_NAMES)
     return click.option(
         "--reveal",
@@ -107,7 +107,7 @@ def reveal_option(command: Command) -> Command:
 
 
 def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool) -> Audience:
-    """The audience that was asked for."""
+    """The requested audience."""
     revealed = reveal | {Reveal.ALL} if debug else reveal
     if revealed and strict_safe:
         raise click.UsageError("--strict-safe and --reveal exclude each other.", click.get_current_context())
@@ -115,12 +115,12 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool) -> Au
 
 
 def reading_options(preambles: str | None) -> Options:
-    """What the reader is told."""
+    """The options of the reader."""
     return Options(harmony_preambles=preambles == "harmony")
 
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
-    """The files that were named; without any, what is piped in."""
+    """The named files; without any, the piped input."""
     if STDIN in files:
         check_standard_input()
     if files:
@@ -133,7 +133,7 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
 def followed_of(
     files: tuple[str, ...], dialect: str | None, preambles: str | None, stall_after: float | None
 ) -> Followed:
-    """The one input that is followed."""
+    """The single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
@@ -141,7 +141,7 @@ def followed_of(
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
-    """Whether to follow; a compressed file is read as it is, since it does not grow: it is written anew."""
+    """True if the input is followed. A compressed file is read once, because it is rewritten and does not grow."""
     check_following(follow, stall_after)
     if follow and len(files) == 1 and is_compressed(files[0]):
         complain(f"{files[0]} is compressed: it is read as it is now, and not followed")
@@ -156,7 +156,7 @@ def check_following(follow: bool, stall_after: float | None) -> None:
 
 
 def output_of(color: str, ascii_only: bool) -> Output:
-    """Standard output as the options want it."""
+    """Standard output as the options request it."""
     return standard_output(color, ascii_only)
 
 

@@ -1,4 +1,4 @@
-"""Standard output: what it can show, and writing lines to it."""
+"""Standard output: its capabilities, and writing lines to it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _INSTEAD_OF_C = ("C.UTF-8", "C.utf8", "UTF-8")
 
 @mutable
 class Output:
-    """Where data goes; everything else is said on standard error."""
+    """The destination of data; everything else goes to standard error."""
 
     style: Style
     width: int
     written: int = 0
-    """How many characters were written."""
+    """The number of characters written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
-        """Lines without their ends; a terminal sees each at once."""
+        """Write lines without their ends; a terminal shows each at once."""
         waiting: list[str] = []
         size = 0
         for line in lines:
@@ -45,18 +45,18 @@ class Output:
         _write(waiting)
 
     def write_styled(self, lines: Iterable[Line]) -> None:
-        """Lines made of parts, in the colours that can be shown."""
+        """Write lines made of parts, in the available colors."""
         self.write(map(self.style.paint, lines))
 
     def write_parts(self, parts: Iterable[str]) -> None:
-        """Printable text with its own line ends, perhaps inside a line; seen at once."""
+        """Write printable text with its own line ends, possibly inside a line, at once."""
         text = "".join(parts)
         self.written += len(text)
         _write_text(text)
 
 
 def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
-    """What standard output is: a terminal or not, with which colours, characters and width."""
+    """Detect standard output: a terminal or not, with which colors, characters and width."""
     terminal = _is_terminal()
     colored = color == "always" or (color == "auto" and terminal and _wants_color())
     style = Style(color=colored, ascii=ascii_only or _lacks_unicode(terminal), wrapped=terminal)
@@ -64,7 +64,7 @@ def standard_output(color: str = "auto", ascii_only: bool = False) -> Output:
 
 
 def _write(lines: list[str]) -> None:
-    """UTF-8 whatever the locale says: where the locale cannot show it, the style has made ASCII of it."""
+    """Write UTF-8 for any locale: if the locale cannot show it, the style has converted it to ASCII."""
     if lines:
         _write_text("\n".join(lines) + "\n")
 
@@ -79,7 +79,7 @@ def _write_text(text: str) -> None:
 
 
 def has_reader() -> bool:
-    """Whether somebody still reads the output; who only waits would never notice."""
+    """True if the output still has a reader; waiting would never detect that."""
     if sys.stdout is None:
         return True
     try:
@@ -102,7 +102,7 @@ def _wants_color() -> bool:
 
 
 def _lacks_unicode(terminal: bool) -> bool:
-    """The encoding of the stream decides, and on a terminal the locale too, where one is set."""
+    """True if the encoding of the stream, or on a terminal a configured locale, is not UTF-8."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if encoding.lower().replace("-", "") != "utf8":
         return True
@@ -111,7 +111,7 @@ def _lacks_unicode(terminal: bool) -> bool:
 
 
 def _locale() -> str:
-    """The locale as it was before Python put UTF-8 in the place of C; empty where none is set."""
+    """The locale from before Python replaced C with UTF-8; empty if none is set."""
     said, language = os.environ.get("LC_CTYPE", ""), os.environ.get("LANG", "")
     if said in _INSTEAD_OF_C and language in ("C", "POSIX"):
         said = language
@@ -129,7 +129,7 @@ def _width() -> int:
 
 
 def write_text(text: str) -> None:
-    """A whole text for a file or a program, as it is; a terminal gets what is safe for it."""
+    """Write a whole text unchanged to a file or a program; sanitize it for a terminal."""
     if _is_terminal():
         text = sanitize(normalize_newlines(text))
     _write_text(text)

@@ -1,4 +1,4 @@
-"""Start over if a file was rewritten before anything was printed of it."""
+"""Start over if a file was rewritten before any of it was printed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Result = TypeVar("Result")
 
 
 def retried(document: Document, act: Callable[[], Result], output: Output | None = None) -> Result:
-    """The result of `act`, which runs again as long as it fails because the file was rewritten.
+    """The result of `act`, retried as long as it fails because the file was rewritten.
 
-    If `act` has written to `output` by then, the error goes on: what is on standard output cannot be taken back."""
+    If `act` has already written to `output`, re-raise the error: written output cannot be undone."""
     while True:
         written = output.written if output else 0
         try:
@@ -27,7 +27,7 @@ def retried(document: Document, act: Callable[[], Result], output: Output | None
 
 
 def read_again(document: Document) -> None:
-    """Read a file that was rewritten from the start; FileRewrittenError if that happens again and again."""
+    """Read a rewritten file from the start; FileRewrittenError if that happens repeatedly."""
     if document.revision >= MOST_REVISIONS:
         raise FileRewrittenError(document.name)
     document.begin_again()

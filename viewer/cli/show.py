@@ -1,4 +1,4 @@
-"""`ocmlview show`: the conversation on standard output, as text or as JSON lines."""
+"""`ocmlview show`: print the conversation as text or as JSON Lines."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(
 
 
 def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
-    """The conversations of all files, one under the other."""
+    """Print the conversations of all files, one below the other."""
     if not audience.is_safe:
         say(_DEBUG)
     for document in inputs:
@@ -71,8 +71,8 @@ def _print_conversation(document: Document, audience: Audience, output: Output) 
 
 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
-    """The same while it is written, until the input ends or the person interrupts."""
-    from viewer.cli.following import follow  # only who follows needs it
+    """The same while the input is written, until it ends or the user interrupts."""
+    from viewer.cli.following import follow  # needed only for following
     from viewer.cli.show_live import LiveJson, LiveText
 
     if not audience.is_safe and not as_json:
@@ -86,7 +86,7 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
 
 
 def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
-    """The lines of all files; each says which file it is from, where there are several."""
+    """Print the lines of all files; with several files, each line names its file."""
     for document in inputs:
         print_lines = partial(_print_lines, document, audience, output, document.name if inputs.several else None)
         while True:
@@ -106,7 +106,7 @@ def _print_lines(document: Document, audience: Audience, output: Output, name: s
 
 
 def _reset(document: Document, output: Output) -> None:
-    """What was printed of the file counts no more: read it again."""
+    """Invalidate the printed output of the file and read it again."""
     from viewer.render.json_lines import reset_line
     from viewer.sources.changes import Reason
 
@@ -116,6 +116,6 @@ def _reset(document: Document, output: Output) -> None:
 
 
 def _mention_if_empty(document: Document, audience: Audience) -> None:
-    """Say why nothing was printed; not to a strict audience, which could tell from it whether something is hidden."""
+    """Report why nothing was printed; not to a strict audience, because it would reveal if something is hidden."""
     if not audience.strict:
         mention_if_empty(document)

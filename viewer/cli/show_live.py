@@ -1,4 +1,4 @@
-"""`ocmlview show -f`: the conversation while it is written, as text or as JSON lines."""
+"""`ocmlview show -f`: print the conversation while it is written, as text or as JSON Lines."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from viewer.render.live_json_lines import LiveLines
 from viewer.sources.changes import Reason
 
 _SHARE = 9
-"""Looking through an open message takes a tenth of the time at most, however long it is."""
+"""Limits the time for reading an open message to a tenth, however long it is."""
 
 
 def say_stalled(document: LiveDocument) -> None:
-    """One line about an open message, which may be a hidden one: nothing of it is told."""
+    """Report a stalled message on one line without any of its content: it may be hidden."""
     complain(f"{document.name}: stalled, nothing has come for {document.stalled_for:.0f} s")
 
 
@@ -31,16 +31,16 @@ class LiveText:
         self._page: LiveConversation | None = None
         self._has_printed = False
         self._is_new = False
-        """An open message may have grown since it was looked at."""
+        """True if the open message may have grown since the last look."""
         self._next_look = 0.0
         self._before: LiveConversation | None = None
-        """The page of the same input, until another format won."""
+        """The page of the same input from before another format won."""
         self.has_told = False
         self.document: LiveDocument | None = None
-        """What is being read."""
+        """The document being read."""
 
     def begin(self, document: LiveDocument) -> None:
-        """A reading begins, on the same page."""
+        """Begin a reading on the same page."""
         self.document = document
         if self._before:
             complain(f"{document.name}: now read as {document.detection.dialect}")
@@ -57,7 +57,7 @@ class LiveText:
         self._before = None
 
     def reset(self, name: str, reason: Reason) -> None:
-        """Said on standard error: the page is for the conversation."""
+        """Report on standard error: the page is for the conversation."""
         if self._page and reason is Reason.DETECTED:
             self._write("".join(self._page.pause()))
             self._before = self._page
@@ -67,13 +67,13 @@ class LiveText:
         complain(f"{name}: {reason.sentence}")
 
     def grow(self) -> None:
-        """What is settled is printed; the open message waits until nothing more is there."""
+        """Print settled messages; the open message waits until no more data is available."""
         assert self._page
         self._write("".join(self._page.grow(streams=False)))
         self._is_new = True
 
     def rest(self) -> None:
-        """What is certain of the open message is printed."""
+        """Print the certain part of the open message."""
         begun = time.monotonic()
         if self._page and self._is_new and begun >= self._next_look:
             self._is_new = False
@@ -81,11 +81,10 @@ class LiveText:
             self._next_look = time.monotonic() + _SHARE * (time.monotonic() - begun)
 
     def stalled(self, document: LiveDocument) -> None:
-        """An open message does not go on."""
         say_stalled(document)
 
     def end(self) -> None:
-        """All the rest; of an input without a transcript there is nothing but one sentence to print."""
+        """Print all the rest; for an input without a transcript, a caller prints one sentence."""
         assert self._page
         if self.document and self.document.unknown:
             return
@@ -107,34 +106,33 @@ class LiveJson:
         self._lines: LiveLines | None = None
         self.has_told = False
         self.document: LiveDocument | None = None
-        """What is being read."""
+        """The document being read."""
 
     def begin(self, document: LiveDocument) -> None:
-        """A reading begins; numbers begin at 1."""
+        """Begin a reading; numbers begin at 1."""
         self.document = document
         self._lines = LiveLines(document.project(self._audience))
         self.has_told = False
 
     def reset(self, name: str, reason: Reason) -> None:
-        """A line among the others, and one on standard error."""
+        """Print a line among the others, and one on standard error."""
         self._output.write([reset_line(reason)])
         complain(f"{name}: {reason.sentence}")
 
     def grow(self) -> None:
-        """What is settled is printed."""
+        """Print settled lines."""
         assert self._lines
         lines = list(self._lines.grow())
         self._output.write(lines)
         self.has_told = self.has_told or bool(lines)
 
     def rest(self) -> None:
-        """Lines are printed whole."""
+        """Do nothing: lines are printed whole."""
 
     def stalled(self, document: LiveDocument) -> None:
-        """An open message does not go on."""
         say_stalled(document)
 
     def end(self) -> None:
-        """All the rest."""
+        """Print all the rest."""
         assert self._lines
         self._output.write(self._lines.end())

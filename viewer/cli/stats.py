@@ -1,4 +1,4 @@
-"""`ocmlview stats`: messages, bytes and calls by role, channel and tool."""
+"""`ocmlview stats`: count messages, bytes and calls by role, channel and tool."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
 
 
 def _transcripts(document: Document, audience: Audience) -> int:
-    """How many transcripts this audience knows of."""
+    """The number of transcripts that this audience knows of."""
     return len(document.project(audience).transcripts()) if audience.strict else document.transcript_count
 
 

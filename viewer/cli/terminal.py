@@ -1,4 +1,4 @@
-"""Whether there is a screen for the app, what it can show, and its keyboard where standard input is a pipe."""
+"""Terminal capabilities: a screen for the app, its colors, and its keyboard if standard input is a pipe."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TERMINAL = "/dev/tty"
 NO_SCREEN = ("dumb", "unknown")
 """Terminals that only print."""
 _MANY = ("256color", "kitty", "direct")
-"""How the names of terminals end that have more than sixteen colours."""
+"""Name endings of terminals with more than sixteen colors."""
 _LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
-"""The backgrounds of COLORFGBG that are light, as editors judge them too."""
+"""The light backgrounds of COLORFGBG, as editors judge them too."""
 
 
 def take_keyboard() -> bool:
@@ -31,7 +31,7 @@ def take_keyboard() -> bool:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(data)), encoding="utf-8")
     os.dup2(keyboard, 0)
     os.close(keyboard)
-    if sys.__stdin__ is None:  # it was closed; Textual asks for its descriptor
+    if sys.__stdin__ is None:  # it was closed; Textual needs its descriptor
         sys.__stdin__ = open(0, closefd=False)  # type: ignore[misc]  # noqa: SIM115
     return True
 
@@ -41,7 +41,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def color_count() -> int:
-    """How many colours the terminal has, as far as its name and the database of terminals tell: 0, 16 or 256."""
+    """The number of colors of the terminal, from its name and the terminal database: 0, 16 or 256."""
     if os.environ.get("COLORTERM") in ("truecolor", "24bit"):
         return 256
     name = os.environ.get("TERM", "dumb")
@@ -51,12 +51,12 @@ def color_count() -> int:
 
 
 def has_many_colors() -> bool:
-    """Whether the terminal says that it shows any colour; one that does not has 256 at most."""
+    """True if the terminal declares that it shows any color; otherwise it has at most 256."""
     return os.environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
 
 
 def _is_colorless(name: str) -> bool:
-    """Whether the database of terminals says so; of one that it does not know nothing bad is assumed."""
+    """True if the terminal database says so; unknown terminals are assumed to have colors."""
     import curses
 
     try:
@@ -67,7 +67,7 @@ def _is_colorless(name: str) -> bool:
 
 
 def theme_of_terminal() -> str:
-    """The theme that suits the terminal, where nobody has chosen one; empty where any does."""
+    """The theme for the terminal if none is chosen; empty if any is suitable."""
     count = color_count()
     if count < 256:
         return "ansi" if count else "plain"

@@ -1,4 +1,4 @@
-"""`ocmlview themes`: the themes there are, each shown in its own colours."""
+"""`ocmlview themes`: list the themes, each in its own colors."""
 
 from __future__ import annotations
 

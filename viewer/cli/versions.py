@@ -1,4 +1,4 @@
-"""What `--version` says: the versions that a report of a bug needs, read from what is installed and not imported."""
+"""Output of `--version`: the versions that a bug report needs, read from installed packages without importing them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from viewer import __version__
 
 NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "jsonschema-rs", "PyYAML")
 EXTRAS = ("google-re2", "zstandard", "tiktoken", "pyperclip")
-"""Told where they are installed."""
+"""Listed if they are installed."""
 
 
 def version_lines() -> Iterator[str]:
-    """The program; Python and the system; the packages."""
+    """The lines: the program; Python and the system; the packages."""
     yield f"ocmlview {__version__}"
     yield f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
     yield ", ".join(f"{name} {_version(name) or 'missing'}" for name in NEEDED)

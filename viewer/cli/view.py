@@ -1,4 +1,4 @@
-"""`ocmlview [view] FILE`: the viewer. Where there is no screen for it, the safe view is printed."""
+"""`ocmlview [view] FILE`: the viewer. Without a screen, print the safe view."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Refuse an unknown theme, also if there is no screen to use it on."""
+    """Refuse an unknown theme, even without a screen to use it on."""
     if value and not context.resilient_parsing:
         from viewer.tui.settings.places import themes_folder
         from viewer.tui.settings.yaml_file import did_you_mean
@@ -42,7 +42,7 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
 
 
 def _known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Refuse a place that is not written as one."""
+    """Refuse a place with invalid syntax."""
     if value and not context.resilient_parsing:
         from viewer.tui.go_to import HELP, parse
 
@@ -104,7 +104,7 @@ def command(
 
 @frozen
 class ViewRequest:
-    """What the command line says about the viewer."""
+    """Options of the viewer from the command line."""
 
     audience: Audience
     style: Style
@@ -169,7 +169,7 @@ def _begun(
 def _print(
     paths: tuple[str, ...], audience: Audience, output: Output, dialect: str | None, preambles: str | None
 ) -> int:
-    """Where there is no screen for the viewer."""
+    """Print instead, if there is no screen for the viewer."""
     if len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(
@@ -178,7 +178,7 @@ def _print(
 
 
 def _list(folder: str, output: Output) -> int:
-    """The transcripts of a folder, where there is no screen to choose one on."""
+    """List the transcripts of a folder, if there is no screen to choose one on."""
     name = output.style.name
     rows: list[list[Cell]] = [
         [name(found.name), trusted(found.dialect or ""), found.size, name(found.reason)]

@@ -1,7 +1,7 @@
-"""Skimming: where a text stands in many messages at once, told from the bytes of the input.
+"""Literal search over blocks: find a text in many messages at once, in the bytes of the input.
 
-The vault lends its source to it, as it does to `blocks.py`. Only places in messages that the audience sees come out; no
-bytes are kept. What bytes alone cannot tell is left to a careful look at the text."""
+The vault lends its source, as it does to `body_blocks.py`. Results come only from messages that the audience sees; no
+bytes are kept. Rows that bytes cannot decide are left to a search of their text."""
 
 from __future__ import annotations
 
@@ -25,64 +25,64 @@ from viewer.reading.template_marks import MAY_BE_MARK
 Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
-"""Bytes that are looked at in one go: what is made of them fits the cache of a processor."""
+"""Bytes searched at once: the intermediate arrays fit into a processor cache."""
 LARGEST = 4 * 1024 * 1024
-"""Bytes of a body that is looked at in one go although it is larger; a still larger one is read with care."""
+"""The largest body searched at once; a larger one is searched as text."""
 WIDEST_GAP = 128 * 1024
-"""Bytes between two messages that are rather read than left out."""
+"""Bytes between two messages that are read rather than skipped."""
 FEWEST, MOST = 1024, 64 * 1024
-"""Rows that are planned at once; few at first, so that something is found soon."""
+"""Rows planned at once; few at first, so that a first match appears soon."""
 WIDEST_PLAN = 256 * 1024
 _LESS, _BAR, _BRACKET = b"<|["
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What is known of some rows that follow one another."""
+    """Search result for consecutive rows."""
 
     after: int
     """The row after them."""
     careful: Sequence[int] = ()
-    """Rows that must be looked at, in order."""
+    """Rows whose text must be searched, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
-    """A row for each match, in order; of none that must be looked at."""
+    """A row for each match, in order; none of the careful rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
     """Where each match begins, in code points of the text of its row."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """What is skimmed, and for whom."""
+    """What is searched, and for whom."""
 
     index: MessageIndex
     rows: Rows
     read: Callable[[int, int], bytes]
     sees: VisibilityCache
     cuts: VisibilityCache
-    """Of which messages parts are cut out."""
+    """True for messages with cut parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Rows from `first` on, without `after`."""
+    """Rows from `first` up to, but not including, `after`."""
 
     first: int
     after: int
     careful: Positions
     rows: Positions
-    """Those that bytes may tell of, with columns of the same length."""
+    """Rows whose bytes can be searched, with columns of the same length."""
     starts: Positions
     ends: Positions
     unmarked: Marks
-    """There is no mark in their bodies."""
+    """True if the body has no mark."""
     cut: Marks
-    """Parts are cut out of them."""
+    """True if parts of the body are cut."""
     borders: Positions
-    """Where the next body is far away."""
+    """Indexes where the next body is far away."""
 
 
 class BlockSearcher:
-    """Looks for one needle; asked for row after row, it tells of as many at once as it can."""
+    """Finds one byte pattern; each call covers as many rows as possible."""
 
     def __init__(self, ground: SearchScope, needle: BytePattern) -> None:
         self._ground = ground
@@ -91,7 +91,7 @@ class BlockSearcher:
         self._size = FEWEST
 
     def stretch(self, row: int, last: int) -> Stretch:
-        """What is known of some rows from this one on, up to and without `last`; of one at least."""
+        """Search one or more rows from `row` on, up to, but not including, `last`."""
         plan = self._plan
         if plan is None or not plan.first <= row < plan.after <= last:
             plan = self._plan = _plan(self._ground, row, min(last, row + self._size))
@@ -105,7 +105,7 @@ class BlockSearcher:
         return _skimmed(self._ground.read, self._needle, plan, slice(first, end), after, careful)
 
     def forget(self) -> None:
-        """The rows may be others than those that were planned."""
+        """Drop the plan: the rows may have changed."""
         self._plan = None
 
 
@@ -115,7 +115,7 @@ def _between(rows: Positions, first: int, after: int) -> list[int]:
 
 
 def _plan(ground: SearchScope, first: int, after: int) -> _Plan:
-    """Sort the rows into those that bytes may tell of, and others."""
+    """Separate the rows whose bytes can be searched from the others."""
     kinds, values = (np.frombuffer(column, column.typecode) for column in ground.rows.columns(first, after))
     places = np.flatnonzero(kinds == RowKind.MESSAGE.value)
     if len(places) and int(values[places[-1]]) - int(values[places[0]]) > WIDEST_PLAN:
@@ -151,7 +151,7 @@ def _plan(ground: SearchScope, first: int, after: int) -> _Plan:
 
 
 def _block_end(plan: _Plan, first: int) -> int:
-    """After how many of the plan's bodies a block ends that begins with the first."""
+    """The end of the block that begins with body `first`, as an index of the plan."""
     end = int(plan.ends.searchsorted(plan.starts[first] + BLOCK, "right"))
     border = int(plan.borders.searchsorted(first, "right"))
     if border < len(plan.borders):
@@ -162,7 +162,7 @@ def _block_end(plan: _Plan, first: int) -> int:
 def _skimmed(
     read: Callable[[int, int], bytes], needle: BytePattern, plan: _Plan, chosen: slice, after: int, careful: list[int]
 ) -> Stretch:
-    """Look at the bytes of these rows."""
+    """Search the bytes of these rows."""
     starts, ends, rows = plan.starts[chosen], plan.ends[chosen], plan.rows[chosen]
     base, stop = int(starts[0]), int(ends[-1])
     text = read(base, stop)
@@ -203,7 +203,7 @@ def _array(code: str, numbers: Positions) -> array[int]:
 
 
 def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
-    """Which bodies one of these places is in."""
+    """Which bodies contain one of these positions."""
     if not len(found):
         return np.zeros(len(starts), bool)
     holding: Marks = found.searchsorted(starts) < found.searchsorted(ends)
@@ -211,7 +211,7 @@ def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
 
 
 def _apart(found: Positions, place: Positions, size: int) -> Positions:
-    """Which matches are left when none may begin inside another one of its body."""
+    """The matches that remain when none may begin inside another one in the same body."""
     if not (np.diff(found) < size).any():
         return np.arange(len(found))
     kept: list[int] = []
@@ -224,7 +224,7 @@ def _apart(found: Positions, place: Positions, size: int) -> Positions:
 
 
 def _characters(text: bytes, data: Bytes, starts: Positions, found: Positions) -> Positions | None:
-    """How many code points stand between these places; None where the bytes are no text."""
+    """The number of code points between these positions; None for ill-formed UTF-8."""
     if text.isascii():
         return found - starts
     try:

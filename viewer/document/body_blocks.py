@@ -1,4 +1,4 @@
-"""Bodies in blocks, for work that must not wait for all of a huge one: search."""
+"""Bodies in blocks, so that a search does not wait for a huge body."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LONGEST_MARK = 32
 
 
 def size_of(message: Message) -> int:
-    """The bytes that the body takes in the input."""
+    """The number of bytes of the body in the input."""
     return sum(piece.end - piece.start for piece in message.pieces)
 
 
 def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:
-    """The text of a body in its order; an empty block says only that there is more to wait for.
+    """The text of a body in order; an empty block only signals progress.
 
-    `whole` gives the body at once, for the rare one from which something may be cut out."""
+    `whole` returns the whole body, for the rare one with parts that may be cut."""
     if cuts:
         before, is_head = "", True
         for text in _texts(message, read):
@@ -63,7 +63,7 @@ def _texts(message: Message, read: Read) -> Iterator[str]:
 
 
 def _data(piece: Piece, read: Read) -> Iterator[bytes]:
-    """The meant bytes of a piece; one with escapes in it, or that is JSON, comes at once."""
+    """The decoded bytes of a piece; one with escapes or JSON comes as one block."""
     plain = piece.coding in VERBATIM
     if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
         plain = True

@@ -1,4 +1,4 @@
-"""Boundaries between the transcripts of an input: number, format and title of the one that begins."""
+"""Boundaries between the transcripts of an input: number, format and title of the next one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from viewer.values import frozen
 
 @frozen
 class Boundary:
-    """What an audience reads where a transcript begins."""
+    """The text that an audience reads at the start of a transcript."""
 
     transcript: ShownTranscript
     count: int = 0
-    """How many transcripts there are; 0 while more may come."""
+    """The number of transcripts; 0 if more may come."""
     title: str = ""
-    """The beginning of the first user message that is shown, on one line. Not yet safe for a terminal."""
+    """The beginning of the first shown user message, on one line. Not yet safe for a terminal."""
 
 
 def first_question(index: MessageIndex, transcript: int, last: int) -> int | None:
-    """The first message of a transcript that its user wrote and the end user sees, none after `last`."""
+    """The first user message of a transcript that the end user sees, up to `last`."""
     span = index.numbers_of_transcript(transcript)
     if span is None:
         return None

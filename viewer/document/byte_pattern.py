@@ -1,4 +1,4 @@
-"""A text to be found in bytes: how it may be spelled in UTF-8, and all the places where it stands, found with NumPy."""
+"""Byte pattern of a text: its spellings in UTF-8, and all their positions, found with NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Bytes: TypeAlias = NDArray[np.uint8]
 Positions: TypeAlias = NDArray[np.int64]
 
 _CASE = np.uint8(0x20)
-"""The bit in which a small and a capital letter of ASCII differ."""
+"""The bit that distinguishes ASCII letters by case."""
 _WITH_CASE = (
     range(0x41, 0x2E00),
     range(0xA640, 0xAC00),
@@ -23,15 +23,15 @@ _WITH_CASE = (
     range(0x16E40, 0x16EE0),
     range(0x1DF00, 0x1EA00),
 )
-"""Where Unicode has letters of two cases."""
+"""Ranges of Unicode that contain letters with case."""
 _UNTOLD = re.compile("[\ufffd\ud800-\udfff]")
-"""What stands in a text for bytes that are none."""
+"""Replacements in a text for bytes that are not text."""
 _SAMPLE = 64 * 1024
 _NONE: Positions = np.zeros(0, np.int64)
 
 
 class BytePattern:
-    """Finds what `re` finds of the text itself, with or without case."""
+    """Finds the matches that `re` finds for the text, with or without case."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
         spellings = [_spellings(letter) if ignores_case else [letter.encode()] for letter in text]
@@ -43,21 +43,21 @@ class BytePattern:
         ]
         self.size = sum(lengths)
         self.is_exact = all(map(_is_product, spellings))
-        """Where its bytes are found there it stands; else it may."""
+        """True if each byte match is a match of the text; otherwise it is a candidate."""
         others = {one for spelled in spellings for one in spelled if len(one) != len(spelled[0])}
         self._others = re.compile(b"|".join(map(re.escape, sorted(others)))) if others else None
-        """Spellings of its letters that take more or fewer bytes."""
+        """Spellings of its letters with a different number of bytes."""
         self._others_are_ascii = any(map(bytes.isascii, others))
         self.overlaps = any(
             all(map(frozenset.intersection, self._bytes[at:], self._bytes)) for at in range(1, self.size)
         )
-        """One match may begin inside another."""
+        """True if one match may begin inside another."""
         self._letters = [_letter(wanted) for wanted in self._bytes]
-        """Where either case of a letter of ASCII is wanted, the small one; else nothing."""
+        """The lower-case ASCII letter where either case matches; otherwise nothing."""
         self._order: list[int] = []
 
     def find(self, data: Bytes) -> Positions:
-        """All places where it stands, or may stand; they may overlap."""
+        """All positions of matches or candidates; they may overlap."""
         count = len(data) - self.size + 1
         if count <= 0:
             return _NONE
@@ -76,13 +76,13 @@ class BytePattern:
         return found
 
     def doubts(self, data: bytes) -> Positions:
-        """Places of letters that may belong to a match that `find` does not find."""
+        """Positions of letters that may belong to a match that `find` misses."""
         if self._others is None or (data.isascii() and not self._others_are_ascii):
             return _NONE
         return np.fromiter((match.start() for match in self._others.finditer(data)), np.int64)
 
     def _stands(self, data: Bytes, folded: Bytes, where: slice | Positions, at: int) -> NDArray[np.bool_]:
-        """Whether the byte at this place of the needle is there."""
+        """True where the byte at this index of the pattern matches."""
         wanted = self._bytes[at]
         if len(wanted) == 1:
             return np.equal(data[where], np.uint8(min(wanted)))
@@ -94,7 +94,7 @@ class BytePattern:
         return found
 
     def _rarest_first(self, data: Bytes) -> list[int]:
-        """The places of the needle, those first whose bytes are rare here and quick to look for."""
+        """The indexes of the pattern, ordered by how rare their bytes are here and how fast they are to search."""
         counts = np.bincount(data[:_SAMPLE], minlength=256)
 
         def cost(at: int) -> int:
@@ -106,7 +106,7 @@ class BytePattern:
 
 
 def needle_of(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePattern | None:
-    """The needle for a text, which may not be all that is looked for; None for one that bytes cannot tell."""
+    """The pattern of a text, which may be a part of the query; None if bytes cannot represent it."""
     if not text or _UNTOLD.search(text):
         return None
     needle = BytePattern(text, ignores_case)
@@ -115,13 +115,13 @@ def needle_of(text: str, ignores_case: bool, *, is_all: bool = True) -> BytePatt
 
 
 def _letter(wanted: frozenset[int]) -> int:
-    """The small letter of ASCII, where it and the capital are wanted; else 0."""
+    """The lower-case ASCII letter if both cases match; otherwise 0."""
     small = max(wanted)
     return small if len(wanted) == 2 and min(wanted) | 0x20 == small and chr(small) in ascii_lowercase else 0
 
 
 def _is_product(spelled: list[bytes]) -> bool:
-    """Whether each choice of bytes, one for each place, is a spelling."""
+    """True if each combination of bytes, one per index, is a spelling."""
     same = {one for one in spelled if len(one) == len(spelled[0])}
     choices = 1
     for column in zip(*same, strict=True):
@@ -130,7 +130,7 @@ def _is_product(spelled: list[bytes]) -> bool:
 
 
 def _spellings(letter: str) -> list[bytes]:
-    """The letter and what else it matches where case does not matter."""
+    """The letter and its case-insensitive equivalents."""
     others = re.findall(re.escape(letter), _letters_with_case(), re.IGNORECASE)
     return [letter.encode(), *(other.encode() for other in others if other != letter)]
 

@@ -1,4 +1,4 @@
-"""The calls of a projection as a list in which those of one message are found at once."""
+"""Calls of a projection as a list with a lookup by message."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from viewer.document.values import ShownCall
 
 
 class Spans(NamedTuple):
-    """From which to which message the calls reach that have both ends; each column sorted."""
+    """First and last messages of calls that have both ends; each column is sorted."""
 
     firsts: array[int]
     lasts: array[int]
     firm_firsts: array[int]
-    """Those of calls that are linked by their id."""
+    """Those of calls linked by id."""
     firm_lasts: array[int]
 
 
 class ShownCalls(Sequence[ShownCall]):
-    """All calls of a projection, in the order of the input."""
+    """All calls of a projection, in input order."""
 
     def __init__(self, calls: Sequence[ShownCall] = ()) -> None:
         self._calls = calls
@@ -40,31 +40,31 @@ class ShownCalls(Sequence[ShownCall]):
         return self._calls[row]
 
     def of(self, number: int) -> list[ShownCall]:
-        """The calls that a message is an end of."""
+        """The calls that begin or end at a message."""
         return [self._calls[row] for row in self._rows.get(number, ())]
 
     def row_of(self, number: int) -> int:
-        """The row of the first call that a message is an end of; -1 where there is none."""
+        """The row of the first call that begins or ends at a message; -1 if there is none."""
         return next(iter(self._rows.get(number, ())), -1)
 
     @property
     def open(self) -> int:
-        """How many are waiting for a reply."""
+        """The number of calls that await a reply."""
         return self.states["pending"]
 
     @cached_property
     def states(self) -> Mapping[str, int]:
-        """How many calls are in each state."""
+        """The number of calls in each state."""
         return Counter(call.state for call in self._calls)
 
     @property
     def largest(self) -> int:
-        """The last message that is an end of one."""
+        """The last message with an end of a call."""
         return max(self._rows, default=0)
 
     @cached_property
     def spans(self) -> Spans:
-        """Where calls reach from and to."""
+        """The ranges of messages that calls span."""
         linked = [(call.call, call.reply, call.inferred) for call in self if call.call and call.reply]
         firm = [ends for ends in linked if not ends[2]]
         sorts = (sorted(pick(ends[:2]) for ends in chosen) for chosen in (linked, firm) for pick in (min, max))

@@ -1,4 +1,4 @@
-"""Calls as they come: which one a message belongs to, and which have another state than was told."""
+"""Calls while following: the calls of a message, and changes of state since the last report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_TOLD = -1
 
 
 class CallWatch:
-    """The calls that one audience sees. What is over is not looked at again."""
+    """The calls that one audience sees. Finished calls are not checked again."""
 
     def __init__(
         self,
@@ -28,14 +28,14 @@ class CallWatch:
         self._relinked_at = 0
         self._looked_at = 0
         self._open: dict[int, int] = {}
-        """For each call that may yet change, by its row, what was told of it."""
+        """The reported state of each call that may still change, by row."""
 
     def all(self) -> list[ShownCall]:
-        """Every call as it is now."""
+        """Every call in its current state."""
         return [shown for shown in map(self._show, self._links) if shown is not None]
 
     def of(self, number: int) -> list[ShownCall]:
-        """The calls that a message makes or answers, as far as that is known."""
+        """The calls that a message makes or answers, as known so far."""
         self._look()
         rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
         for row in rows:
@@ -44,7 +44,7 @@ class CallWatch:
         return self._shown(rows)
 
     def changed(self, *, ended: bool = False) -> list[ShownCall]:
-        """The calls that are no longer pending and have another state than before; in the end the pending ones too."""
+        """The calls that are no longer pending and changed their state; with `ended`, the pending ones too."""
         relinked = self._look_at_relinked()
         self._look()
         rows = [row for row, told in self._open.items() if self._key(row) != told and (ended or not self._waits(row))]
@@ -55,7 +55,7 @@ class CallWatch:
         return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
 
     def _look_at_relinked(self) -> set[int]:
-        """The calls with another reply than the one that was reported."""
+        """The calls with another reply than the reported one."""
         rows = self._relinked[self._relinked_at :]
         self._relinked_at = len(self._relinked)
         relinked = {row for row in rows if row < self._looked_at and self._open.get(row) != _NOT_TOLD}

@@ -1,4 +1,4 @@
-"""The calls that an audience sees, as rows of the columns they stand in: made into values when they are looked at."""
+"""Calls that an audience sees, as rows of the call columns; made into values on access."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.index.call_columns import CallColumns, CallLink
 
 
 class SeenCalls(ShownCalls):
-    """All calls of which the audience sees both ends."""
+    """The calls with both ends visible to the audience."""
 
     def __init__(self, columns: CallColumns, sight: VisibilityCache, show: Callable[[CallLink], ShownCall]) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class SeenCalls(ShownCalls):
         self._show = show
         self._calls_of, self._replies_of = columns.ends()
         self._links = self._seen(sight)
-        """The rows of the columns."""
+        """The rows in the columns."""
 
     def _seen(self, sight: VisibilityCache) -> array[int]:
         if len(self._calls_of) >= MANY:
@@ -89,7 +89,7 @@ class SeenCalls(ShownCalls):
 
     @cached_property
     def _ends(self) -> tuple[array[int], array[int]]:
-        """The messages that are ends of calls, in their order, and the rows of those calls."""
+        """The messages at the ends of calls, sorted, and the rows of those calls."""
         if len(self) >= MANY:
             from viewer.document.many_calls import ends
 
@@ -100,13 +100,13 @@ class SeenCalls(ShownCalls):
 
 
 def sees_both_ends(link: CallLink, sight: VisibilityCache) -> bool:
-    """Whether a call, and its reply if there is one, are shown."""
+    """True if a call, and its reply if there is one, are shown."""
     ends = [number for number in (link.call, link.reply) if number is not None]
     return bool(ends) and all(map(sight.sees, ends))
 
 
 def shown_call(link: CallLink) -> ShownCall:
-    """What is told of a call to those who see it."""
+    """The value of a call for an audience that sees it."""
     return ShownCall(
         link.transcript,
         link.call_id,

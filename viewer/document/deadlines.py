@@ -17,24 +17,24 @@ class Overdue(NamedTuple):
 
 
 class Deadlines:
-    """Watches the clock for calls. A deadline counts from the moment at which the call was seen, because a transcript
-    need not give times."""
+    """Watches the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
+    contain times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:
         self._calls = calls
         self._findings = findings
         self._looked_at = 0
         self._seen_at: dict[int, float] = {}
-        """When each call arrived, by its row, if it arrived while somebody watched."""
+        """Arrival time of each call observed while following, by row."""
         self._due: dict[int, float] = {}
-        """When the deadline of each pending call passes, by its row."""
+        """Deadline of each pending call, by row."""
         self._overdue: dict[int, Overdue] = {}
         self.revised: list[int] = []
         """Rows of the diagnostics whose reason changed, in order."""
         calls.answered = []
 
     def look(self, now: float, *, live: bool) -> None:
-        """Take note of new calls and replies. With `live` they arrived just now, so their times can be observed."""
+        """Record new calls and replies. With `live` they arrived just now, so their times can be observed."""
         calls = self._calls
         for row in range(self._looked_at, len(calls)):
             if calls.state(row) is not CallState.PENDING:
@@ -50,7 +50,7 @@ class Deadlines:
             self._settle(row, now, live=live)
 
     def _settle(self, row: int, now: float, *, live: bool) -> None:
-        """A reply arrived."""
+        """Handle the arrival of a reply."""
         calls = self._calls
         seen = self._seen_at.get(row)
         if seen is not None and live:
@@ -64,7 +64,7 @@ class Deadlines:
             self._report_late(row, self._add(row, "late"), now - due)
 
     def _is_unjudged(self, row: int) -> bool:
-        """True if neither the reply nor the times of the transcript say whether the reply was late."""
+        """True if the transcript does not show if the reply was late."""
         return self._calls.latency_ms(row) is None and self._calls.state(row) is CallState.OK
 
     def _report_late(self, row: int, finding: int | None, seconds: float) -> None:

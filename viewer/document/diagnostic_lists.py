@@ -1,4 +1,4 @@
-"""The diagnostics of a projection as a list in which those of some messages are found at once."""
+"""Diagnostics of a projection as a list with a lookup by message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.document.values import ShownDiagnostic
 
 
 class ShownDiagnostics(Sequence[ShownDiagnostic]):
-    """All that a projection says is wrong, as a list."""
+    """All diagnostics of a projection, as a list."""
 
     def __init__(self, diagnostics: Sequence[ShownDiagnostic] = ()) -> None:
         self._diagnostics = diagnostics
@@ -31,28 +31,28 @@ class ShownDiagnostics(Sequence[ShownDiagnostic]):
         return self._diagnostics[place]
 
     def of(self, number: int) -> list[ShownDiagnostic]:
-        """What is wrong with one message."""
+        """The diagnostics of one message."""
         return self.between(number, number)
 
     def ahead(self, number: int) -> list[ShownDiagnostic]:
-        """What is wrong with a message that is looked at before its turn to be checked has come."""
+        """The diagnostics of a message that has not been checked yet, checked ahead of time."""
         return []
 
     def between(self, first: int, last: int) -> list[ShownDiagnostic]:
-        """What is wrong with these messages."""
+        """The diagnostics of these messages."""
         numbers, places = self._by_number
         found = range(bisect_left(numbers, max(1, first)), bisect_right(numbers, last))
         return [self[place] for place in sorted(places[row] for row in found)]
 
     def place_of(self, diagnostic: ShownDiagnostic) -> int:
-        """Where this one, or one that equals it, stands; -1 where it does not."""
+        """The index of this diagnostic, or of an equal one; -1 if there is none."""
         numbers, places = self._by_number
         number = diagnostic.message or 0
         found = sorted(places[row] for row in range(bisect_left(numbers, number), bisect_right(numbers, number)))
         return next((place for place in found if self[place] == diagnostic), -1)
 
     def worst(self, first: int, last: int) -> str:
-        """The severity of the worst that is wrong with these messages; empty where it is at most a note."""
+        """The highest severity in these messages; empty for notes or nothing."""
         for severity in ("error", "warning"):
             numbers = self.numbers(severity)
             if bisect_left(numbers, first) < bisect_right(numbers, last):
@@ -60,38 +60,38 @@ class ShownDiagnostics(Sequence[ShownDiagnostic]):
         return ""
 
     def numbers(self, severity: str) -> Sequence[int]:
-        """The messages that have such a problem, in their order; one that has several stands there as often."""
+        """The messages with diagnostics of this severity, sorted, one entry per diagnostic."""
         return self._numbers_by_severity[severity]
 
     @property
     def faulty(self) -> Faulty:
-        """The messages that have an error."""
+        """The messages with an error."""
         return Faulty(self.numbers("error"))
 
     @property
     def severities(self) -> Mapping[str, int]:
-        """How many there are of each severity."""
+        """The number of diagnostics per severity."""
         return Counter(found.severity for found in self)
 
     @property
     def largest(self) -> int:
-        """The last message that has one."""
+        """The last message with a diagnostic."""
         numbers, _ = self._by_number
         return numbers[-1] if numbers else 0
 
     @property
     def codes(self) -> frozenset[str]:
-        """All codes that there are."""
+        """All diagnostic codes in the list."""
         return frozenset(found.code for found in self)
 
     @property
     def without_notes(self) -> ShownDiagnostics:
-        """Errors and warnings alone."""
+        """Only errors and warnings."""
         return ShownDiagnostics([found for found in self if found.severity != "info"])
 
     @cached_property
     def _by_number(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The numbers of their messages, 0 for none, in their order, and the place of each."""
+        """The message numbers, 0 for none, sorted, and the index of each."""
         pairs = sorted((found.message or 0, place) for place, found in enumerate(self))
         return array("I", (number for number, _ in pairs)), array("I", (place for _, place in pairs))
 
@@ -105,7 +105,7 @@ class ShownDiagnostics(Sequence[ShownDiagnostic]):
 
 
 class Faulty:
-    """Says of a message whether it has an error."""
+    """Membership test for messages with an error."""
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self._numbers = numbers

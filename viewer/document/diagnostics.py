@@ -1,7 +1,7 @@
-"""The diagnostics that an audience is told of, in its order, as rows of the findings: values when they are looked at.
+"""Diagnostics disclosed to an audience, sorted, as rows of the findings; made into values on access.
 
-Messages that are settled change no more, nor does what is wrong with them: it is taken once, and what comes later is
-put behind it. What is wrong with open messages is taken anew each time."""
+Diagnostics of settled messages never change: they are added once, and later ones are appended. Diagnostics of open
+messages are rebuilt each time."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ Key: TypeAlias = tuple[int, int, int] | tuple[int, str, str, int]
 
 
 class Taken(NamedTuple):
-    """One diagnostic, as its audience is told of it."""
+    """A diagnostic as disclosed to its audience."""
 
     key: Key
-    """What it is sorted by."""
+    """The sort key."""
     row: int
-    """Where it stands in the findings."""
+    """The row in the findings."""
     number: int
-    """The message, by its number in the input, whatever the audience calls it; 0 for none."""
+    """The number of the message in the input, independent of the audience; 0 for none."""
 
 
 _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str], Key | None]
 
 
 Look: TypeAlias = Callable[[int], list[Diagnostic]]
-"""Checks a message before its turn."""
+"""Checks a message ahead of time."""
 
 
 class _Columns:
-    """Those that are in order, and how far they change no more."""
+    """Sorted diagnostics and the end of the final part."""
 
     def __init__(self) -> None:
         self.rows = array("I")
         self.numbers = array("I")
         self.numbers_of = {severity: array("I") for severity in _SEVERITIES}
-        """Of each severity, without those of no message."""
+        """By severity, without diagnostics that have no message."""
         self.without_number = dict.fromkeys(_SEVERITIES, 0)
         self.codes: frozenset[str] = frozenset()
         self.last: Key | None = None
 
     def lengths(self) -> _Lengths:
-        """What `cut` goes back to."""
+        """A state for `cut` to restore."""
         sizes = {severity: len(numbers) for severity, numbers in self.numbers_of.items()}
         return len(self.rows), sizes, dict(self.without_number), self.codes, self.last
 
     def cut(self, lengths: _Lengths) -> None:
-        """Forget what was added since."""
+        """Restore an earlier state."""
         length, sizes, without, self.codes, self.last = lengths
         del self.rows[length:], self.numbers[length:]
         for severity, size in sizes.items():
@@ -66,7 +66,7 @@ class _Columns:
         self.without_number = dict(without)
 
     def add(self, taken: Iterable[Taken], findings: Findings) -> None:
-        """More, in order."""
+        """Append diagnostics in order."""
         codes = set(self.codes)
         for one in taken:
             codes.add(findings.code(one.row))
@@ -82,9 +82,9 @@ class _Columns:
 
 
 class SeenDiagnostics(ShownDiagnostics):
-    """All that the audience of a projection is told of; it grows. The end user is told of no notes.
+    """The growing list of diagnostics disclosed to the audience of a projection. The end user gets no notes.
 
-    It is asked for messages by their numbers in the input; what it tells has the numbers that the audience knows."""
+    Lookups use message numbers of the input; values have the numbers that the audience knows."""
 
     def __init__(self, findings: Findings, show: Show, look: Look, *, by_place: bool) -> None:
         super().__init__()
@@ -94,19 +94,19 @@ class SeenDiagnostics(ShownDiagnostics):
         self._by_place = by_place
         self._columns = _Columns()
         self._firm: _Lengths | None = self._columns.lengths()
-        """What of the columns changes no more; None where that does not stand at their beginning."""
+        """The state of the final part of the columns; None if that is not at the beginning."""
         self._read = 0
         self._waiting: list[int] = []
-        """Rows of messages that are not settled."""
+        """Rows of open messages."""
         self._orders: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
-        """Numbers in their order, and the places of their diagnostics; made when they are asked for."""
+        """Sorted numbers and the indexes of their diagnostics, built on demand."""
 
     def ahead(self, number: int) -> list[ShownDiagnostic]:
         found = filter(None, map(self._show, self._look(number)))
         return [one for one in found if self._by_place or one.severity != "info"]
 
     def extend(self, settled: int) -> SeenDiagnostics:
-        """Take what was found since; messages up to this one are settled."""
+        """Add new findings; messages up to this one are settled."""
         findings, rows = self._findings, [*self._waiting, *range(self._read, len(self._findings))]
         if self._firm is None:
             self._columns, rows = _Columns(), list(range(len(findings)))
@@ -123,7 +123,7 @@ class SeenDiagnostics(ShownDiagnostics):
         return self
 
     def _put(self, rows: Iterable[int]) -> bool:
-        """Add these; where they do not come last everything is put in order again, and the answer is no."""
+        """Add rows. If they do not come last, sort everything again and return False."""
         taken = sorted(filter(None, map(self._take, rows)))
         columns = self._columns
         comes_last = not taken or columns.last is None or columns.last <= taken[0].key
@@ -198,7 +198,7 @@ class SeenDiagnostics(ShownDiagnostics):
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
     def _in_order(self, name: str, numbers: array[int]) -> tuple[Sequence[int], Sequence[int]]:
-        """Numbers that stand by place, nearly in order; and the place of each."""
+        """Sort numbers that are ordered by position, and the index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)

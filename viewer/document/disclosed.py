@@ -1,4 +1,4 @@
-"""What an audience is told of one diagnostic: of a hidden message no more than code, severity and number."""
+"""Disclosure of one diagnostic: for a hidden message only code, severity and number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.model.visibility import Audience
 
 
 def for_end_user(diagnostic: Diagnostic, sight: VisibilityCache, label_of: Callable[[int], int]) -> ShownDiagnostic:
-    """For the end user, who is told no places."""
+    """The diagnostic for the end user, without positions."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if message is None or not sight.sees(message):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
@@ -30,7 +30,7 @@ def for_developer(
     vault: Vault,
     calls: CallLedger,
 ) -> ShownDiagnostic:
-    """For a developer, with its place where the audience sees what it belongs to."""
+    """The diagnostic for a developer, with its position if the audience sees its message."""
     code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
     if not (audience.sees_stray if message is None else sight.sees(message)):
         return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)

@@ -1,4 +1,4 @@
-"""What an audience is told of the problems of an input: all of them, or each as it comes."""
+"""Disclosure: diagnostics redacted for one audience, all at once or incrementally."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from viewer.values import frozen
 
 @frozen
 class Disclosure:
-    """Tells one audience; a strict one nothing of what is hidden."""
+    """Discloses diagnostics to one audience; a strict one learns nothing about hidden messages."""
 
     audience: Audience
     _analysis: Analysis
@@ -28,11 +28,11 @@ class Disclosure:
 
     @property
     def tells_places(self) -> bool:
-        """Whether the audience may know where problems are; then they come in that order."""
+        """True if the audience may know positions; diagnostics are then sorted by them."""
         return not self.audience.is_safe
 
     def all(self) -> list[ShownDiagnostic]:
-        """By place for those who may know places, else by message."""
+        """All diagnostics, by position if the audience may know positions, otherwise by message."""
         sight = VisibilityCache(self._analysis.index, self.audience.sees)
         if self.tells_places:
             by_position = self._analysis.findings.by_position()
@@ -57,7 +57,8 @@ class Disclosure:
         return last
 
     def show(self, rows: Rows) -> Show:
-        """What the audience is told of one; None where it is told nothing. `rows` are all those of its projection."""
+        """A function that returns the disclosed value of a diagnostic, or None. `rows` are all rows of the
+        projection."""
         sight = VisibilityCache(self._analysis.index, self.audience.sees)
         label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _same
 
@@ -71,13 +72,13 @@ class Disclosure:
         return show
 
     def _strict_labels(self, sight: VisibilityCache) -> dict[int, int]:
-        """The numbers of shown messages where shown messages alone are counted."""
+        """Numbers of shown messages, counting only shown messages."""
         seen = filter(sight.sees, range(1, len(self._analysis.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
 
 def _is_disclosed(diagnostic: Diagnostic, sight: VisibilityCache, reach: int) -> bool:
-    """True if a strict audience may know of this: it belongs to a message that its rows show."""
+    """True if a strict audience may know of this diagnostic: it belongs to a message in its rows."""
     message = diagnostic.message
     return message is not None and message <= reach and sight.sees(message)
 

@@ -1,4 +1,4 @@
-"""A document: one input read through a dialect, and the ways to look at it."""
+"""A document: one input read through a format, and its projections."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 
 LONGEST_EXCERPT = 512
 BIG = 1024 * 1024
-"""From this size on an input is scanned: loading NumPy takes as long as reading so much without it."""
+"""Inputs of at least this size are scanned: loading NumPy takes as long as reading this much without it."""
 WORTH_SCANNING = 16 * 1024
-"""A piece that is smaller is left to the parser."""
+"""A smaller piece is left to the parser."""
 PARSED_AT_ONCE = 16 * 1024
 CHECKED_AT_ONCE = 128 * 1024
 MOST_IN_BINARY = 20
-"""Findings in a binary input after which reading stops."""
+"""Reading stops after this many findings in a binary input."""
 LARGEST_STEP = 4 * CHUNK
 CHECKING_SHARE = 0.8
-"""How much of the work on a big input is checking."""
+"""The share of checking in the work on a large input."""
 MOST_REVISIONS = 16
-"""A file that is rewritten so often while a command reads it cannot be read."""
+"""The maximum number of restarts if a file is rewritten while a command reads it."""
 
 
 @frozen
 class Finding:
-    """A diagnostic with its place; for a developer's surface."""
+    """A diagnostic with its line and column, for developers."""
 
     diagnostic: Diagnostic
     line: int
@@ -63,12 +63,12 @@ class Finding:
 
 
 class _Reader:
-    """Reads what the places and the checks of a document need; for the screen nothing if the file was rewritten."""
+    """Reads bytes for positions and checks of a document; after a rewrite, empty bytes for the screen."""
 
     def __init__(self, source: Source, on_rewritten: Callable[[], None] | None = None, raises: bool = False) -> None:
         self.on_rewritten = on_rewritten
         self.raises = raises
-        """A step of reading is under way: it starts over if the file was rewritten."""
+        """True during a step of reading, which restarts if the file was rewritten."""
         self._source = source
 
     def read(self, start: int, end: int) -> bytes:
@@ -83,7 +83,7 @@ class _Reader:
 
 
 class Document:
-    """One input, read at once or bit by bit."""
+    """One input, read at once or in steps."""
 
     def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
         self.name = source.name
@@ -91,12 +91,12 @@ class Document:
         self._most_per_code = MOST_PER_CODE
         self._dialect = dialect
         self.revision = 0
-        """How many times the input has been read from the start again."""
+        """The number of restarts from the beginning of the input."""
         self._reader = _Reader(source)
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
-        """Read this source from its first byte."""
+        """Start to read this source from its first byte."""
         self._source = source
         reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
         self.detection = detection
@@ -113,13 +113,13 @@ class Document:
         self._is_read = False
         self._progress = 0.0
         self.is_complete = False
-        """The input has been read to its end, and all of it has been checked."""
+        """True if the input was read to its end and fully checked."""
         self._has_reported_fault = False
         if source.converted:
             self._analysis.findings.add("W-ENCODING", "utf-16", 0, 0, None)
 
     def begin_again(self) -> None:
-        """Read the input from the start: the file was rewritten. What was projected before gives no body any more."""
+        """Restart after the file was rewritten. Earlier projections return no more bodies."""
         if not isinstance(self._source, FileSource):
             raise FileRewrittenError(self.name)
         self.revision += 1
@@ -127,7 +127,7 @@ class Document:
         self._begin(source, _choose(source, self._dialect))
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was read of it; cheap enough to ask every second."""
+        """True if the file no longer holds what was read; cheap enough to call every second."""
         try:
             return isinstance(self._source, FileSource) and self._source.is_rewritten()
         except OSError:
@@ -135,7 +135,7 @@ class Document:
 
     @property
     def on_rewritten(self) -> Callable[[], None] | None:
-        """Called, perhaps in another thread, if something was withheld because the file was rewritten. Without it,
+        """Called, possibly in another thread, when content is withheld because the file was rewritten. If unset,
         FileRewrittenError is raised."""
         return self._reader.on_rewritten
 
@@ -159,26 +159,26 @@ class Document:
 
     @property
     def step_size(self) -> int:
-        """How many bytes may be read, or checked, at once while somebody sits at the keyboard."""
+        """The number of bytes to read or check per step so that the screen stays responsive."""
         if self._is_read:
             return CHECKED_AT_ONCE
         return 2 * CHUNK if self._parser.has_frames and self._source.size >= BIG else PARSED_AT_ONCE
 
     @property
     def needs_backend(self) -> bool:
-        """Whether big pieces of it will be read with what is not loaded yet."""
+        """True if reading will need a backend that is not loaded yet."""
         return not self._is_prepared and not self._is_read and self._is_worth_scanning(CHUNK)
 
     def prepare(self) -> None:
-        """Load that; in another thread, where somebody sits at the keyboard."""
+        """Load the backend; interactive callers use another thread."""
         import viewer.document.scanner  # noqa: F401
 
         self._is_prepared = True
 
     def read_some(self, size: int) -> None:
-        """Read on by this many bytes; then check as many. In the end the document is complete.
+        """Read this many more bytes; then check as many. At the end the document is complete.
 
-        If the file was rewritten in the meantime, reading starts over."""
+        If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
             return
         self._is_stepping = True
@@ -212,7 +212,7 @@ class Document:
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
 
     def _is_noise(self, data: bytes) -> bool:
-        """True if enough was found in binary input that reading it on is of no use."""
+        """True if a binary input has enough findings to stop reading."""
         if self.unknown != "binary" or self._noise >= MOST_IN_BINARY:
             return False
         if data.count(0) == len(data):  # part of one long run
@@ -222,7 +222,7 @@ class Document:
         return self._noise >= MOST_IN_BINARY
 
     def _next_bytes(self, size: int) -> bytes:
-        """The next bytes. Big pieces end where a block of checksums does, since only whole blocks can do without."""
+        """The next bytes. Large pieces end at a checksum block, because only whole blocks can omit a checksum."""
         if not isinstance(self._source, FileSource):
             return self._source.read(self._read_to, self._read_to + size)
         if size > 2 * BLOCK:
@@ -245,7 +245,7 @@ class Document:
         return self._scanner is not None or self._source.size >= BIG
 
     def _scan(self, data: bytes) -> None:
-        """Read a big piece; only now NumPy is needed."""
+        """Scan a large piece; NumPy is loaded only now."""
         if self._scanner is None:
             from viewer.document.scanner import Scanner
 
@@ -256,7 +256,8 @@ class Document:
             self._source.index(self._read_to - len(data), data, self._scanner.parsed)
 
     def _end(self) -> None:
-        """What helped to read holds words of what is hidden: from here on they stand in the index alone."""
+        """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
+        the index."""
         self._analysis.take(self._parser.close())
         self._report_fault()
         self._analysis.close()
@@ -266,7 +267,7 @@ class Document:
         self._is_read, self._analysis.is_partial = True, False
 
     def _report_fault(self) -> None:
-        """Report, once and where reading stopped, that the source was damaged, truncated, or too large."""
+        """Report once, at the end of reading, that the source was damaged, truncated, or too large."""
         fault = self._source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
@@ -274,47 +275,47 @@ class Document:
 
     @property
     def unknown(self) -> str | None:
-        """If no transcript was recognized in a nonempty input, what it is: `json`, `text`, or `binary`."""
+        """The kind of a nonempty input without a recognized transcript: `json`, `text`, or `binary`."""
         return None if len(self._analysis.index) else self._analysis.unknown
 
     @property
     def size(self) -> int:
-        """Bytes that were read."""
+        """The number of bytes read."""
         return self._read_to
 
     @property
     def is_read(self) -> bool:
-        """The input has been read to its end; it may still be checked."""
+        """True if the input was read to its end; checks may still run."""
         return self._is_read
 
     @property
     def is_checked(self) -> bool:
-        """True if the checks have seen everything that has been read, and nothing more is known to come."""
+        """True if everything read was checked, and no more data is expected."""
         return self.is_complete
 
     @property
     def progress(self) -> float:
-        """How much of the input has been read and checked, from 0 to 1."""
+        """The share of the input that was read and checked, from 0 to 1."""
         return 1.0 if self.is_complete else self._progress
 
     @property
     def note(self) -> str:
-        """What the status line says of how the input is read; empty where it is read in place."""
+        """A note for the status line on how the input is read; empty if it is read in place."""
         return self._source.note
 
     @property
     def transcript_count(self) -> int:
-        """How many transcripts the input holds."""
+        """The number of transcripts in the input."""
         return len(self._analysis.transcripts)
 
     @property
     def message_count(self) -> int:
-        """How many messages it holds, hidden ones too."""
+        """The number of messages, including hidden ones."""
         return len(self._analysis.index)
 
     @property
     def index(self) -> MessageIndex:
-        """Spans and header facts of all messages; for counting, never for a view."""
+        """Spans and headers of all messages; for counting, never for a view."""
         return self._analysis.index
 
     @property
@@ -329,33 +330,33 @@ class Document:
 
     @property
     def more_findings(self) -> dict[str, int]:
-        """How many diagnostics of each code are counted but not kept."""
+        """The number of diagnostics per code that are counted but not kept."""
         return self._analysis.findings.more
 
     def total(self, severity: str) -> int:
-        """How many diagnostics of a severity there are, those that are not kept included."""
+        """The number of diagnostics of a severity, including those not kept."""
         return self._analysis.findings.total(severity)
 
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
-        """The document as this audience may see it. Without `withholds`, FileRewrittenError is raised where the screen
-        shows nothing."""
+        """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
+        would show nothing."""
         on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
         vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
-        """Say that something was withheld, unless the input is being read again already."""
+        """Report withheld content, unless the input is already being read again."""
         if source is self._source and self.on_rewritten:
             self.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
-        """True if these bytes still are the message of this number; the one that is given may be cut."""
+        """True if these bytes are still the message with this number; the given message may be cut."""
         known = self._analysis.index[message.number]
         dialect = self._analysis.transcripts[known.transcript - 1].dialect
         return is_still(known, frame, FORMATS[dialect], self._options)
 
     def findings(self) -> list[Finding]:
-        """Every diagnostic with its place, by place."""
+        """Every diagnostic with its position, by position."""
         return [self._located(diagnostic) for diagnostic in self._analysis.findings.by_position()]
 
     def cut_messages(self) -> frozenset[int]:
@@ -372,9 +373,9 @@ class Document:
         return offending_value(finding.diagnostic, self._reader.read)
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
-        """The line of a finding cut around its place, and the columns of the place in it, counted from 0.
+        """The line of a finding cut around its position, and the columns of the position in it, counted from 0.
 
-        For a command that was told to reveal everything."""
+        For a command that reveals everything."""
         start, end = finding.diagnostic.start, finding.diagnostic.end
         line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
         after = self._reader.read(start, start + LONGEST_EXCERPT)

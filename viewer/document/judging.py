@@ -1,4 +1,4 @@
-"""A second judgement: a message of a text format is parsed again from the bytes that the file holds now."""
+"""Parse a message of a text format again from the current bytes of the file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from viewer.reading.parser import Parser
 
 
 def is_still(message: Message, frame: bytes, dialect: FormatTraits, options: Options | None) -> bool:
-    """True if these bytes, which are in the place of the message now, are a message with the same header, kind, bounds
-    and verdict."""
+    """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
+    verdict."""
     parser = Parser(dialect, options)
     events = [*parser.feed(frame), *parser.close()]
     found = [event.message for event in events if isinstance(event, Closed)]

@@ -1,4 +1,4 @@
-"""A document that grows: a file that is followed, read through a dialect, and begun anew when the file changes."""
+"""Live document: a followed file read through a format, restarted when the file changes."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from viewer.values import frozen
 
 @frozen
 class LiveChange:
-    """What one step brought. Where `anew` is set, projections made before are those of the reading before."""
+    """The result of one step. If `anew` is set, earlier projections are stale."""
 
     grew: bool = False
-    """Rows may have grown, messages may have been settled, calls may have another state."""
+    """True if rows grew, messages settled, or calls changed their state."""
     anew: bool = False
-    """A new reading began, in which numbers begin at 1."""
+    """True if reading restarted, and numbers begin at 1 again."""
     reset: Reason | None = None
-    """Why, where something had been read before."""
+    """The reason for the restart, if something had been read before."""
     ended: bool = False
-    """The reading is over and all that was open is settled; what comes after it begins anew."""
+    """True if the reading is over and everything is settled; later data begins another reading."""
     state: SourceState | None = None
-    """How the file is doing, where that has changed."""
+    """The condition of the file, if it changed."""
     more: bool = False
-    """There is more to be read or checked at once."""
+    """True if more can be read or checked at once."""
 
 
 class LiveDocument(Document):
-    """A document of what a file holds now; `step` reads on. The source says when that is worth while."""
+    """A document of the current content of a file; `step` continues reading. The source decides when to call it."""
 
     def __init__(
         self,
@@ -51,76 +51,76 @@ class LiveDocument(Document):
         clock: Clock = time.monotonic,
         reads_first: bool = False,
     ) -> None:
-        """With `reads_first` what is far from the end is checked when all has been read."""
+        """With `reads_first`, content far from the end is checked after everything was read."""
         self.following = source
         self._reads_first = reads_first
         self._clock = clock
         self._is_asked_for = dialect is not None
         self._queue: deque[Change] = deque()
         self._taken = 0
-        """So many of the bytes that come next in the queue have been read."""
+        """The number of bytes already read from the first change in the queue."""
         self._head = b""
-        """The beginning of the input, while its format is not settled."""
+        """The beginning of the input, until its format is settled."""
         self._is_over = False
-        """The file has been read to its end for good, and another one follows."""
+        """True if the file has reached its final end, and another one follows."""
         self._grew_at = clock()
         super().__init__(source.generation, dialect, options)
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
-        self._analysis.is_partial = False  # what is still being written is shown as it comes
+        self._analysis.is_partial = False  # text that is still being written is shown as it arrives
         self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
         self._told = self._revised = 0
-        """The number of diagnostics, and of changed reasons, that were taken."""
+        """The number of diagnostics, and of changed reasons, that were returned."""
         self._is_over = False
         self.has_caught_up = False
-        """All that was there has been read once, though perhaps not checked."""
+        """True if all available data was read once, though perhaps not checked."""
 
     @property
     def state(self) -> SourceState:
-        """How the file is doing."""
+        """The condition of the file."""
         return self.following.state
 
     @property
     def is_checked(self) -> bool:
-        """True if the checks have seen everything that the file holds now."""
+        """True if everything that the file holds now was checked."""
         return self.is_complete or (self.has_caught_up and self._analysis.is_checked)
 
     @property
     def progress(self) -> float:
-        """How much of what is there has been read."""
+        """The share of the available data that was read."""
         return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))
 
     @property
     def pulse(self) -> tuple[int, ...]:
-        """Other than before whenever more has happened than that the text of an open message has grown."""
+        """A version that changes on any change except growing text of an open message."""
         analysis = self._analysis
         counts = len(analysis.index), len(analysis.unsettled), len(analysis.findings), len(analysis.strays)
         return *counts, len(self._deadlines.revised), int(analysis.is_checked)
 
     @property
     def has_open_message(self) -> bool:
-        """Whether a message has begun and is not settled."""
+        """True if a message is open."""
         return bool(self._analysis.unsettled)
 
     @property
     def open_numbers(self) -> list[int]:
-        """The messages that have begun and are not settled."""
+        """The numbers of the open messages."""
         return sorted(self._analysis.unsettled)
 
     @property
     def quiet_for(self) -> float:
-        """How many seconds ago the last byte came."""
+        """Seconds since the last byte arrived."""
         return self._clock() - self._grew_at
 
     @property
     def open_number(self) -> int | None:
-        """The number of the first open message; for a developer's surface."""
+        """The number of the first open message; for developers."""
         return min(self._analysis.unsettled, default=None)
 
     def new_findings(self) -> list[Finding]:
-        """The diagnostics of this reading that were not taken yet, by position: each when it is found, and again when
-        its reason changes."""
+        """The diagnostics of this reading that were not returned yet, by position: each when it is found, and again
+        when its reason changes."""
         findings, revised = self._analysis.findings, self._deadlines.revised[self._revised :]
         again = [row for row in revised if row < self._told]
         fresh = (row for row in range(self._told, len(findings)) if not findings.is_spare(row))
@@ -130,31 +130,31 @@ class LiveDocument(Document):
 
     @property
     def stalled_for(self) -> float:
-        """For how many seconds an open message has not gone on; 0 where none is open."""
+        """Seconds since an open message last grew; 0 if none is open."""
         return self.quiet_for if self.has_open_message else 0.0
 
     def load(self) -> LiveDocument:
-        """Read all that is there now."""
+        """Read everything available now."""
         while self.step().more:
             pass
         return self
 
     def read_some(self, size: int) -> None:
-        """Read on by so many bytes, if they are there."""
+        """Read up to `size` more bytes, if available."""
         self.step(size)
 
     def close(self) -> None:
-        """The input ends here: what is open is unfinished."""
+        """End the input: open messages stay unfinished."""
         if self.is_complete:
             return
         if not self._is_over:
-            with suppress(FileRewrittenError):  # what was not checked yet cannot be checked any more
+            with suppress(FileRewrittenError):  # unchecked bytes can no longer be checked
                 self._finish()
         self.is_complete = True
         self.following.close()
 
     def step(self, size: int = CHUNK) -> LiveChange:
-        """Look at the file, and read on by so many bytes at most."""
+        """Poll the file, and read at most `size` more bytes."""
         if self.is_complete:
             return LiveChange()
         self._is_stepping = True
@@ -167,8 +167,8 @@ class LiveDocument(Document):
             self._is_stepping = False
 
     def _drop_reading(self) -> None:
-        """A check found that the file was rewritten: nothing that is left of this reading counts. The source starts
-        over in its next turn, if it has not done so yet."""
+        """Discard the rest of this reading after a check found the file rewritten. The source restarts in its next
+        turn, if it has not done so yet."""
         while self._queue and not isinstance(self._queue[0], Reset):
             self._queue.popleft()
         self._taken = 0
@@ -190,7 +190,7 @@ class LiveDocument(Document):
         return LiveChange(grew=self._deadlines.expire(self._clock()), state=change.state)
 
     def _check_on(self) -> LiveChange:
-        """Check some of what was only read, since there was much of it; whatever else comes waits for that."""
+        """Check some of the bytes that were only read because there were many; other changes wait."""
         self.has_caught_up = True
         known = len(self._analysis.findings)
         self._analysis.check_some(CHECKED_AT_ONCE)
@@ -198,14 +198,14 @@ class LiveDocument(Document):
         return LiveChange(grew=self._analysis.is_checked or len(self._analysis.findings) > known, more=True)
 
     def _take_states(self) -> SourceState | None:
-        """The newest of the states that come next."""
+        """Pop all leading states and return the newest."""
         state = None
         while self._queue and isinstance(self._queue[0], SourceState):
             state = self._queue.popleft()
         return state if isinstance(state, SourceState) else None
 
     def _changed(self, size: int, state: SourceState | None) -> LiveChange:
-        """Take a reset and the bytes after it, or one of the two."""
+        """Handle a reset and the bytes after it, or one of the two."""
         reason, anew = None, False
         if isinstance(self._queue[0], Reset):
             reason = self._queue[0].reason
@@ -226,7 +226,7 @@ class LiveDocument(Document):
         return LiveChange(True, anew, reason, state=state, more=True)
 
     def _next(self, size: int) -> bytes:
-        """So many of the bytes that come next; the rest stays in the queue."""
+        """The next `size` bytes; the rest stays in the queue."""
         change = self._queue[0]
         assert isinstance(change, Grew)
         data = change.data[self._taken : self._taken + size]
@@ -237,7 +237,7 @@ class LiveDocument(Document):
         return data
 
     def _grow(self, data: bytes) -> bool:
-        """Read on; whether the reading began anew, since it is the first or the format is another one."""
+        """Read on; True if the reading restarted, because it is the first or the format changed."""
         before = self._head if self._read_to else b""
         began = self._settle(before, data)
         self._analysis.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
@@ -250,12 +250,12 @@ class LiveDocument(Document):
         return began
 
     def _look_for_noise(self, data: bytes) -> None:
-        """List few findings of binary input; more may turn out to be something else while the format is open."""
+        """List few findings of binary input, but allow more again if it turns out to have another format."""
         is_noise = self._is_noise(data) or (self.unknown == "binary" and self._noise >= MOST_IN_BINARY)
         self._analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
 
     def _settle(self, before: bytes, data: bytes) -> bool:
-        """Judge the format by all that is there, up to a size; whether the reading begins anew."""
+        """Detect the format from the available head of the input; True if the reading restarts."""
         if self._read_to >= HEAD:
             return False
         self._head = before + data[: HEAD - len(before)]
@@ -271,8 +271,8 @@ class LiveDocument(Document):
         return self.detection if self._is_asked_for else detect(head)
 
     def _take(self, data: bytes) -> None:
-        """Read on and check at once: who watches wants to know what became of calls. But what is scanned far from the
-        end may be only read; that is much faster than to check it."""
+        """Read and check at once, to report the state of calls immediately. Only scanned content far from the end is
+        checked later: only reading is much faster."""
         waits = not self._analysis.is_checked
         super()._take(data)
         is_far = self.following.length - self._read_to >= BIG
@@ -280,7 +280,7 @@ class LiveDocument(Document):
             self._analysis.check_all()
 
     def _finish(self) -> None:
-        """Nothing more comes in this reading: what is open is unfinished."""
+        """Finish this reading: open messages stay unfinished."""
         assert isinstance(self._source, FileRevision)
         rest = self._source.add(b"", ends=True)
         if rest:

@@ -1,4 +1,4 @@
-"""What lists of calls ask of thousands of them at once, made with NumPy."""
+"""Bulk operations on thousands of calls, with NumPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Column: TypeAlias = "array[int]"
 
 
 def seen_links(calls: Column, replies: Column, sight: VisibilityCache) -> Column:
-    """The links of which the audience sees every end that there is."""
+    """The links whose existing ends are all visible to the audience."""
     both = np.concatenate([_numbers(calls), _numbers(replies)])
     there = np.flatnonzero(both)
     unseen = np.zeros(len(both), bool)
@@ -27,13 +27,13 @@ def seen_links(calls: Column, replies: Column, sight: VisibilityCache) -> Column
 
 
 def counted(codes: array[int], links: Column) -> Mapping[int, int]:
-    """How often each state is that of one of these links."""
+    """The number of these links in each state."""
     values, counts = np.unique(np.frombuffer(codes, np.uint8)[_numbers(links)], return_counts=True)
     return dict(zip(values.tolist(), counts.tolist(), strict=True))
 
 
 def ends(calls: Column, replies: Column, links: Column) -> tuple[Column, Column]:
-    """The messages that are ends of these links, in their order, and the places of the links."""
+    """The messages at the ends of these links, sorted, and the indexes of the links."""
     chosen = _numbers(links)
     numbers = np.concatenate([_numbers(calls)[chosen], _numbers(replies)[chosen]])
     rows = np.tile(np.arange(len(chosen)), 2)
@@ -42,7 +42,7 @@ def ends(calls: Column, replies: Column, links: Column) -> tuple[Column, Column]
 
 
 def spans(calls: Column, replies: Column, links: Column, inferred: array[int]) -> Spans:
-    """From which to which message the links reach that have both ends."""
+    """First and last messages of the links that have both ends."""
     chosen = _numbers(links)
     call, reply = _numbers(calls)[chosen], _numbers(replies)[chosen]
     linked = (call > 0) & (reply > 0)

@@ -1,4 +1,4 @@
-"""Rows of thousands of messages at once, as the bytes of columns, made with NumPy."""
+"""Rows of thousands of messages at once, as column bytes, made with NumPy."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class ManyRows:
-    """The rows of messages that follow one another: bytes of columns."""
+    """The rows of consecutive messages, as column bytes."""
 
     joined: int
-    """So many hidden messages belong to the row before these."""
+    """The number of hidden messages that join the previous row."""
     joined_to: int
     """The number of the last of them."""
     kinds: Bytes
     values: Bytes
     numbers: Bytes
     labels: Bytes | None
-    """For a strict audience."""
+    """Only for a strict audience."""
     turns: Bytes | None
-    """For the end user."""
+    """Only for the end user."""
     shown: int
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What rows are wanted: messages of these numbers, for an audience that sees some of them."""
+    """A request for the rows of messages, for one audience."""
 
     index: MessageIndex
     sight: VisibilityCache
     wants: VisibilityCache | None
-    """Which messages the view is about at all; None for all."""
+    """The messages of the pane; None for all."""
     only: MessageSet | None
     strict: bool
     safe: bool
     users: VisibilityCache
-    """Which messages are the user's."""
+    """The messages of the user."""
     turns: TurnCounter
     shown: int
-    """How many were shown before."""
+    """The number of messages shown before."""
     hidden_before: int
-    """The number of the hidden message that the row before these ends with; 0 where it is something else."""
+    """The number of the hidden message that ends the previous row; 0 if there is none."""
 
 
 def make_rows(request: Request, first: int, last: int) -> ManyRows:
-    """The rows of the messages of these numbers."""
+    """The rows of the messages with these numbers."""
     numbers = np.arange(first, last + 1, dtype=np.uint32)
     seen = request.sight.seen(first, last)
     if request.wants is not None or request.only is not None:
@@ -81,7 +81,7 @@ def make_rows(request: Request, first: int, last: int) -> ManyRows:
 def _told(
     request: Request, joined: int, numbers: Numbers, lasts: Numbers, values: Numbers, shown: NDArray[np.bool_]
 ) -> ManyRows:
-    """These rows; `numbers` are the messages, `lasts` the last one of each row."""
+    """Build the row columns; `numbers` are the messages, `lasts` the last one of each row."""
     labels: Numbers | None = None
     turns: Numbers | None = None
     if request.strict:
@@ -124,7 +124,7 @@ def _begins(request: Request, numbers: Numbers, seen: NDArray[np.bool_]) -> NDAr
 
 
 def _transcripts(index: MessageIndex, numbers: Numbers) -> list[tuple[int, int]]:
-    """Where a transcript begins among these messages, and its number; there are few of them, as a rule."""
+    """Where a transcript begins among these messages, and its number; usually there are few."""
     if not len(numbers):
         return []
     firsts, transcripts = zip(*index.transcripts(int(numbers[0]), int(numbers[-1])), strict=True)
@@ -132,7 +132,7 @@ def _transcripts(index: MessageIndex, numbers: Numbers) -> list[tuple[int, int]]
 
 
 def _turns(request: Request, numbers: Numbers) -> NDArray[np.int64]:
-    """The turns of shown messages where those count alone."""
+    """The turns of shown messages, counting only shown messages."""
     if not len(numbers):
         return np.zeros(0, np.int64)
     first = int(numbers[0])
@@ -153,7 +153,7 @@ def _turns(request: Request, numbers: Numbers) -> NDArray[np.int64]:
 
 
 def _turns_of_each(firsts: NDArray[np.int64], users: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The turns of whole transcripts, one of which begins at each of these places."""
+    """The turns of whole transcripts that begin at these indexes."""
     begins = users.copy()
     begins[1:] &= ~users[:-1]
     begins[firsts] = users[firsts]
@@ -164,4 +164,4 @@ def _turns_of_each(firsts: NDArray[np.int64], users: NDArray[np.bool_]) -> NDArr
 
 
 _FEW_TRANSCRIPTS = 8
-"""Beyond these, the turns of whole transcripts are counted in one go."""
+"""Above this number, the turns of whole transcripts are counted in one pass."""

@@ -1,4 +1,4 @@
-"""Some of the messages of an input, by number, as one column: those that a filter lets through."""
+"""A set of messages by number, as one column: the messages that pass a filter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MessageSet:
-    """Numbers of messages, in order; four bytes each."""
+    """Message numbers in order; four bytes each."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self._numbers = numbers if isinstance(numbers, array) else array("I", numbers)
@@ -34,7 +34,7 @@ class MessageSet:
     __hash__ = None  # type: ignore[assignment]
 
     def among(self, numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Which of these numbers, in order, are chosen."""
+        """Which of these sorted numbers are in the set."""
         import numpy as np
 
         low = bisect_left(self._numbers, int(numbers[0]))

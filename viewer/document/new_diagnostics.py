@@ -1,4 +1,4 @@
-"""Diagnostics as they are found: each is given once, when the message that it belongs to is settled."""
+"""New diagnostics while following: each is returned once, when its message is settled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Show = Callable[[Diagnostic], ShownDiagnostic | None]
 
 
 class NewDiagnostics:
-    """The diagnostics of one audience, in the order of `Projection.diagnostics` as far as they are known."""
+    """The diagnostics of one audience, in the order of `Projection.diagnostics` as far as known."""
 
     def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:
         self._findings = findings
@@ -27,15 +27,15 @@ class NewDiagnostics:
         """Rows of messages that are not settled yet."""
 
     def up_to(self, number: int) -> list[ShownDiagnostic]:
-        """Those of the messages up to this one that were not given yet; and those of no message, where places are
-        told. For the end user these come last."""
+        """The new diagnostics of messages up to this one; and those without a message, if positions are disclosed. For
+        the end user those come last."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         self._taken = len(self._findings)
         self._waiting = [row for row in rows if (self._findings[row].message or 0) > number]
         return self._shown(row for row in rows if self._is_of(row, number))
 
     def rest(self) -> list[ShownDiagnostic]:
-        """All that were not given yet."""
+        """All diagnostics that were not returned yet."""
         rows = [*self._waiting, *range(self._taken, len(self._findings))]
         if not self._by_place:
             of_none = (row for row in range(self._taken) if self._findings[row].message is None)
@@ -60,5 +60,5 @@ def _by_place(found: Diagnostic) -> tuple[int, int, int]:
 
 
 def by_message(found: ShownDiagnostic) -> tuple[int, str, str, int]:
-    """The order in which an end user, who is told no places, is told of problems."""
+    """The sort key for an end user, who gets no positions."""
     return found.message or 0, found.code, found.reason or "", found.count or 0

@@ -1,4 +1,4 @@
-"""Where a message stands when thoughts have panes of their own."""
+"""Pane of a message in the layout with separate panes for thoughts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viewer.model.visibility import Reveal, is_user_safe, kind_of
 
 
 class Pane(Enum):
-    """The panes that messages stand in where each channel has one of its own."""
+    """The panes of messages in the layout with one pane per channel."""
 
     CONVERSATION = "conversation"
     ANALYSIS = "analysis"
@@ -20,7 +20,7 @@ _LANES = {Reveal.ANALYSIS: Pane.ANALYSIS, Reveal.COMMENTARY: Pane.COMMENTARY, Re
 
 
 def lane_of(message: Message) -> Pane:
-    """Where a message stands; what the end user saw stands in the conversation."""
+    """The pane of a message; content that the end user saw is in the conversation."""
     if is_user_safe(message):
         return Pane.CONVERSATION
     return _LANES.get(kind_of(message), Pane.CONVERSATION)

@@ -10,26 +10,26 @@ MUCH = 1024 * 1024
 
 
 class Positions:
-    """Counts lines while an input is read, and finds the line and column of any offset again."""
+    """Counts lines while an input is read, and finds the line and column of any offset later."""
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:
         self._read = read
         self._lines = array("Q", [0])
         """Line ends before each block."""
         self._line_starts = array("Q", [0])
-        """The beginning of the line that each block begins in."""
+        """The start of the line in which each block begins."""
         self._ends = 0
-        """Line ends in the block that is not full yet."""
+        """Line ends in the last block, which is not full yet."""
         self._line_start = 0
-        """The beginning of the line that the input has come to."""
+        """The start of the current line."""
         self._length = 0
         self._cursor = (0, 0, 0)
-        """An offset, the line ends before it, and the beginning of its line."""
+        """An offset, the line ends before it, and the start of its line."""
         self._column_cursor = (0, 0, 0)
-        """A beginning of a line, an offset in it, and the code points between."""
+        """A line start, an offset in the line, and the code points between."""
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input; none of them is kept."""
+        """Count the next bytes of the input; none is kept."""
         at, count = 0, _counter(data)
         while at < len(data):
             end = min(len(data), at + BLOCK - self._length % BLOCK)
@@ -47,7 +47,7 @@ class Positions:
         self._ends = 0
 
     def line(self, offset: int) -> int:
-        """The line of an offset, from 1 on."""
+        """The line of an offset, counted from 1."""
         return self._before(offset)[0] + 1
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
@@ -60,7 +60,7 @@ class Positions:
         return self._before(offset)[1]
 
     def _before(self, offset: int) -> tuple[int, int, bytes, int]:
-        """Lines before it and where its line begins; the bytes read for that, and where they begin."""
+        """The number of lines before an offset and the start of its line; the bytes read for that, and their offset."""
         at, lines, line_start = self._cursor
         if not at <= offset < at + BLOCK:
             block = min(offset // BLOCK, len(self._lines) - 1)
@@ -73,7 +73,7 @@ class Positions:
         return lines, line_start, data, at
 
     def _code_points(self, line_start: int, offset: int, data: bytes, first: int) -> int:
-        """How many stand between the two; of the bytes before the offset some have been read."""
+        """The number of code points between two offsets; `data` holds some of the bytes before the second."""
         start, at, count = self._column_cursor
         if start != line_start or at > offset:
             at, count = line_start, 0
@@ -92,7 +92,7 @@ class Positions:
 
 
 def _whole_characters(data: bytes) -> int:
-    """How many bytes can be decoded without cutting a character at the end."""
+    """The number of bytes that decode without a partial character at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte < 0x80:
@@ -104,7 +104,7 @@ def _whole_characters(data: bytes) -> int:
 
 
 def _counter(data: bytes) -> Callable[[int, int], int]:
-    """Counts the lines that end between two places; of much data NumPy knows sooner."""
+    """A function that counts line ends between two positions; for much data with NumPy, which is faster."""
     if len(data) < MUCH:
         return lambda start, end: data.count(b"\n", start, end)
     import numpy as np

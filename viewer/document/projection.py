@@ -1,4 +1,4 @@
-"""A document as one audience may see it: the only thing that views, printing and export are given."""
+"""Projection: a read-only snapshot of a document for one audience, the only input of views, printing and export."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ if TYPE_CHECKING:
     from viewer.document.block_search import BlockSearcher
 
 WORTH_SKIMMING = 1024 * 1024
-"""Bytes of an input in which a text is looked for in many messages at once, which needs NumPy."""
+"""Inputs from this size on are searched in many messages at once, which needs NumPy."""
 
 TITLE_READ = 400
-"""Characters of a message that may be read for a title of 60 columns: white space is joined."""
+"""Characters of a message read for a title of 60 columns: whitespace is collapsed."""
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
-"""A role of a hidden message that is none of these may be any text."""
+"""Any other role of a hidden message may be arbitrary text."""
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
 @frozen
 class Projection:
-    """Rows with bodies, and rows that say that something is hidden. Nothing hidden can be reached from it."""
+    """Rows with bodies, and rows that indicate hidden messages. No hidden content is reachable from here."""
 
     audience: Audience
     _analysis: Analysis
@@ -64,7 +64,7 @@ class Projection:
     _vault: Vault
 
     def is_of_same_reading(self, other: Projection) -> bool:
-        """Whether both look at one reading of one input; a file that changed is read anew."""
+        """True if both are from one reading of one input; a changed file is read again."""
         return self._analysis is other._analysis
 
     @property
@@ -73,24 +73,24 @@ class Projection:
         return self._analysis.unknown is not None and not len(self._analysis.index)
 
     def transcripts(self) -> list[ShownTranscript]:
-        """The transcripts of the input; the end user gets only harmless values of their headers."""
+        """The transcripts of the input; the end user gets only harmless header values."""
         if not (self.audience.strict and self.audience.is_safe):
             return [self._shown_transcript(each, each.number) for each in self._analysis.transcripts]
         found = enumerate(self.rows().shown_transcripts, 1)
         return [self._shown_transcript(self._analysis.transcripts[number - 1], label) for label, number in found]
 
     def transcript_of(self, rows: Rows, number: int) -> ShownTranscript:
-        """The transcript that a message belongs to."""
+        """The transcript of a message."""
         transcript = self._analysis.transcripts[self._analysis.index.transcript(number) - 1]
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
 
     def dialect_of(self, number: int) -> str:
-        """The format that the transcript of a message is written in."""
+        """The format of the transcript of a message."""
         return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].dialect
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
-        """What to write where a transcript begins; `label` is the number that this audience knows it by. What `grows`
-        has neither a count of transcripts nor a title: both may come later."""
+        """The boundary at the start of a transcript; `label` is its number for this audience. With `grows` it has no
+        count of transcripts and no title, because both may come later."""
         shown = rows.shown_transcripts
         transcript = self._analysis.transcripts[shown[label - 1] - 1]
         head = self._shown_transcript(transcript, label)
@@ -110,20 +110,19 @@ class Projection:
         return ShownTranscript(label, transcript.dialect, version, model, header_shown)
 
     def rows(self, lane: Pane | None = None, only: MessageSet | None = None, *, again: Sequence[Rows] = ()) -> Rows:
-        """The rows as far as the input has been read; more comes with `Rows.extend`. Of those that are given again the
-        ones that are wanted are used."""
+        """The rows read so far; `Rows.extend` adds more. A matching entry of `again` is reused."""
         wanted = Rows(self._analysis, self.audience, lane, only)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
         return rows
 
     def items(self) -> Iterator[Item]:
-        """Messages, stray text and runs of hidden messages, in the order of the input."""
+        """Messages, stray text and runs of hidden messages, in input order."""
         rows = self.rows()
         return (self.item(rows, row) for row in range(len(rows)))
 
     def writable(self) -> Iterator[ShownMessage]:
-        """The messages for a writer, with their text as it is written in the source."""
+        """The messages for a writer, with their source text."""
         rows = self.rows()
         for row in range(len(rows)):
             if rows.kind(row) is RowKind.MESSAGE:
@@ -133,7 +132,7 @@ class Projection:
                 yield replace(shown, source_text=self._vault.source_text_for(self.audience, message))
 
     def item(self, rows: Rows, row: int) -> Item:
-        """What stands in a row, with its body."""
+        """The content of a row, with its body."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.STRAY:
             stray = self._analysis.strays[value]
@@ -145,7 +144,7 @@ class Projection:
 
     @property
     def hidden_count(self) -> int:
-        """How many messages this audience does not see; a strict one is told of none."""
+        """The number of messages hidden from this audience; 0 for a strict one."""
         if self.audience.strict:
             return 0
         sight = VisibilityCache(self._analysis.index, self.audience.sees)
@@ -154,7 +153,7 @@ class Projection:
 
     @property
     def withheld_count(self) -> int:
-        """How many fields of the messages that this audience sees are left out for it."""
+        """The number of fields left out of messages that this audience sees."""
         if self.audience.sees_unlisted:
             return 0
         index, sight = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
@@ -171,7 +170,7 @@ class Projection:
 
     @property
     def withholds_header(self) -> bool:
-        """Whether a document header says more than this audience sees."""
+        """True if a document header contains more than this audience sees."""
         if self.audience.reveals(Reveal.SYSTEM):
             return False
         is_strict = self.audience.strict and self.audience.is_safe
@@ -184,7 +183,7 @@ class Projection:
 
     @property
     def stray_count(self) -> int:
-        """How many runs of text are outside any message, for an audience that may know it."""
+        """The number of runs of text outside any message, for an audience that may know it."""
         return 0 if self.audience.strict else len(self._analysis.strays)
 
     def _header(self, message: Message) -> Header:
@@ -235,11 +234,11 @@ class Projection:
 
     @property
     def message_count(self) -> int:
-        """How many messages have been read, for an audience that may know it."""
+        """The number of messages read, for an audience that may know it."""
         return len(self._analysis.index)
 
     def turn_starts(self, after: int) -> TurnStarts:
-        """How many messages stand before each turn that begins after so many, shown or not; only for a developer."""
+        """The starts of turns after this many messages, shown or hidden; only for a developer."""
         index, first = self._analysis.index, after + 1
         last = 0 if self.audience.is_safe else len(index)
         borders = index.transcripts(first, last) if first <= last else []
@@ -248,7 +247,7 @@ class Projection:
         return turn_starts(index.turns(first, last), places, *before, base=after)
 
     def headline(self, number: int) -> Headline:
-        """What a list of messages tells of one. Only a developer is told anything of what is hidden."""
+        """One entry of a message list. Only a developer gets facts about hidden messages."""
         message = self._analysis.index[number]
         header = self._header(message)
         turn = self._analysis.index.turn(number)
@@ -272,14 +271,14 @@ class Projection:
         )
 
     def beginning(self, number: int, length: int) -> str:
-        """About so many characters of the beginning of a message's body, if this audience sees it."""
+        """The first `length` characters or fewer of a body, if this audience sees it."""
         message = self._analysis.index[number]
         if not self.audience.sees(message):
             return ""
         return self._vault.body_for(self.audience, _shortened(message, length))[:length]
 
     def body_blocks(self, rows: Rows, row: int) -> Iterator[str]:
-        """The text of a row in blocks of about a megabyte; an empty block says only that there is more to wait for."""
+        """The text of a row in blocks of about a megabyte; an empty block only signals progress."""
         kind, value = rows.kind(row), rows.value(row)
         if kind is RowKind.HIDDEN:
             return iter(())
@@ -288,8 +287,8 @@ class Projection:
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
     def skimmer(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
-        """What finds a text in many of these rows at once, or where that is not all that is looked for, the rows with
-        it; None where each of them must be looked at."""
+        """A searcher for a text in many of these rows at once, or, if it is a part of the query, for the rows with it;
+        None if each row must be searched as text."""
         index = self._analysis.index
         if not len(index) or index.span(len(index))[1] < WORTH_SKIMMING:
             return None
@@ -299,14 +298,14 @@ class Projection:
         return self._vault.skimmer_for(self.audience, index, rows, needle) if needle else None
 
     def message_at_byte(self, offset: int) -> int | None:
-        """The number of the message that a byte of the input belongs to; only for a developer."""
+        """The number of the message at a byte of the input; only for a developer."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
         return max(1, bisect_right(range(1, len(index) + 1), offset, key=lambda number: index[number].span[0]))
 
     def message_at_line(self, line: int) -> int | None:
-        """The number of the message that begins or goes on in a line of the input; only for a developer."""
+        """The number of the message at a line of the input; only for a developer."""
         index = self._analysis.index
         if self.audience.is_safe or not len(index):
             return None
@@ -314,12 +313,12 @@ class Projection:
         return self.message_at_byte(bisect_left(range(end), line, key=self._places.line))
 
     def raw(self, number: int) -> bytes:
-        """The bytes of a message as they stand in the input; only for a developer who sees it."""
+        """The source bytes of a message; only for a developer who sees it."""
         message = self._analysis.index[number]
         return self._vault.raw_for(self.audience, message)
 
     def fault_places(self, number: int, found: Sequence[ShownDiagnostic]) -> list[tuple[Span, str]]:
-        """Where diagnostics of a message stand in its body's text, with their severity; only for a developer."""
+        """The spans of diagnostics in the text of a message body, with severity; only for a developer."""
         spans = [diagnostic.span for diagnostic in found if diagnostic.span]
         if self.audience.is_safe or not spans:
             return []
@@ -327,25 +326,25 @@ class Projection:
         return [(place, one.severity) for place, one in zip(places, (d for d in found if d.span), strict=True) if place]
 
     def why(self, number: int) -> str:
-        """Which rule shows or hides a message, in fixed words; only for a developer."""
+        """The rule that shows or hides a message, as fixed text; only for a developer."""
         return "" if self.audience.is_safe else reason_of(self._analysis.index[number])
 
     def diagnostics_of(self, number: int) -> list[ShownDiagnostic]:
-        """What is wrong with one message."""
+        """The diagnostics of one message."""
         return [found for found in self.diagnostics() if found.message == number]
 
     def diagnostics(self) -> list[ShownDiagnostic]:
-        """What is wrong: by place for those who may know places, else by message."""
+        """The diagnostics, by position if the audience may know positions, otherwise by message."""
         return self._teller.all()
 
     def problems(self, rows: Rows) -> SeenDiagnostics:
-        """The same for a view that grows, without notes for the end user; `rows` are all those of this projection."""
+        """The same for a growing view, without notes for the end user; `rows` are all rows of this projection."""
         teller, analysis = self._teller, self._analysis
         show = teller.show(rows)
         return SeenDiagnostics(analysis.findings, show, analysis.ahead, by_place=teller.tells_places)
 
     def finds(self, rows: Rows) -> NewDiagnostics:
-        """The same as they come, for someone who follows."""
+        """The same incrementally, for following."""
         teller = self._teller
         return NewDiagnostics(self._analysis.findings, teller.show(rows), by_place=teller.tells_places)
 
@@ -354,7 +353,7 @@ class Projection:
         return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
-        """Calls as they come and as their states change, for someone who follows."""
+        """Calls and their changes of state, for following."""
         sight = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
@@ -373,7 +372,7 @@ class Projection:
 
 
 def _shortened(message: Message, length: int) -> Message:
-    """The message with no more of its body than the beginning needs; thoughts at its beginning need all of it."""
+    """The message with only as much of its body as the beginning needs; a body with leading thoughts stays whole."""
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]
@@ -381,14 +380,14 @@ def _shortened(message: Message, length: int) -> Message:
 
 
 def _withheld_by_key(message: Message) -> tuple[int, bool]:
-    """How many fields are left out of messages like this one, besides the call id; and whether the end user sees it."""
+    """The number of fields left out of such messages, without the call id; True if the end user sees them."""
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True
     return len(message.header.extra), False
 
 
 def _says_more(transcript: Transcript) -> bool:
-    """Whether a header has more than a version and a model that everybody sees."""
+    """True if a header contains more than the version and model that everybody sees."""
     given = {"version": transcript.version, "model": transcript.model}
     return any(
         value is not None and (key not in given or value != given[key] or _harmless(given[key]) is None)

@@ -1,4 +1,4 @@
-"""A text that must stand in whatever a regular expression matches, told with care: rather none than a wrong one."""
+"""The literal that every match of a regular expression must contain; None rather than a wrong one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLAGS = re.compile(r"\(\?(?![:=!<P])")
 
 
 def required_literal(pattern: str) -> str | None:
-    """The longest run of plain letters that no match can do without; None where that is not certain."""
+    """The longest run of plain letters in every match; None if that is uncertain."""
     if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
         return None
     runs, depth, at = [""], 0, 0

@@ -1,4 +1,4 @@
-"""The rows of a projection: shown messages, stray text, and runs of hidden messages; they grow with the document."""
+"""Rows of a projection: shown messages, stray text, and runs of hidden messages; they grow with the document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viewer.model.visibility import Audience
 
 
 class RowKind(Enum):
-    """What a row is."""
+    """Kind of a row."""
 
     MESSAGE = 0
     HIDDEN = 1
@@ -33,7 +33,7 @@ _KINDS = tuple(RowKind)
 
 @dataclass(slots=True)
 class _Mark:
-    """How far the rows are settled: what comes after is looked at again when more has been read."""
+    """The end of the settled rows: rows after it are rebuilt when more was read."""
 
     length: int = 0
     last_value: int = 0
@@ -44,7 +44,7 @@ class _Mark:
 
 
 class Rows:
-    """What one audience sees, in the order of the input; about 20 bytes a row, no bodies."""
+    """The rows that one audience sees, in input order; about 20 bytes each, no bodies."""
 
     def __init__(
         self, analysis: Analysis, audience: Audience, lane: Pane | None = None, only: MessageSet | None = None
@@ -58,26 +58,26 @@ class Rows:
         self._kinds = array("B")
         self._values = array("I")
         self._numbers = array("I")
-        """The number of the last message up to this row, shown or not."""
+        """The number of the last message up to this row, shown or hidden."""
         self._labels = array("I")
-        """The number that a shown message has in this view, where that is not its own."""
+        """The number of a shown message in this view, if it differs."""
         self._turns = array("I")
-        """The turns of what is shown, where they are not those of the index."""
+        """The turns in the view, if they differ from those of the index."""
         self._transcripts = array("I")
         self._transcripts_at = (-1, -1)
-        """The state of the rows when these were found, for a strict audience."""
+        """The state of the rows when `_transcripts` was computed, for a strict audience."""
         self._now = _Mark()
         self._settled = _Mark()
         self.settled = 0
-        """So many rows change no more, but for the last one: a run of hidden messages may get longer."""
+        """The number of rows that are final, except the last one: a run of hidden messages may get longer."""
         self.settled_number = 0
-        """No message up to this number is open."""
+        """All messages up to this number are settled."""
 
     def __len__(self) -> int:
         return len(self._kinds)
 
     def kind(self, row: int) -> RowKind:
-        """What this row is."""
+        """The kind of a row."""
         return _KINDS[self._kinds[row]]
 
     def value(self, row: int) -> int:
@@ -85,11 +85,11 @@ class Rows:
         return self._values[row]
 
     def columns(self, first: int, last: int) -> tuple[array[int], array[int]]:
-        """The kinds and the values of the rows from `first` on, without `last`."""
+        """The kinds and values of the rows from `first` up to, but not including, `last`."""
         return self._kinds[first:last], self._values[first:last]
 
     def messages_in(self, rows: array[int]) -> MessageSet:
-        """The messages of those of these rows that show one."""
+        """The shown messages of these rows."""
         if len(rows) < MANY:
             return MessageSet(self._values[row] for row in rows if self._kinds[row] == RowKind.MESSAGE.value)
         import numpy as np
@@ -99,24 +99,24 @@ class Rows:
         return MessageSet(array("I", values[kinds == RowKind.MESSAGE.value].tobytes()))
 
     def label(self, row: int) -> int:
-        """The number that the message of this row has in this view."""
+        """The number of the message of a row in this view."""
         if self._audience.strict:
             return self._labels[row]
         return self._values[row] if self._kinds[row] == RowKind.MESSAGE.value else 0
 
     def last_number(self, row: int) -> int:
-        """The number of the last message up to this row, shown or not."""
+        """The number of the last message up to this row, shown or hidden."""
         return self._numbers[row]
 
     def transcript(self, row: int) -> int:
-        """The transcript that this row belongs to."""
+        """The transcript of a row."""
         if self._kinds[row] == RowKind.STRAY.value:
             return self._analysis.strays[self._values[row]].transcript
         return self._analysis.index.transcript(max(1, self._numbers[row])) if len(self._analysis.index) else 1
 
     @property
     def reach(self) -> int:
-        """The number of the last message that the rows are about, shown or not."""
+        """The number of the last message in the rows, shown or hidden."""
         return self._now.taken
 
     def rows_of_transcript(self, transcript: int) -> range:
@@ -127,7 +127,7 @@ class Rows:
 
     @property
     def shown_transcripts(self) -> Sequence[int]:
-        """The transcripts that this audience knows of, in order; a strict one knows of those that show something."""
+        """The transcripts that this audience knows of, in order; for a strict one only those with shown messages."""
         if not self._counts_shown:
             return range(1, len(self._analysis.transcripts) + 1)
         state = len(self), self._now.taken
@@ -149,22 +149,22 @@ class Rows:
 
     @property
     def _counts_shown(self) -> bool:
-        """True for an audience that must not know of transcripts that show nothing; its rows are messages."""
+        """True for an audience that must not know of transcripts without shown messages; all its rows are messages."""
         return self._audience.strict and self._audience.is_safe
 
     def transcript_label(self, transcript: int) -> int:
-        """The number that this audience knows a transcript by."""
+        """The number of a transcript for this audience."""
         return bisect_left(self.shown_transcripts, transcript) + 1 if self._counts_shown else transcript
 
     def turn(self, row: int) -> int:
-        """The turn of the message of this row; for the end user turns are those of what is shown."""
+        """The turn of the message of a row; for the end user, turns count only shown messages."""
         if self._audience.is_safe:
             return self._turns[row]
         is_message = self._kinds[row] == RowKind.MESSAGE.value
         return self._analysis.index.turn(self._values[row]) if is_message else 0
 
     def row_of_turn(self, turn: int, transcript: int = 1) -> int | None:
-        """The first row that shows a message of this turn of a transcript."""
+        """The first row with a message of this turn of a transcript."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return next((row for row in rows if turn and self._turns[row] == turn), None)
@@ -175,7 +175,8 @@ class Rows:
         return None
 
     def turn_starts(self, first: int, turn: int, transcript: int) -> TurnStarts:
-        """The rows from `first` on with which turns begin, for the end user, and what the row before them is of."""
+        """The rows from `first` on that begin a turn, for the end user; `turn` and `transcript` are those of the row
+        before."""
         index = self._analysis.index
         if first >= len(self):
             return turn_starts(array("I"), ())
@@ -185,7 +186,7 @@ class Rows:
         return turn_starts(self._turns[first:], borders, turn, transcript, base=first)
 
     def last_turn(self, transcript: int = 1) -> int:
-        """The largest number of a turn of a transcript."""
+        """The highest turn number of a transcript."""
         if self._audience.is_safe:
             rows = self.rows_of_transcript(transcript)
             return max(self._turns[rows.start : rows.stop], default=0)
@@ -194,30 +195,30 @@ class Rows:
 
     @property
     def is_whole(self) -> bool:
-        """Whether they are about all messages: no lane, no filter."""
+        """True if the rows cover all messages: no pane, no filter."""
         return self._wants is None and self._only is None
 
     def is_like(self, other: Rows) -> bool:
-        """Whether both are about all messages of one reading, for the same audience."""
+        """True if both cover all messages of one reading, for the same audience."""
         same = self._analysis is other._analysis and self._audience == other._audience
         return same and self.is_whole and other.is_whole
 
     @property
     def shown_count(self) -> int:
-        """How many messages are shown."""
+        """The number of shown messages."""
         return self._now.shown
 
     @property
     def hidden_count(self) -> int:
-        """How many are not; a strict audience is told of none."""
+        """The number of hidden messages; 0 for a strict audience."""
         return 0 if self._audience.strict else self._now.taken - self._now.shown
 
     def row_of(self, number: int) -> int:
-        """The row of a message, or the one in which it is hidden."""
+        """The row that shows or hides a message."""
         return min(bisect_left(self._numbers, number), max(0, len(self) - 1))
 
     def row_holding(self, number: int) -> int | None:
-        """The row that shows a message, or hides it among others; None where a lane or a filter leaves it out."""
+        """The row that shows a message or hides it among others; None if a pane or a filter excludes it."""
         row = self.row_of(number)
         if not len(self) or number > self._numbers[row]:
             return None
@@ -227,7 +228,7 @@ class Rows:
         return row if kind is RowKind.HIDDEN and number > self._numbers[row] - self._values[row] else None
 
     def row_of_stray(self, stray: int) -> int:
-        """The row of the stray text at this position, or the one nearest to it."""
+        """The row of the stray text at this index, or the nearest row."""
         after = self._analysis.strays[stray].after
         first, end = bisect_left(self._numbers, after), bisect_right(self._numbers, after)
         row = bisect_left(range(first, end), stray, key=self._stray_at) + first
@@ -237,7 +238,7 @@ class Rows:
         return self._values[row] if self._kinds[row] == RowKind.STRAY.value else -1
 
     def extend(self) -> int:
-        """Take what has been read since the last time; returns the first row that may have changed."""
+        """Add newly read rows; return the first row that may have changed."""
         self._go_back()
         changed = max(0, len(self) - 1)
         last = len(self._analysis.index)
@@ -271,7 +272,7 @@ class Rows:
         self._settled.last_value = self._values[-1] if self._values else 0
 
     def _take(self, last: int) -> None:
-        """The messages up to this number, and the stray text before the last of them."""
+        """Add the messages up to this number, and the stray text before the last of them."""
         now, strays = self._now, self._analysis.strays if self._audience.sees_stray else []
         while now.taken < last:
             self._add_strays(now.taken + 1)
@@ -348,7 +349,7 @@ class Rows:
             self._turns.append(turn)
 
     def _add_strays(self, before: int) -> None:
-        """The stray text that stands before the message of this number."""
+        """Add the stray text before the message with this number."""
         strays = self._analysis.strays if self._audience.sees_stray else []
         while self._now.strays < len(strays) and strays[self._now.strays].after < before:
             self._append(RowKind.STRAY, self._now.strays, 0, 0)

@@ -1,4 +1,4 @@
-"""The scanner: runs of plain messages go straight into the index, all else through `Parser`, with the same result."""
+"""Scanner: batches of regular messages go to the index, everything else to `Parser`, with the same result."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from viewer.scan.headers import HeaderMemo, ReadHeaders
 from viewer.values import frozen
 
 SHORTEST_RUN = 4
-"""So many messages at least are worth more than the parser's own pace."""
+"""Shorter runs are faster in the parser."""
 LONGEST_STEP = 64
 
 _ENDING_NUMBERS = np.array([ending_number(ending) for ending in ENDINGS])
 
 
 class Scanner:
-    """Reads for a parser and its analysis; how the input was cut never shows, and neither that there is a scanner."""
+    """Reads for a parser and its analysis. Chunk boundaries and the use of a scanner do not change the result."""
 
     def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:
         self._parser = parser
@@ -33,12 +33,12 @@ class Scanner:
         self._memos: dict[TextGrammar, HeaderMemo] = {}
         self._facts: dict[TextGrammar, _Facts] = {}
         self.taken = 0
-        """How many messages did without the parser."""
+        """The number of messages read without the parser."""
         self.parsed: list[Span] = []
-        """Which bytes of the last piece went through the parser."""
+        """The spans of the last piece that the parser read."""
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
+        """Scan the next bytes of the input."""
         self.parsed = []
         frames = find_frames(data)
         plain: _Plain | None = None
@@ -67,7 +67,7 @@ class Scanner:
         return _Plain(grammar, data, frames, headers, facts)
 
     def _take(self, reader: FrameReader, plain: _Plain, at: int, row: int, end: int) -> int:
-        """Put the frames of these rows into the index; returns where the last one ends."""
+        """Add the frames of these rows to the index; return where the last one ends."""
         base = reader.window.end - at
         self._analysis.take_run(plain.run(row, end, base, reader.record.transcript))
         to = int(plain.frames.ends[end - 1])
@@ -77,14 +77,14 @@ class Scanner:
 
 
 def _next_start(frames: Frames, at: int, step: int, size: int) -> int:
-    """Where the parser may come to rest: before the next frame, or one further off."""
+    """Where the parser may come to rest: before the next frame, or `step` frames ahead."""
     row = int(frames.starts.searchsorted(at, "right")) + step - 1
     return int(frames.starts[row]) if row < len(frames) else size
 
 
 @frozen
 class _Facts:
-    """What a run must know of the kinds of headers, as columns."""
+    """Facts about header kinds, as columns."""
 
     numbers: NDArray[np.int64]
     """Their numbers in the index."""
@@ -104,7 +104,7 @@ def _facts(memo: HeaderMemo, index: MessageIndex) -> _Facts:
 
 
 class _Plain:
-    """The frames of one block whose headers are understood."""
+    """The frames of one block with known headers."""
 
     def __init__(self, grammar: TextGrammar, data: bytes, frames: Frames, headers: ReadHeaders, facts: _Facts) -> None:
         self.grammar = grammar
@@ -122,7 +122,7 @@ class _Plain:
         self._lasts = np.flatnonzero(last_of_run)
 
     def run_at(self, at: int) -> tuple[int, int]:
-        """The rows of the frames that come next and follow one another; none where something else comes."""
+        """The rows of the next consecutive frames; none if something else comes next."""
         row = int(self.frames.starts.searchsorted(at))
         if row == len(self.frames) or not self._good[row]:
             return row, row
@@ -149,7 +149,7 @@ class _Plain:
         )
 
     def _ids(self, row: int, end: int) -> tuple[Positions, Positions, bytes]:
-        """Which of these frames have a call id, where each id ends in the text of all, and that text."""
+        """The frames with a call id, where each id ends in the joined text, and that text."""
         starts, ends = self._headers.id_starts[row:end], self._headers.id_ends[row:end]
         rows = np.flatnonzero(starts)
         starts, sizes = starts[rows], (ends - starts)[rows]

@@ -1,4 +1,4 @@
-"""Sums over a document for one audience: messages, bytes and calls by role, channel and tool; from the index alone."""
+"""Counts of a document for one audience: messages, bytes and calls by role, channel and tool; from the index only."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class ToolSum:
 
 @frozen
 class Stats:
-    """What can be counted of a document."""
+    """Counts of a document."""
 
     messages: list[Sum]
     tools: list[ToolSum]
     """Empty for an audience that sees no calls."""
     hidden: int | None
-    """How many messages the audience does not see; None for a strict one."""
+    """The number of hidden messages; None for a strict audience."""
 
 
 def count(document: Document, audience: Audience) -> Stats:
-    """Count what this audience sees; of the rest there is one number."""
+    """Count the content that this audience sees; hidden messages have a single count."""
     projection = document.project(audience)
     calls = projection.calls()
     calling = {call.call for call in calls}
@@ -79,8 +79,8 @@ def _row(sums: dict[tuple[str, str | None], Sum], message: Message) -> Sum:
 
 
 def _size(projection: Projection, message: Message) -> int:
-    """The bytes that the body takes in the input; those of its text if it has the label of an attachment, whose part
-    holds more than anybody is shown."""
+    """The bytes of the body in the input; those of its text if it labels an attachment, because that part holds more
+    than is shown."""
     if any(piece.coding is Coding.LABEL for piece in message.pieces):
         shown = projection.message(message.number)
         return len(shown.body.encode("utf-8", "replace")) if shown else 0
@@ -88,7 +88,7 @@ def _size(projection: Projection, message: Message) -> int:
 
 
 def _sizes_without_thoughts(document: Document) -> dict[int, int]:
-    """The size of what is shown of messages from which thoughts are cut out, since the index has the size of all."""
+    """The sizes of shown messages without cut thoughts; the index has only their full sizes."""
     cut = document.cut_messages()
     if not cut:
         return {}

@@ -1,4 +1,4 @@
-"""What has come of a projection that grows: each row once, when nothing can change it any more."""
+"""Tail of a growing projection: returns each row once, when it is final."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.document.values import Item, ShownDiagnostic, ShownMessage
 
 
 class Tail:
-    """Goes through the rows of one reading; a row that was taken is settled, and so are all before it."""
+    """Iterates over the rows of one reading; a returned row and all rows before it are settled."""
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
@@ -18,7 +18,7 @@ class Tail:
         self._finds = projection.finds(self._rows)
         self._next = 0
         self._number = 0
-        """The number of the last message that was taken, shown or not."""
+        """The number of the last returned message, shown or hidden."""
 
     @property
     def rows(self) -> Rows:
@@ -26,8 +26,7 @@ class Tail:
         return self._rows
 
     def settled(self, *, ended: bool = False) -> Iterator[Item]:
-        """The rows that are new. A run of hidden messages waits for what comes after it: it may get longer, and
-        when it does is nobody's business."""
+        """The new settled rows. A run of hidden messages is held back: its growth and timing must not be observable."""
         self._rows.extend()
         while self._next < len(self._rows) and (ended or self._is_settled(self._next)):
             row = self._next
@@ -36,7 +35,7 @@ class Tail:
             yield self.projection.item(self._rows, row)
 
     def open_message(self) -> ShownMessage | None:
-        """The message after those, if it is open and shown, as far as it is there."""
+        """The next message, as far as received, if it is open and shown."""
         rows, row = self._rows, self._next
         if row >= len(rows) or rows.kind(row) is not RowKind.MESSAGE or rows.value(row) != rows.settled_number + 1:
             return None
@@ -45,11 +44,11 @@ class Tail:
         return item if isinstance(item, ShownMessage) else None
 
     def found(self) -> list[ShownDiagnostic]:
-        """The diagnostics, not given before, of what was taken and of what stands before the open message."""
+        """The new diagnostics of the returned rows and of everything before the open message."""
         return self._finds.up_to(self._number)
 
     def found_last(self) -> list[ShownDiagnostic]:
-        """All others, when the reading has ended."""
+        """All remaining diagnostics, at the end of the reading."""
         return self._finds.rest()
 
     def _is_settled(self, row: int) -> bool:

@@ -1,4 +1,4 @@
-"""Where turns begin among messages that follow one another: a few of them, or thousands at once with NumPy."""
+"""Starts of turns among consecutive messages: a few in Python, thousands with NumPy."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from viewer.document.visibility_cache import MANY
 
 
 class Border(NamedTuple):
-    """A place from which on messages are of one transcript."""
+    """The start of a transcript among messages."""
 
     place: int
     transcript: int
 
 
 class TurnStarts(NamedTuple):
-    """One entry a turn."""
+    """One entry per turn."""
 
     places: array[int]
     turns: array[int]
@@ -28,8 +28,8 @@ class TurnStarts(NamedTuple):
 def turn_starts(
     turns: array[int], borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
 ) -> TurnStarts:
-    """The places with which another turn begins than the one before all of them. A turn of 0 is that of the message
-    before; where a transcript begins it is the first. Places are counted from `base` on."""
+    """The places where the turn changes. A turn of 0 is that of the message before; at the start of a transcript it is
+    the first turn. Places count from `base`."""
     starts = TurnStarts(array("I"), array("I"), array("I"))
     for border, after in pairwise([*borders, Border(len(turns), 0)]):
         if border.transcript != transcript:

@@ -1,4 +1,4 @@
-"""What a view is given: values made for one audience, from which nothing hidden can be reached."""
+"""Values for views, made for one audience; no hidden content is reachable from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ShownTranscript:
 
 @frozen
 class ShownMessage:
-    """A message that the audience may see; places are None for the end user."""
+    """A message that the audience may see; positions are None for the end user."""
 
     transcript: int
     number: int
@@ -39,26 +39,26 @@ class ShownMessage:
     constrained: bool
     ending: str
     body: str
-    """What the author meant, without the spans that are cut out for the end user. Not yet safe for a terminal."""
+    """The decoded body without the spans cut for the end user. Not yet safe for a terminal."""
     span: Span | None
     body_span: Span | None
     line: int | None
     time: str | None
     visible: bool
-    """What the safe view would do."""
+    """True if the safe view shows it."""
     cancelled: bool
     extra: dict[str, str]
     message_kind: str = "said"
-    """What the message is: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
+    """The kind of the message: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
     is_value: bool = False
-    """The body is the source text of JSON values that are not strings."""
+    """True if the body is the source text of JSON values that are not strings."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
 @frozen
 class ShownStray:
-    """Text outside any message; only for an audience that asked for it."""
+    """Text outside any message; only for an audience that revealed it."""
 
     transcript: int
     after: int
@@ -68,7 +68,7 @@ class ShownStray:
 
 @frozen
 class HiddenRun:
-    """Messages that stand here and are not shown; never made for a strict audience."""
+    """A run of hidden messages; never made for a strict audience."""
 
     transcript: int
     count: int
@@ -76,22 +76,22 @@ class HiddenRun:
 
 @frozen
 class ShownDiagnostic:
-    """A diagnostic; of a hidden message the end user is told code, severity and number alone."""
+    """A diagnostic; for a hidden message the end user gets only code, severity and number."""
 
     code: str
     reason: str | None
     severity: str
     message: int | None
     hidden: bool
-    """It belongs to something that this audience does not see."""
+    """True if it belongs to content hidden from this audience."""
     span: Span | None
     line: int | None
     column: int | None
     count: int | None
     value: str | None = None
-    """The offending value; only where all is revealed. Not yet safe for a terminal."""
+    """The offending value; only if everything is revealed. Not yet safe for a terminal."""
     delay_ms: int | None = None
-    """How long after the deadline a reply arrived."""
+    """The time from the deadline to the reply."""
 
     @property
     def sentence(self) -> str:
@@ -100,7 +100,7 @@ class ShownDiagnostic:
 
     @property
     def template(self) -> str:
-        """The text as it is in the table."""
+        """The text as in the table."""
         rule = RULES[self.code]
         if self.hidden or self.span is None:
             return rule.safe
@@ -123,9 +123,9 @@ class ShownCall:
     latency_ms: int | None
     deadline_ms: int | None
     observed_ms: int | None = None
-    """The time from call to reply as observed while following; not in machine output."""
+    """The time from call to reply, observed while following; not in machine output."""
     relinked: bool = False
-    """While following: it was reported with another reply before."""
+    """True if it was reported with another reply before, while following."""
 
 
 Item = ShownMessage | ShownStray | HiddenRun
@@ -133,12 +133,12 @@ Item = ShownMessage | ShownStray | HiddenRun
 
 @frozen
 class Headline:
-    """One message as a list of messages tells of it, without its body."""
+    """One entry of a message list, without the body."""
 
     number: int
     turn: int
     seen: bool
-    """This audience sees the message; of others a developer is told the role alone, an end user nothing."""
+    """True if this audience sees the message; of others a developer gets only the role, an end user nothing."""
     role: str
     name: str | None = None
     recipient: str | None = None
@@ -147,6 +147,6 @@ class Headline:
     call_id: str | None = None
     ending: str | None = None
     visible: bool = False
-    """The end user saw it."""
+    """True if the end user saw it."""
     body_bytes: int = 0
     time: str | None = None

@@ -1,4 +1,4 @@
-"""The vault: the only reader of bodies. It gives each audience what that audience may see, and nothing else."""
+"""The vault: the only reader of bodies. It returns to each audience only what that audience may see."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 class HiddenError(Exception):
-    """The program asked for a body that its audience may not see: a fault of the program."""
+    """A request for a body that its audience may not see: a bug."""
 
 
 WHOLE_SPAN = 64 * 1024
-"""A message of up to so many bytes is read with its header and its stop."""
+"""A message of up to this many bytes is read with its header and its stop."""
 
 Judge = Callable[[Message, bytes], bool]
 
 
 class Vault:
-    """Reads bodies from a source, for an audience; of messages that still grow as much as is certain.
+    """Reads bodies from a source for an audience; of growing messages only the part that is certain.
 
-    If the source no longer holds what was indexed, no body comes out. `on_rewritten` is then called, for the screen,
+    If the source no longer holds the indexed bytes, no body is returned. For the screen, `on_rewritten` is then called
     and the text is empty; without it FileRewrittenError is raised."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Vault:
         self._on_rewritten = on_rewritten
 
     def body_for(self, audience: Audience, message: Message) -> str:
-        """The text of a message that this audience may see, without what is cut out for it."""
+        """The text of a message that this audience may see, without the parts cut for it."""
         if not audience.sees(message):
             raise HiddenError
         try:
@@ -82,7 +82,7 @@ class Vault:
         return text_so_far(body) if grows else body.text
 
     def source_text_for(self, audience: Audience, message: Message) -> str | None:
-        """The same text with its escapes and literal blocks, where the format has them."""
+        """The same text with its escapes and literal blocks, if the format has them."""
         if not audience.sees(message):
             raise HiddenError
         is_escaped = len(message.pieces) == 1 and message.pieces[0].coding is Coding.ESCAPED
@@ -112,7 +112,7 @@ class Vault:
             self._withhold()
 
     def _is_proven(self, message: Message) -> bool:
-        """True unless only a second judgement can show that the source still holds this message."""
+        """False if only parsing again can show that the source still holds this message."""
         start, end = message.span
         try:
             self._source.read(start, start + 1)
@@ -120,17 +120,17 @@ class Vault:
         except UnprovenError:
             return False
         except FileRewrittenError:
-            pass  # reading the body says so
+            pass  # reading the body reports it
         return True
 
     def _withhold(self) -> None:
-        """Called while FileRewrittenError is handled."""
+        """Report withheld content; call this only while handling FileRewrittenError."""
         if self._on_rewritten is None:
             raise
         self._on_rewritten()
 
     def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: BytePattern) -> BlockSearcher:
-        """What looks for a text in many of these rows at once, and only in what this audience sees."""
+        """A searcher for a text in many of these rows at once, limited to what this audience sees."""
         from viewer.document.block_search import BlockSearcher, SearchScope
 
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
@@ -139,14 +139,14 @@ class Vault:
         )
 
     def _read_proven(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; none if they must be judged again, message by message."""
+        """The bytes between two offsets; none if each message must be parsed again."""
         try:
             return self._source.read(start, end)
         except FileRewrittenError:
             return b""
 
     def places_for(self, audience: Audience, message: Message, spans: list[Span]) -> list[Span | None]:
-        """Where spans of the input stand in the body's text, for a developer who sees all of it."""
+        """The positions of input spans in the text of the body, for a developer who sees all of it."""
         if audience.is_safe or not audience.sees(message):
             raise HiddenError
         if _cut_kinds(audience, message):
@@ -170,7 +170,7 @@ class Vault:
             return b""
 
     def stray_for(self, audience: Audience, start: int, end: int) -> str:
-        """Text outside any message, for an audience that asked for it."""
+        """Text outside any message, for an audience that revealed it."""
         if not audience.sees_stray:
             raise HiddenError
         try:
@@ -190,13 +190,13 @@ class Vault:
             return None
 
     def _body(self, message: Message, pieces: tuple[Piece, ...] | None = None) -> Body:
-        """The body of a message, or these pieces of it."""
+        """The body of a message, or of these pieces."""
         start, end = message.span
         pieces = message.pieces if pieces is None else pieces
         is_one = all(start <= piece.start and piece.end <= end for piece in pieces)
         try:
             if not is_one or end - start > WHOLE_SPAN:
-                self._again(start, min(end, start + WHOLE_SPAN))  # the header is still there, too
+                self._again(start, min(end, start + WHOLE_SPAN))  # verify that the header is still there, too
                 return read_body(pieces, self._again, body_of_ids)
             frame = self._again(start, end)
         except UnprovenError:
@@ -205,11 +205,11 @@ class Vault:
 
     @property
     def _again(self) -> Callable[[int, int], bytes]:
-        """The screen trusts no stamp; it reads little."""
+        """The read function. The screen trusts no stamp, because it reads little."""
         return self._source.read if self._on_rewritten is None else self._source.read_again
 
     def _judged(self, message: Message) -> bytes:
-        """The bytes of a message that was judged again."""
+        """The bytes of a message that was parsed again."""
         if self._judge is None or not isinstance(self._source, FileSource):
             raise FileRewrittenError(self._source.name)
         frame = self._source.read_unproven(*message.span)
@@ -218,7 +218,7 @@ class Vault:
         return frame
 
     def _is_json(self, message: Message) -> bool:
-        """True if control tokens in the body have no meaning of their own in the format."""
+        """True if control tokens in the body have no meaning in the format."""
         if not 0 < message.transcript <= len(self._transcripts):
             return False
         return FORMATS[self._transcripts[message.transcript - 1].dialect].json_content
@@ -233,7 +233,8 @@ _REVEALED_BY = {
 
 
 def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
-    """The kinds of blocks that are cut out of a body for this audience: of answers, and of what is hidden like one."""
+    """The kinds of blocks cut from a body for this audience: from answers, and from hidden messages of the same
+    kind."""
     if not is_user_safe(message) and (message_kind(message) != Kind.SAID.value or audience.reveals(Reveal.ALL)):
         return frozenset()
     return _kinds_of(audience)

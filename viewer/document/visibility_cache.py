@@ -1,4 +1,4 @@
-"""Which messages an audience sees, remembered by what their headers have in common."""
+"""Visibility of messages for an audience, cached by header and ending."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MANY = 4096
-"""From so many messages on NumPy is worth its loading."""
+"""From this number of messages on, loading NumPy pays off."""
 AT_ONCE = 64 * 1024
-"""So many messages are looked at in one go: their columns fit the cache of a processor."""
+"""The number of messages processed at once: their columns fit into a processor cache."""
 FIRST_TABLE, LARGEST_TABLE = 1 << 12, 1 << 18
 _UNSEEN, _SEEN = 1, 2
 
 
 class VisibilityCache:
-    """Asks one rule once for each kind of message; it must go by header and ending alone, but for the call id."""
+    """Evaluates a rule once per kind of message; the rule may depend only on header and ending, not on the call id."""
 
     def __init__(self, index: MessageIndex, rule: Callable[[Message], bool]) -> None:
         self._index = index
         self._rule = rule
         self._known: dict[int, bool] = {}
         self._verdicts: NDArray[np.uint8] | None = None
-        """What is known of many that were asked for at once, by key; 0 where nothing is."""
+        """Cached verdicts of bulk queries, by key; 0 if unknown."""
 
     def sees(self, number: int) -> bool:
-        """Whether the audience sees the message of this number; not before its header is known."""
+        """True if the audience sees the message with this number; False until its header is known."""
         return number <= len(self._index) and self.sees_key(number, self._index.look_key(number))
 
     def sees_key(self, number: int, key: int) -> bool:
-        """The same where the key is at hand."""
+        """The same for a known key."""
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._rule(self._index[number])
         return known
 
     def count(self, first: int, last: int) -> int:
-        """How many of these messages are seen."""
+        """The number of these messages that are seen."""
         if last - first < MANY:
             return sum(self.sees_key(*pair) for pair in self._index.look_keys(first, last))
         return sum(
@@ -51,11 +51,11 @@ class VisibilityCache:
         )
 
     def seen(self, first: int, last: int) -> NDArray[np.bool_]:
-        """The same of many messages at once."""
+        """The same for many messages at once."""
         return self._judged(*self._index.kinds(first, last), lambda row: first + row)
 
     def seen_at(self, numbers: array[int]) -> NDArray[np.bool_]:
-        """The same of messages that do not follow one another."""
+        """The same for messages that are not consecutive."""
         return self._judged(*self._index.kinds_at(numbers), numbers.__getitem__)
 
     def _judged(self, headers: array[int], flags: array[int], number: Callable[[int], int]) -> NDArray[np.bool_]:

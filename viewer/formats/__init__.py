@@ -1,4 +1,4 @@
-"""The formats: `DIALECTS`, the table of all that can be read, and `WRITERS`, of all that can be written."""
+"""`FORMATS`, the table of all formats that can be read, and `WRITERS`, the table of those that can be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dialect an input is in, judged by its first 64 KB, with the reason and how sure it is."""
+"""Format detection by signatures in the first 64 KB, with a reason and a confidence."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ _HEADER_2_2 = lazy_regex(
     rb"[ \t](?:call_id|name|intent|content_type)=)"
 )
 _ASSISTANT = lazy_regex(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|>")
-"""An assistant message; an open prompt is none."""
+"""An assistant message; an open prompt does not count."""
 _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
-"""Whole arrays, and the beginning of one that the end of the head cuts."""
+"""Whole arrays, and the beginning of an array that the end of the head cuts off."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 
 
 @frozen
 class Detection:
-    """The choice of a dialect."""
+    """The choice of a format."""
 
     dialect: str
     reason: str
     confidence: float
     unknown: str | None = None
-    """If nothing was recognized, what the input is: `json`, `text`, or `binary`."""
+    """If no format was recognized, the kind of input: `json`, `text`, or `binary`."""
     keys: tuple[str, ...] = ()
     """The top-level keys of unknown JSON."""
 
 
 def detect(head: bytes) -> Detection:
-    """The dialect of an input that begins with these bytes."""
+    """Detect the format of an input that begins with these bytes."""
     text = head[:HEAD].removeprefix(BYTE_ORDER_MARK)
     bare = text.lstrip(b" \t\r\n")
     if not bare:
@@ -62,7 +62,7 @@ def detect(head: bytes) -> Detection:
 
 
 def _structured(bare: bytes) -> Detection | None:
-    """JSON or a stream of events, unless markers of a text dialect begin a line."""
+    """Detect JSON or a stream of events, unless markers of a text format begin a line."""
     if bare.startswith((b"{", b"[")) and not bare.startswith(b"[BOS]"):
         marker = _LINE_MARKER.search(bare)
         if marker and not bare.startswith(b"["):
@@ -86,7 +86,7 @@ def _json(bare: bytes) -> Detection | None:
 
 
 def _first_values(bare: bytes) -> list[JsonNode]:
-    """The first values of the input: one of each of the first lines, else the document."""
+    """The first values of the input: one from each of the first lines, or else the document."""
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
@@ -104,7 +104,7 @@ def _is_value(reading: JsonReading) -> bool:
 
 
 def _may_go_on(reading: JsonReading) -> bool:
-    """True if nothing is wrong with a document, as far as it is there."""
+    """True if the document has no fault so far."""
     return all(fault.reason == "json-truncated" for fault in reading.faults)
 
 
@@ -166,13 +166,13 @@ def _marked(text: bytes) -> Detection | None:
 
 
 def _names_version(header: bytes) -> bool:
-    """True if a header without any message names a version of OpenChatML; other files have versions, too."""
+    """True if a header without a message names a version of OpenChatML; other files have versions, too."""
     version = _version_of(header)
     return version is not None and _OPENCHATML_VERSION.fullmatch(version) is not None
 
 
 def _version_of(header: bytes) -> str | None:
-    """The version that a header names. Long YAML is not parsed for it again and again while the input grows."""
+    """The version in a header. Long YAML is not parsed for it repeatedly while the input grows."""
     line = _VERSION_LINE.search(header) if len(header) > LONGEST_REMEMBERED else None
     if line:
         return line[1].decode()
@@ -202,7 +202,7 @@ def _unmarked(text: bytes) -> Detection:
 
 
 def _unknown_kind(text: bytes) -> tuple[str, tuple[str, ...]]:
-    """What an input is in which nothing was recognized, and the top-level keys of JSON."""
+    """The kind of an unrecognized input, and the top-level keys of JSON."""
     bare = text.strip(b" \t\r\n")
     odd = sum(map(len, _CONTROLS.findall(text))) + text.decode("utf-8", "replace").count("\ufffd")
     if b"\0" in text or odd * 10 > len(text):

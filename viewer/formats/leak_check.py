@@ -1,4 +1,4 @@
-"""Whether a text that was written shows more than its source does: it is read again, and what is shown is compared."""
+"""Leak check: re-read converted text and compare its safe view with that of the source."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from viewer.reading.parser import Parser
 def count_leaks(
     text: str, dialect: str, messages: Sequence[Writable], transcripts: Sequence[WritableTranscript] = ()
 ) -> int:
-    """How many messages an end user sees of the written text, and not of its source.
+    """Count the messages that an end user sees in the written text, but not in its source.
 
-    A reader may take the text for another dialect than it was written in; the worse of the two counts."""
+    A reader may detect another format than the written one; the worse count of the two applies."""
     data = text.encode("utf-8", "replace")
     in_json = {each.number for each in transcripts if FORMATS[each.dialect].json_content}
     known = [_known(message, message.transcript in in_json) for message in messages]
@@ -39,7 +39,7 @@ def count_leaks(
 
 
 def _shown_texts(data: bytes, dialect: str) -> list[tuple[str, str | None]]:
-    """The role of every message that is read, and what an end user sees of it; None for a hidden one."""
+    """The role of every message, and the text that an end user sees of it; None for a hidden one."""
     parser = Parser(FORMATS[dialect])
     events = [*parser.feed(data), *parser.close()]
     in_json = FORMATS[dialect].json_content
@@ -67,7 +67,7 @@ def _count(shown: list[tuple[str, str | None]], messages: Sequence[Writable], kn
 
 
 def _known(message: Writable, in_json: bool) -> str | None:
-    """What an end user sees of the source at least: every mark counts that counts in its format."""
+    """The minimal text that an end user sees of the source: every mark counts that counts in its format."""
     if not message.visible:
         return None
     if message.source_text is not None:
@@ -76,7 +76,7 @@ def _known(message: Writable, in_json: bool) -> str | None:
 
 
 def _shows_more(text: str | None, before: str | None) -> bool:
-    """Control tokens alone hide nothing, so that a target may show them as text."""
+    """True if more text is shown. Control tokens do not count: they hide nothing, so a target may show them as text."""
     if text is None or before is None:
         return text is not None
     shown, known = _without_tokens(text), _without_tokens(before)

@@ -1,4 +1,4 @@
-"""Tables that say where each value stands, so that its module is imported when the value is used."""
+"""Registries that import an entry's module on first use."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ Value = TypeVar("Value")
 
 
 class Entry(NamedTuple):
-    """One line of such a table."""
+    """One row of a registry."""
 
     name: str
-    """As in `--format`, `--to` and machine output."""
+    """The name in `--format`, `--to` and machine output."""
     module: str
-    """In this package."""
+    """The module in this package."""
     attribute: str
-    """Its name for the value."""
+    """The attribute of the module."""
     title: str = ""
-    """What a person calls it."""
+    """The title for users."""
 
 
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
-    """Values by name, each loaded when it is asked for; what names and titles there are is known without that."""
+    """Values by name, each loaded on first use; names and titles are available without loading."""
 
     def __init__(self, *rows: Entry) -> None:
         self._rows = {row.name: row for row in rows}
         self._values: dict[str, Value] = {}
 
     def title(self, name: str) -> str:
-        """What a person calls it."""
+        """The title for users."""
         return self._rows[name].title
 
     def __getitem__(self, name: str) -> Value:

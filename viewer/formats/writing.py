@@ -1,4 +1,4 @@
-"""What a writer of any dialect is given: a message that may be shown, with its body as text."""
+"""Input and output types of writers: messages that may be shown, with their bodies as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Writable(Protocol):
-    """A message as a view has it; nothing hidden can be reached from it."""
+    """A message as a view has it; no hidden content is reachable from it."""
 
     @property
     def transcript(self) -> int:
@@ -15,7 +15,7 @@ class Writable(Protocol):
 
     @property
     def number(self) -> int:
-        """Its own number, through the whole input."""
+        """The number of the message, through the whole input."""
 
     @property
     def role(self) -> str:
@@ -31,11 +31,11 @@ class Writable(Protocol):
 
     @property
     def channel(self) -> str | None:
-        """The effective channel; None where it is unknown."""
+        """The effective channel; None if it is unknown."""
 
     @property
     def channel_given(self) -> str | None:
-        """As written; None where none was."""
+        """As written; None if not given."""
 
     @property
     def intent(self) -> str | None:
@@ -51,7 +51,7 @@ class Writable(Protocol):
 
     @property
     def constrained(self) -> bool:
-        """Whether the type was demanded rather than hinted at."""
+        """True if the type was required and not only hinted at."""
 
     @property
     def ending(self) -> str:
@@ -59,7 +59,7 @@ class Writable(Protocol):
 
     @property
     def body(self) -> str:
-        """What the author meant."""
+        """The decoded text."""
 
     @property
     def message_kind(self) -> str:
@@ -71,35 +71,36 @@ class Writable(Protocol):
 
     @property
     def extra(self) -> Mapping[str, str]:
-        """Attributes that no dialect defines."""
+        """Attributes that no format defines."""
 
     @property
     def source_text(self) -> str | None:
-        """The body as OpenChatML 2.2 writes it, with escapes and literal blocks; None if it comes from elsewhere."""
+        """The body as OpenChatML 2.2 writes it, with escapes and literal blocks; None if the source is another
+        format."""
 
     @property
     def visible(self) -> bool:
-        """What the safe view would do."""
+        """True if the safe view shows it."""
 
 
 class WritableTranscript(Protocol):
-    """One transcript as a writer sees it."""
+    """One transcript for a writer."""
 
     @property
     def number(self) -> int:
-        """1-based, through the whole input."""
+        """Counts from 1 through the whole input."""
 
     @property
     def dialect(self) -> str:
-        """The format that it was read as."""
+        """The format in which it was read."""
 
     @property
     def version(self) -> str | None:
-        """Of the format, as its header says."""
+        """The version of the format in its header."""
 
     @property
     def model(self) -> str | None:
-        """The model that its header names."""
+        """The model in its header."""
 
     @property
     def header(self) -> dict[str, object] | None:
@@ -107,11 +108,11 @@ class WritableTranscript(Protocol):
 
 
 Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
-"""Gives the text, and a sentence for each thing that it cannot say."""
+"""Returns the text, and a sentence for each loss."""
 
 
 def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:
-    """A writer whose format has no document header."""
+    """Make a writer for a format without document headers."""
 
     def write_all(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         text, losses = write(messages)

@@ -1,1 +1,1 @@
-"""Columns of everything that was read: messages, calls, call ids, and diagnostics; no bodies."""
+"""Index of an input as columns: messages, calls, call ids and diagnostics; no bodies."""

@@ -1,4 +1,4 @@
-"""Whole messages of one plain body each, as the scanner finds them."""
+"""Batches of regular messages from the scanner: each has one plain body."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @frozen
 class MessageBatch:
-    """Such messages as columns; all of one transcript."""
+    """Regular messages of one transcript as columns."""
 
     transcript: int
     grammar: TextGrammar
@@ -24,18 +24,18 @@ class MessageBatch:
     stops: NDArray[np.int64]
     ends: NDArray[np.int64]
     headers: NDArray[np.int64]
-    """Numbers that `MessageIndex.header_number` gave."""
+    """Numbers from `MessageIndex.header_number`."""
     endings: NDArray[np.int64]
-    """Numbers that `ending_number` gave."""
+    """Numbers from `ending_number`."""
     users: NDArray[np.bool_]
-    """Whether the user speaks."""
+    """True for messages of the user."""
     id_rows: NDArray[np.int64]
-    """The positions in the run that have a call id."""
+    """The positions in the batch that have a call id."""
     id_ends: NDArray[np.int64]
-    """Where each of them ends in the text."""
+    """The end of each call id in the text."""
     id_text: bytes
     noted: NDArray[np.int64]
-    """The positions of those of whose header or stop there is something to report."""
+    """The positions of messages with something to report about the header or stop."""
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -1,4 +1,4 @@
-"""Calls and their replies as columns, and as the values they are when somebody looks."""
+"""Calls and replies as columns, and as values on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.values import frozen
 
 
 class CallState(Enum):
-    """What became of a call."""
+    """State of a call."""
 
     PENDING = "pending"
     OK = "ok"
@@ -26,7 +26,7 @@ class CallState(Enum):
 
 @frozen
 class CallLink:
-    """A call and its reply; one of the two may be missing."""
+    """A call and its reply; one of them may be missing."""
 
     transcript: int
     turn: int
@@ -40,13 +40,13 @@ class CallLink:
     reply_time: int | None = None
     deadline_ms: int | None = None
     call_end: int = 0
-    """Where the call message ends in the input."""
+    """The byte offset of the end of the call message."""
     observed_ms: int | None = None
-    """The time from call to reply as observed while following."""
+    """The time from call to reply, observed while following."""
 
     @property
     def latency_ms(self) -> int | None:
-        """The time from call to reply, where both times are known."""
+        """The time from call to reply, if both times are known."""
         if self.call_time is None or self.reply_time is None:
             return None
         return self.reply_time - self.call_time
@@ -60,7 +60,7 @@ _WHETHER_INFERRED = bytes(bool(state & _INFERRED) for state in range(256))
 
 
 class CallColumns:
-    """Calls and their replies by row, about 13 bytes each; what the index knows of their messages is not kept again."""
+    """Calls and replies by row, about 13 bytes each. Facts about their messages stay in the index."""
 
     def __init__(self, index: MessageIndex) -> None:
         self._index = index
@@ -72,19 +72,19 @@ class CallColumns:
         self._tool_numbers: dict[str, int] = {}
         self._deadlines: dict[int, int] = {}
         self._ids: dict[int, str | None] = {}
-        """Where the index has another one."""
+        """Call ids that differ from those in the index."""
         self._observed: dict[int, int] = {}
-        """Milliseconds from call to reply, as observed while following."""
+        """Milliseconds from call to reply, observed while following."""
         self._delays: dict[int, int] = {}
-        """Milliseconds from deadline to reply, by the message that the diagnostic belongs to."""
+        """Milliseconds from deadline to reply, by the message of the diagnostic."""
         self.relinked = array("I")
-        """The rows whose reply was replaced, as often as it was."""
+        """Rows whose reply was replaced, once per replacement."""
 
     def __len__(self) -> int:
         return len(self._calls)
 
     def link(self, row: int) -> CallLink:
-        """A call and its reply as they are now."""
+        """The current call and reply of a row."""
         index, call, reply = self._index, self._calls[row], self._replies[row]
         state = self._states[row]
         first = call if call and state & ~_INFERRED != _STATE_OF[CallState.DUPLICATE] else reply
@@ -105,7 +105,7 @@ class CallColumns:
         )
 
     def call_id(self, row: int) -> str | None:
-        """The call id of the call, or else of the reply."""
+        """The call id of the call, or of the reply if the call has none."""
         if self._ids and row in self._ids:
             return self._ids[row]
         call, reply = self._calls[row], self._replies[row]
@@ -113,12 +113,12 @@ class CallColumns:
         return self._index.call_id(reply) if call_id is None and reply else call_id
 
     def state(self, row: int) -> CallState:
-        """What became of a call."""
+        """The state of a call."""
         return _STATES[self._states[row] & ~_INFERRED]
 
     @staticmethod
     def state_of(code: int) -> CallState:
-        """What a code of `states` means."""
+        """The state for a code of `states`."""
         return _STATES[code]
 
     def states(self) -> array[int]:
@@ -126,35 +126,35 @@ class CallColumns:
         return array("B", self._states.tobytes().translate(_CODES))
 
     def inferred(self) -> array[int]:
-        """For each row 1 where the reply was linked by tool and order."""
+        """A column with 1 for each reply that was linked by tool and order."""
         return array("B", self._states.tobytes().translate(_WHETHER_INFERRED))
 
     def ends(self) -> tuple[array[int], array[int]]:
-        """The calls and the replies of all rows as they are now; 0 where there is none."""
+        """The current calls and replies of all rows; 0 if there is none."""
         return self._calls[:], self._replies[:]
 
     def set_state(self, row: int, state: CallState) -> None:
-        """What became of it, as far as is known now."""
+        """Set the state of a call as known so far."""
         self._states[row] = self._states[row] & _INFERRED | _STATE_OF[state]
 
     def set_inferred(self, row: int, inferred: bool) -> None:
-        """Whether the reply was linked by tool and order."""
+        """Record if the reply was linked by tool and order."""
         self._states[row] = self._states[row] & ~_INFERRED | (_INFERRED if inferred else 0)
 
     def call(self, row: int) -> int:
-        """The message that makes the call; 0 for a reply without one."""
+        """The message of the call; 0 for a reply without a call."""
         return self._calls[row]
 
     def set_observed(self, row: int, milliseconds: int) -> None:
-        """The time from call to reply, as observed while following."""
+        """Set the time from call to reply, observed while following."""
         self._observed[row] = milliseconds
 
     def delay_ms(self, message: int) -> int | None:
-        """How long after the deadline a reply arrived, for the message that E-TOOL-TIMEOUT/late belongs to."""
+        """The time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
         return self._delays.get(message)
 
     def deadline_ms(self, row: int) -> int | None:
-        """The time that a call gave its tool."""
+        """The deadline that a call gave its tool."""
         return self._deadlines.get(row)
 
     def _set_tool(self, row: int, tool: str) -> None:
@@ -176,7 +176,7 @@ class CallColumns:
 
 
 class CallLinks(Sequence[CallLink]):
-    """All calls and replies, made into objects when they are looked at."""
+    """All calls and replies as a sequence that builds its values on access."""
 
     def __init__(self, columns: CallColumns) -> None:
         self._columns = columns

@@ -1,4 +1,4 @@
-"""The call ids of messages as columns, and the table that finds a call by its id."""
+"""Call ids of messages as columns, and a hash table that finds a call by its id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CallIds:
-    """Which rows have a call id, and which: 12 bytes each, and the id."""
+    """Call ids by row: 12 bytes each, plus the id."""
 
     def __init__(self) -> None:
         self._rows = array("I")
@@ -32,7 +32,7 @@ class CallIds:
         return self._text[start : self._ends[place]].decode("utf-8", "surrogatepass")
 
     def put(self, row: int, call_id: str) -> None:
-        """The call id of a row, of which another one may be known."""
+        """Set the call id of a row, which may already have one."""
         if not self._rows or row > self._rows[-1]:
             self._text += call_id.encode("utf-8", "surrogatepass")
             self._rows.append(row)
@@ -41,14 +41,14 @@ class CallIds:
             self._changed[row] = call_id
 
     def extend(self, rows: NDArray[np.int64], ends: NDArray[np.int64], text: bytes) -> None:
-        """The call ids of many rows, behind those that are known; the ends count from the beginning of the text."""
+        """Append the call ids of many rows. The ends count from the start of the text."""
         self._rows.frombytes(rows.astype("=u4").tobytes())
         self._ends.frombytes((ends + len(self._text)).astype("=u8").tobytes())
         self._text += text
 
 
 class CallTable:
-    """The newest row of each call id: a hash table of 12 to 24 bytes an entry; the ids are kept elsewhere."""
+    """The newest row of each call id: a hash table with 12 to 24 bytes per entry. It does not store the ids."""
 
     def __init__(self, id_of: Callable[[int], str | None]) -> None:
         self._id_of = id_of
@@ -58,16 +58,16 @@ class CallTable:
     def _begin(self, size: int) -> None:
         self._mask = size - 1
         self._entries = array("I", bytes(4 * size))
-        """Rows, from 1 on; 0 where there is none."""
+        """Rows, counted from 1; 0 if empty."""
         self._hashes = array("I", bytes(4 * size))
 
     def get(self, call_id: str) -> int | None:
-        """The row that has this id."""
+        """The row with this id."""
         entry = self._entries[self._slot(call_id, hash(call_id) & 0xFFFF_FFFF)]
         return entry - 1 if entry else None
 
     def put(self, call_id: str, row: int) -> None:
-        """This row has the id from now on."""
+        """Map the id to this row."""
         short = hash(call_id) & 0xFFFF_FFFF
         slot = self._slot(call_id, short)
         if not self._entries[slot]:

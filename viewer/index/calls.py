@@ -1,4 +1,4 @@
-"""Calls linked to their replies, by id or by tool and order, and what became of each."""
+"""Call ledger: links calls to replies, by id or by tool and order, and records the state of each call."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from viewer.model.messages import Message, Span
 __all__ = ["CallLedger", "CallLink", "CallState", "bare_tool_name", "full_tool_name", "is_function"]
 
 UNNAMED = "tool"
-"""The tool of a call or reply that names none."""
+"""The tool of a call or reply without a tool name."""
 BUILT_INS = frozenset({"python", "browser"})
 Report = Callable[[str, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""Where the id of a call stands, or should stand; asked only where something is reported there."""
+"""Returns the span of a call id, or where it should be. Called only for a report there."""
 
 
 def full_tool_name(name: str) -> str:
-    """Tool names without a namespace that are no built-ins belong to `functions`."""
+    """Put tool names without a namespace into `functions`, unless they are built-ins."""
     return name if "." in name or name in BUILT_INS else f"functions.{name}"
 
 
 def is_function(recipient: str) -> bool:
-    """Whether a tool is one that a developer defined."""
+    """True if a developer defined the tool."""
     return full_tool_name(recipient).startswith("functions.")
 
 
@@ -36,7 +36,7 @@ def bare_tool_name(name: str) -> str:
 
 
 class OpenCalls:
-    """Rows of calls without a reply, in order; those without an id are inferred first."""
+    """Rows of calls without a reply, in order. Calls without an id are inferred first."""
 
     def __init__(self) -> None:
         self.without_id: deque[int] = deque()
@@ -44,17 +44,17 @@ class OpenCalls:
 
 
 class CallLedger(CallColumns):
-    """Links the calls and replies of an input in the order in which they are closed."""
+    """Links the calls and replies of an input in the order in which they close."""
 
     def __init__(self, report: Report, index: MessageIndex) -> None:
         super().__init__(index)
         self._report = report
         self.answered: list[int] | None = None
-        """Grows by the row of each call that gets a reply, if a list is put here."""
+        """If set, collects the row of each call that gets a reply."""
         self.overdue: set[int] = set()
-        """The rows of calls whose deadline passed without a reply, and which are reported."""
+        """Rows of calls whose deadline passed without a reply, and that were reported."""
         self._passed = 0
-        """Calls below this row were followed by something that is neither call nor reply."""
+        """Calls below this row were followed by a message that is not a call or a reply."""
         self._turn_first = 0
         """The first row of the current turn."""
         self._begin_transcript()
@@ -69,9 +69,9 @@ class CallLedger(CallColumns):
         self._known_ids = CallTable(self.call_id)
         self._open_by_id: dict[str, deque[int]] = {}
         self._inferred_by_id: dict[str, deque[int]] = {}
-        """Calls with an id whose reply did not state it: a later reply that does takes the link over."""
+        """Calls with an id whose reply had none. A later reply with the id takes the link over."""
         self._reply_places: dict[int, Span] = {}
-        """The place of the missing id of each such reply, by row."""
+        """The position of the missing id of each such reply, by row."""
         self._cancelled: set[int] = set()
         self._late: set[int] = set()
         self._begin_turn(0)
@@ -84,22 +84,22 @@ class CallLedger(CallColumns):
         self._open_without_tool: deque[int] = deque()
 
     def start_transcript(self) -> None:
-        """Another transcript begins; nothing links across."""
+        """Start another transcript. Nothing links across."""
         self.end_transcript()
         self._begin_transcript()
 
     def enter_turn(self, turn: int) -> None:
-        """The next message belongs to this turn."""
+        """Assign the next message to this turn."""
         if turn != self._turn:
             self._end_turn()
             self._begin_turn(turn)
 
     def skip_messages(self) -> None:
-        """A message that is neither a call nor a reply."""
+        """Note a message that is not a call or a reply."""
         self._passed = len(self)
 
     def add_call(self, message: Message, deadline_ms: int | None, place: Place, needs_id: bool) -> int:
-        """A call; returns its row. One that names no tool is linked to the next reply that no other call claims."""
+        """Add a call and return its row. A call without a tool links to the next reply that no other call claims."""
         header = message.header
         tool = full_tool_name(header.recipient) if header.recipient else UNNAMED
         call_id = header.call_id
@@ -124,7 +124,7 @@ class CallLedger(CallColumns):
         return row
 
     def add_reply(self, message: Message, place: Place, needs_id: bool, notes_inferred: bool) -> int:
-        """A tool's reply; returns the row it belongs to, its state still that of a plain answer."""
+        """Add a reply and return the row of its call, still in the state of a plain answer."""
         call_id = message.header.call_id
         if call_id is None and needs_id:
             self._report("W-CALL-ID-MISSING", "reply", *place(), message.number)
@@ -149,13 +149,13 @@ class CallLedger(CallColumns):
             self.answered.append(row)
 
     def set_late(self, row: int, message: int, delay_ms: int) -> None:
-        """The reply came after the deadline of this call; the diagnostic belongs to `message`."""
+        """Mark the reply of this call as late; the diagnostic belongs to `message`."""
         self._delays[message] = delay_ms
         self._late.add(row)
         self.set_state(row, CallState.TIMEOUT)
 
     def _call_with(self, call_id: str) -> int | None:
-        """The first open call with this id, else the first one with an inferred reply, which it loses."""
+        """The first open call with this id, or else the first with an inferred reply, which it loses."""
         queue = self._open_by_id.get(call_id)
         row = self._first_open(queue)
         if queue is not None and not queue:
@@ -204,7 +204,7 @@ class CallLedger(CallColumns):
         return CallState.CANCELLED if state is CallState.OK and row in self._cancelled else state
 
     def _infer(self, name: str | None, reply: int, *, with_ids: bool) -> int | None:
-        """The first open call to this tool, or to any if the reply names none, that comes before the reply."""
+        """The first open call before the reply to this tool, or to any tool if the reply names none."""
         calls = self._open_by_tool.get(bare_tool_name(name)) if name else self._open_in_order
         row = self._first_open(calls.without_id, reply) if calls else None
         if row is None and calls and with_ids:
@@ -216,7 +216,7 @@ class CallLedger(CallColumns):
         return row
 
     def _first_open(self, queue: deque[int] | None, reply: int | None = None) -> int | None:
-        """The first of these calls that has no reply yet; answered ones are forgotten."""
+        """Pop the first of these calls without a reply, and drop answered ones."""
         if queue:
             self._forget_answered(queue)
         if not queue or (reply is not None and self._calls[queue[0]] > reply):
@@ -241,7 +241,7 @@ class CallLedger(CallColumns):
         return row
 
     def cancel(self, call_id: str, start: int, end: int) -> None:
-        """A `tool.cancel` event."""
+        """Handle a `tool.cancel` event."""
         row = self._known_ids.get(call_id)
         if row is not None:
             self._cancelled.add(row)
@@ -249,7 +249,7 @@ class CallLedger(CallColumns):
         self._report("E-TOOL-CANCELLED", "event", start, end, self._calls[row] if row is not None else None)
 
     def latency_ms(self, row: int) -> int | None:
-        """The time from call to reply, where both times are known."""
+        """The time from call to reply, if both times are known."""
         if self.state(row) is CallState.DUPLICATE or not self._calls[row] or not self._replies[row]:
             return None
         sent, answered = self._index.time_ms(self._calls[row]), self._index.time_ms(self._replies[row])
@@ -260,7 +260,7 @@ class CallLedger(CallColumns):
             self._leave_unanswered(row)
 
     def end_transcript(self) -> None:
-        """Nothing more comes: calls that something else followed stay without an answer."""
+        """End the transcript: calls that another message followed become unanswered."""
         for row in range(self._turn_first, min(self._passed, len(self))):
             self._leave_unanswered(row)
 

@@ -1,4 +1,4 @@
-"""All diagnostics of an input, kept as columns until they are looked at; equal neighbors are one with a count."""
+"""Diagnostics of an input as columns, made into values on access. Equal neighbors share a count."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viewer.model.diagnostic import Diagnostic
 from viewer.rules import RULES
 
 MOST_PER_CODE = 1_000
-"""Diagnostics of one code that are kept; the others are only counted."""
+"""Diagnostics kept per code; others are only counted."""
 
 _KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
 _KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
@@ -18,10 +18,10 @@ _BLANK_BLOCK = 4096
 
 
 class Findings:
-    """A growing list of diagnostics, about 30 bytes each; `read` gives bytes of the input.
+    """A growing list of diagnostics, about 30 bytes each. `read` returns bytes of the input.
 
-    At most `most_per_code` of a code are listed. As many of messages that the end user sees are kept, so that hidden
-    messages change nothing in what the end user sees; those over the cap are *spare* and only for safe audiences."""
+    At most `most_per_code` of a code are listed. The same number is kept for messages that the end user sees, so that
+    hidden messages do not change what the end user sees. Those over the cap are *spare* and only for safe audiences."""
 
     def __init__(
         self,
@@ -30,15 +30,15 @@ class Findings:
         is_shown: Callable[[int], bool] | None = None,
     ) -> None:
         self.most_per_code = most_per_code
-        """How many of one code are listed; 0 for all."""
+        """How many diagnostics of one code are listed; 0 for all."""
         self.more: dict[str, int] = {}
-        """How many of each code are not listed."""
+        """How many diagnostics of each code are not listed."""
         self._read = read
         self._is_shown = is_shown
         """True if the end user sees the message of this number."""
         self._kept: dict[str, int] = {}
         self._kept_shown: dict[str, int] = {}
-        """Of the codes over the cap, how many of shown messages are kept."""
+        """For each code over the cap, how many diagnostics of shown messages are kept."""
         self._spare = bytearray()
         self._kinds = array("H")
         self._messages = array("I")
@@ -46,7 +46,7 @@ class Findings:
         self._ends = array("Q")
         self._counts = array("I")
         self._newest: dict[int, int] = {}
-        """The newest row of each kind, which the next one may join."""
+        """The newest row of each kind; the next one may join it."""
         self._totals = {"error": 0, "warning": 0, "info": 0}
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class Findings:
         return (self[row] for row in range(len(self)))
 
     def add(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
-        """Add a diagnostic; it joins an equal one if there is only white space between the two."""
+        """Add a diagnostic. It joins an equal one if only whitespace separates them."""
         kind = _KIND_OF[code, reason]
         number = message or 0
         self._totals[_SEVERITIES[kind]] += count
@@ -91,7 +91,7 @@ class Findings:
         self._counts.append(count)
 
     def add_more(self, code: str, count: int) -> None:
-        """Count diagnostics that were not kept elsewhere."""
+        """Count diagnostics that were dropped elsewhere."""
         self._totals[RULES[code].severity.value] += count
         self.more[code] = self.more.get(code, 0) + count
 
@@ -114,8 +114,8 @@ class Findings:
         return start >= last and self._is_blank(last, start)
 
     def _is_blank(self, start: int, end: int) -> bool:
-        """True if there is nothing but white space between these offsets."""
-        size = 1  # mostly the first byte decides
+        """True if there is only whitespace between these offsets."""
+        size = 1  # usually the first byte decides
         while start < end:
             if not self._read(start, min(end, start + size)).isspace():
                 return False
@@ -123,7 +123,7 @@ class Findings:
         return True
 
     def set_reason(self, row: int, reason: str) -> bool:
-        """Give a diagnostic another reason of its code; True if it had a different one."""
+        """Change the reason of a diagnostic within its code; True if it was different."""
         code, before = _KINDS[self._kinds[row]]
         if before == reason:
             return False
@@ -133,30 +133,30 @@ class Findings:
         return True
 
     def total(self, severity: str) -> int:
-        """How many diagnostics of a severity there are, with their counts and those that are not kept."""
+        """How many diagnostics of a severity there are, including their counts and those not kept."""
         return self._totals[severity]
 
     def number(self, row: int) -> int:
-        """The message that this one belongs to; 0 for none."""
+        """The message of this diagnostic; 0 for none."""
         return self._messages[row]
 
     def severity(self, row: int) -> str:
-        """How much this one matters."""
+        """The severity of this diagnostic."""
         return _SEVERITIES[self._kinds[row]]
 
     def place(self, row: int) -> tuple[int, int, int]:
-        """The sort key of this one, by position."""
+        """The sort key of this diagnostic, by position."""
         return self._starts[row], self._ends[row], self._kinds[row]
 
     def code(self, row: int) -> str:
-        """What is wrong."""
+        """The code of this diagnostic."""
         return _KINDS[self._kinds[row]][0]
 
     def is_spare(self, row: int) -> bool:
-        """True if this one is over the cap and kept for safe audiences only."""
+        """True if this diagnostic is over the cap and kept for safe audiences only."""
         return bool(self._spare[row])
 
     def by_position(self) -> list[Diagnostic]:
-        """Those for developers, sorted by place, then by code."""
+        """The diagnostics for developers, sorted by position, then by code."""
         rows = sorted((row for row in range(len(self)) if not self._spare[row]), key=self.place)
         return [self[row] for row in rows]

@@ -1,4 +1,4 @@
-"""The index: where every message is and what its header says, as columns; no bodies."""
+"""Message index: positions and headers of all messages as columns; no bodies."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 32, 64, 128
 IRREGULAR = 16
-"""The flag of a message whose body is not one plain run of bytes."""
+"""Flags a message whose body is not one plain run of bytes."""
 
 
 def ending_number(ending: Ending) -> int:
-    """The number that stands for an ending."""
+    """The number of an ending in the columns."""
     return _ENDING_OF[ending]
 
 
 class MessageIndex:
-    """Messages by number, at most 64 bytes each beside the headers that many of them share."""
+    """Messages by number, at most 64 bytes each, plus the headers that many of them share."""
 
     def __init__(self) -> None:
         self.places = SpanColumns()
-        """Where they are, by row: the number less one."""
+        """Their positions by row: the number minus one."""
         self._header = array("I")
         self._transcripts: list[tuple[int, int]] = []
         """The first row of each transcript, and its number."""
@@ -49,7 +49,7 @@ class MessageIndex:
         return len(self.places)
 
     def __getitem__(self, number: int) -> Message:
-        """The message of this number, from 1 on."""
+        """The message with this number, counted from 1."""
         row = number - 1
         flags = self._flags[row]
         header = self._headers[self._header[row]]
@@ -77,7 +77,8 @@ class MessageIndex:
         return (Piece(self.places.body_start(row), self.places.body_end(row), coding),)
 
     def look_key(self, number: int) -> int:
-        """Equal for messages of equal headers (but for call ids) and endings: who may see one may see the other."""
+        """A key that is equal for messages with the same ending and header (except call ids): they have the same
+        visibility."""
         return self._header[number - 1] << 8 | self._flags[number - 1]
 
     def look_keys(self, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -94,14 +95,14 @@ class MessageIndex:
         return self._turn[first - 1 : last]
 
     def transcripts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The transcripts that these messages belong to, each with the first of its messages here."""
+        """The transcripts of these messages, each with its first message here."""
         place = self._transcript_place(first)
         after = bisect_left(self._transcripts, (last,), place)
         rest = [(row + 1, number) for row, number in self._transcripts[place + 1 : after]]
         return [(first, self._transcripts[place][1]), *rest]
 
     def numbers_of_transcript(self, transcript: int) -> tuple[int, int] | None:
-        """The first and the last message of a transcript; None where it has none."""
+        """The first and the last message of a transcript; None if it has none."""
         place = bisect_left(self._transcripts, transcript, key=lambda entry: entry[1])
         if place == len(self._transcripts) or self._transcripts[place][1] != transcript:
             return None
@@ -112,7 +113,7 @@ class MessageIndex:
         return bisect_left(self._transcripts, (number,)) - 1
 
     def turn(self, number: int) -> int:
-        """The turn of a message, from 1 on in each transcript."""
+        """The turn of a message, counted from 1 in each transcript."""
         return self._turn[number - 1]
 
     def numbers_of_turn(self, transcript: int, turn: int) -> Iterator[int]:
@@ -132,7 +133,7 @@ class MessageIndex:
         return (self[number] for number in range(1, len(self) + 1))
 
     def put(self, message: Message) -> None:
-        """A new message, or a known one that has changed."""
+        """Add a message, or update a known one."""
         row = message.number - 1
         if row == len(self):
             self._append(message)
@@ -145,7 +146,7 @@ class MessageIndex:
             self._times[row] = message.time_ms
 
     def grow(self, number: int, pieces: tuple[Piece, ...], first: int) -> None:
-        """An open message has more body: these pieces replace the known ones from the index `first` on."""
+        """Grow an open message: these pieces replace the known ones from index `first` on."""
         row = number - 1
         known = self._pieces.get(row)
         if not isinstance(known, list):
@@ -157,7 +158,7 @@ class MessageIndex:
         self._flags[row] = self._flags[row] & ~(IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
 
     def extend(self, run: MessageBatch) -> None:
-        """Whole messages, behind those that are known."""
+        """Append a batch of messages."""
         row = len(self)
         self.places.extend(run)
         flags = run.endings | (_HAS_STOP | (_ESCAPED if run.grammar.literals else 0))
@@ -184,11 +185,11 @@ class MessageIndex:
         return self.places.spans(first - 1, last)
 
     def kinds(self, first: int, last: int) -> tuple[array[int], array[int]]:
-        """The two halves of the look keys of these messages: numbers of headers, and flags."""
+        """The two parts of the header keys of these messages: header numbers, and flags."""
         return self._header[first - 1 : last], self._flags[first - 1 : last]
 
     def kinds_at(self, numbers: array[int]) -> tuple[array[int], array[int]]:
-        """The same for messages that do not follow one another, of which there are many."""
+        """The same for many messages that are not adjacent."""
         import numpy as np
 
         rows = np.frombuffer(numbers, np.uint32) - np.uint32(1)
@@ -209,7 +210,7 @@ class MessageIndex:
             self._transcripts.append((row, number))
 
     def header_number(self, header: Header) -> int:
-        """The number of a header in this index, whatever its call id."""
+        """The number of a header in this index, without its call id."""
         if header is self._last_header[0]:
             return self._last_header[1]
         shared = header.with_call_id(None) if header.call_id is not None else header
@@ -221,7 +222,7 @@ class MessageIndex:
         return known
 
     def _place_body(self, row: int, message: Message) -> int:
-        """Put the body into its columns, or beside them where it is not one plain run; returns the flags for that."""
+        """Store the body in the columns, or as pieces if it is not one plain run; return the flags for that."""
         flags = self._place_pieces(row, message.pieces)
         if flags & IRREGULAR:
             self.places.set_body_end(row, message.stop[0] if message.stop else message.span[1])

@@ -1,4 +1,4 @@
-"""Where messages and their bodies are, as columns: 21 bytes a message."""
+"""Spans of messages and their bodies as columns: 21 bytes per message."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 
 
 class SpanColumns:
-    """Beginnings and ends by row. Where a body begins or ends is kept as a distance, or beside if that is too far."""
+    """Starts and ends by row. A body start or end is a distance, or a separate offset if it is too far."""
 
     def __init__(self) -> None:
         self._start = array("Q")
         self._end = array("Q")
         self._lead = array("I")
-        """From the beginning of a message to its body."""
+        """From the start of a message to its body."""
         self._tail = array("B")
-        """From the end of the body, or the beginning of the stop, to the end of the message."""
+        """From the end of the body, or the start of the stop, to the end of the message."""
         self._far_starts: dict[int, int] = {}
         self._far_ends: dict[int, int] = {}
         self._run_firsts, self._run_ends = array("Q"), array("Q")
-        """The rows that came as runs: from which on, and up to which."""
+        """The rows that came as batches: the first row and the end of each run."""
 
     def __len__(self) -> int:
         return len(self._start)
 
     def append(self) -> None:
-        """One more row, with nothing in it."""
+        """Append an empty row."""
         for column in (self._start, self._end, self._lead, self._tail):
             column.append(0)
 
     def extend(self, run: MessageBatch) -> None:
-        """The rows of a run; there is no mark inside their bodies."""
+        """Append the rows of a batch; there is no mark inside their bodies."""
         if self._run_ends and self._run_ends[-1] == len(self):
             self._run_ends[-1] += len(run)
         else:
@@ -57,11 +57,11 @@ class SpanColumns:
         return self._start[row], self._end[row]
 
     def spans(self, first: int, last: int) -> tuple[array[int], array[int]]:
-        """The beginnings and the ends of the rows from `first` on, without `last`."""
+        """The starts and ends of the rows from `first` up to, but not including, `last`."""
         return self._start[first:last], self._end[first:last]
 
     def bodies(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The beginnings and the ends of the bodies of the rows from `first` on, without `last`."""
+        """The starts and ends of the bodies of the rows from `first` up to, but not including, `last`."""
         import numpy as np
 
         leads = np.frombuffer(self._lead[first:last], self._lead.typecode)
@@ -77,7 +77,7 @@ class SpanColumns:
         return starts, ends
 
     def came_in_run(self, first: int, last: int) -> NDArray[np.bool_]:
-        """Which of the rows from `first` on, without `last`, came as runs."""
+        """Which rows from `first` up to, but not including, `last` came as batches."""
         import numpy as np
 
         came = np.zeros(last - first, bool)
@@ -88,11 +88,11 @@ class SpanColumns:
         return came
 
     def set_span(self, row: int, span: Span) -> None:
-        """Where it begins and ends; the body must be set anew."""
+        """Set the span of a message; the caller must set the body again."""
         self._start[row], self._end[row] = span
 
     def reach(self, row: int, end: int) -> None:
-        """It goes on at least to this offset; the body must be set anew."""
+        """Extend a message at least to this offset; the caller must set the body again."""
         self._end[row] = max(self._end[row], end)
 
     def body_start(self, row: int) -> int:
@@ -106,14 +106,14 @@ class SpanColumns:
         return self._end[row] - tail if tail != _FAR_TAIL else self._far_ends[row]
 
     def set_body_start(self, row: int, start: int) -> None:
-        """Where the body begins."""
+        """Set where the body begins."""
         lead = start - self._start[row]
         self._lead[row] = lead if 0 <= lead < _FAR_LEAD else _FAR_LEAD
         if self._lead[row] == _FAR_LEAD:
             self._far_starts[row] = start
 
     def set_body_end(self, row: int, end: int) -> None:
-        """Where the body ends."""
+        """Set where the body ends."""
         tail = self._end[row] - end
         self._tail[row] = tail if 0 <= tail < _FAR_TAIL else _FAR_TAIL
         if self._tail[row] == _FAR_TAIL:

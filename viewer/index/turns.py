@@ -1,4 +1,4 @@
-"""Turns: each begins with a user message that does not follow another one."""
+"""Turn counter: a turn begins with a user message that does not follow another one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TurnCounter:
-    """Numbers turns from 1 on in each transcript; what stands before the first user message is part of the first."""
+    """Numbers turns from 1 in each transcript. Messages before the first user message belong to the first turn."""
 
     def __init__(self) -> None:
         self._transcript = 0
@@ -25,7 +25,7 @@ class TurnCounter:
         return self.after(message.transcript, message.header.role)
 
     def after(self, transcript: int, role: str) -> int:
-        """The same for a message of this transcript and role."""
+        """The same for a message with this transcript and role."""
         if transcript != self._transcript:
             self._transcript, self._turn, self._user_seen, self._last_role = transcript, 1, False, ""
         if role == "user" and self._last_role != "user":
@@ -35,7 +35,7 @@ class TurnCounter:
         return self._turn
 
     def after_all(self, transcript: int, users: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The turns of messages of one transcript in a row, of which it is known which are the user's."""
+        """The turns of consecutive messages of one transcript, given which of them are the user's."""
         if transcript != self._transcript:
             self.after(transcript, "")
         begins = users.copy()

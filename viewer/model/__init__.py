@@ -1,1 +1,1 @@
-"""The values of a transcript, and the one rule for what an end user may see."""
+"""Values of a transcript, and the visibility rule for the end user."""

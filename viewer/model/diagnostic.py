@@ -1,4 +1,4 @@
-"""Diagnostics: the rule that reports one, its severity, its place, and its text with or without the offending value."""
+"""Diagnostics: rule, severity, position, and text with or without the offending value."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import Enum
 from viewer.values import frozen
 
 VALUE_MARK = " …"
-"""The place of the offending value in a title or reason text."""
+"""Marks the place of the offending value in a title or reason text."""
 
 
 class Severity(Enum):
-    """How much it matters."""
+    """Severity of a diagnostic."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,7 +21,7 @@ class Severity(Enum):
 
 @frozen
 class Rule:
-    """One row: the texts of a code. They never quote the transcript; `…` marks the place of the offending value."""
+    """Texts of one diagnostic code. They never quote the transcript; `…` marks the place of the offending value."""
 
     code: str
     title: str
@@ -46,22 +46,22 @@ class Rule:
         return {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}[self.code[0]]
 
     def template(self, reason: str | None) -> str:
-        """The text of a reason, or the title, as it is in the table."""
+        """The text of a reason, or the title, as in the table."""
         return self.reasons[reason] if reason else self.title
 
 
 @frozen
 class Diagnostic:
-    """Something wrong, or worth knowing, at an exact place."""
+    """A problem or a remark at an exact position."""
 
     rule: Rule
     reason: str | None
     message: int | None
-    """The number of the message it belongs to."""
+    """The number of its message."""
     start: int
     end: int
     count: int = 1
-    """Equal diagnostics that touch are one."""
+    """The number of equal, adjacent diagnostics merged into this one."""
 
     @property
     def code(self) -> str:
@@ -75,7 +75,7 @@ class Diagnostic:
 
     @property
     def template(self) -> str:
-        """The text of the reason, or the title, as it is in the table."""
+        """The text of the reason, or the title, as in the table."""
         return self.rule.template(self.reason)
 
 
@@ -85,7 +85,7 @@ def has_value(text: str) -> bool:
 
 
 def fill_in(text: str, value: str | None = None) -> str:
-    """Replace the mark in a text by the offending value, which is sanitized, or drop it if there is none."""
+    """Replace the mark in a text with the offending, sanitized value, or drop the mark if there is none."""
     before, mark, after = text.partition(VALUE_MARK)
     if not mark:
         return text

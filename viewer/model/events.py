@@ -1,4 +1,4 @@
-"""What a parser reports while it reads, in the order of the bytes that decided it."""
+"""Events of a reader, in the order of the bytes that decided them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from viewer.values import frozen
 
 @frozen
 class Started:
-    """A transcript began; its header has been read."""
+    """A transcript began; its header is read."""
 
     transcript: Transcript
 
 
 @frozen
 class Opened:
-    """The header of a message is complete; its ending is `open` and its pieces are those known so far."""
+    """A message header is complete. The ending is `open`; the pieces are those known so far."""
 
     message: Message
 
 
 @frozen
 class Grew:
-    """An open message has more body: these pieces replace the known ones from the index `first` on."""
+    """An open message grew: these pieces replace the known ones from index `first` on."""
 
     number: int
     pieces: tuple[Piece, ...]
@@ -31,7 +31,7 @@ class Grew:
 
 @frozen
 class Closed:
-    """A message is settled: nothing of it changes any more."""
+    """A message is final: nothing in it changes anymore."""
 
     message: Message
 
@@ -45,7 +45,7 @@ class Strayed:
 
 @frozen
 class Found:
-    """Something is wrong, or worth knowing, at this place."""
+    """A problem or a remark at this position."""
 
     code: str
     reason: str | None
@@ -66,7 +66,7 @@ class ToolCancelled:
 
 @frozen
 class DeclaredTools:
-    """A body span that holds tool declarations and nothing else (the function lists of 0.1)."""
+    """A body span that holds only tool declarations (the function lists of 0.1)."""
 
     transcript: int
     message: int

@@ -1,4 +1,4 @@
-"""The values that every dialect is read into: headers, messages, stray text and transcripts."""
+"""Values that every format is read into: headers, messages, stray text and transcripts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Span = tuple[int, int]
 
 
 class Fixed(Enum):
-    """An enumeration whose members are told apart by identity, so that looking one up is fast."""
+    """An enumeration that hashes members by identity, for fast lookups."""
 
     __hash__ = object.__hash__
 
 
 class Channel(Fixed):
-    """The logical channel of a message, as far as a specification knows it."""
+    """The logical channel of a message, if a specification defines it."""
 
     ANALYSIS = "analysis"
     COMMENTARY = "commentary"
@@ -26,22 +26,22 @@ class Channel(Fixed):
 
 
 class Kind(Fixed):
-    """What a message is, as its format maps it. Only what was said to somebody can be shown to an end user."""
+    """What kind of content a message has, as its format maps it. An end user sees only `SAID`."""
 
     SAID = "said"
-    """Words of a speaker; role, channel and recipient decide who may see them."""
+    """Words of a speaker; role, channel and recipient decide the visibility."""
     UNKNOWN = "unknown"
-    """Content that no rule of the format maps, in whatever role."""
+    """Content that no rule of the format maps, in any role."""
 
 
 class Ending(Fixed):
-    """How a message came to its end."""
+    """How a message ended."""
 
     END = "end"
     RETURN = "return"
     CALL = "call"
     OPEN = "open"
-    """The input ended, or has not yet gone on."""
+    """The input ended, or has not continued yet."""
     IMPLIED = "implied"
     """The next message began before this one was closed."""
 
@@ -50,19 +50,19 @@ class Coding(Fixed):
     """How the bytes of a piece become text."""
 
     PLAIN = "plain"
-    """UTF-8, as it stands."""
+    """UTF-8 without changes."""
     ESCAPED = "escaped"
-    """OpenChatML 2.2: `<<|` escapes are undone, the markers of literal blocks are dropped."""
+    """OpenChatML 2.2: `<<|` escapes are undone, and the markers of literal blocks are dropped."""
     JSON_STRING = "json-string"
     """A JSON string with its quotes."""
     JSON_TEXT = "json-text"
     """Part of a JSON string, without quotes."""
     SPLIT_STRING = "split-string"
-    """A JSON string with its quotes, over several `data:` lines of a server-sent event."""
+    """A JSON string with its quotes that spans several `data:` lines of a server-sent event."""
     TOKEN_IDS = "token-ids"
-    """Numbers of an o200k_harmony vocabulary."""
+    """Token ids of an o200k_harmony vocabulary."""
     BREAK = "break"
-    """An empty line that stands for a segment boundary; the span is where the boundary was announced."""
+    """An empty line at a segment boundary; the span is the announcement of the boundary."""
     JSON_VALUE = "json-value"
     """The source text of JSON values that are not strings."""
     LABEL = "label"
@@ -76,7 +76,7 @@ VERBATIM = (Coding.PLAIN, Coding.JSON_VALUE)
 
 
 class Piece(NamedTuple):
-    """One run of bytes of a body."""
+    """A run of bytes of a body."""
 
     start: int
     end: int
@@ -85,29 +85,29 @@ class Piece(NamedTuple):
 
 @frozen
 class Header:
-    """What the header of a message says; equal headers may be shared by many messages."""
+    """Header of a message. Messages with equal headers may share it."""
 
     role: str
-    """`system`, `developer`, `user`, `assistant`, `tool`, or the word as given; empty where none was given."""
+    """`system`, `developer`, `user`, `assistant`, `tool`, or the word as given; empty if none was given."""
     name: str | None = None
     recipient: str | None = None
     channel: Channel | None = None
-    """The effective channel: final where none was given, None where it is unknown."""
+    """The effective channel: final if none was given, None if it is unknown."""
     channel_given: str | None = None
     intent: str | None = None
-    """As given; `preamble` only where the dialect gives it force (elsewhere it stays in `extra`)."""
+    """As given; `preamble` only if the format gives it a meaning (otherwise it stays in `extra`)."""
     call_id: str | None = None
     content_type: str | None = None
     constrained: bool = False
     extra: tuple[tuple[str, str], ...] = ()
     malformed: bool = False
-    """The header carries an E-PARSE-HEADER."""
+    """True if the header has an E-PARSE-HEADER."""
     complete: bool = True
-    """The mark that ends the header has been read; before that nothing is known."""
+    """True if the mark that ends the header was read; before that nothing is known."""
     kind: Kind = Kind.SAID
 
     def with_call_id(self, call_id: str | None) -> Header:
-        """The same header for another call."""
+        """Copy the header with another call id."""
         return Header(
             self.role,
             self.name,
@@ -127,26 +127,27 @@ class Header:
 
 @frozen
 class Message:
-    """One message: its header, its ending, and where its bytes are."""
+    """A message: header, ending, and byte positions."""
 
     number: int
-    """1-based, through the whole input."""
+    """Counts from 1 through the whole input."""
     transcript: int
     header: Header
     ending: Ending
     span: Span
     pieces: tuple[Piece, ...]
     stop: Span | None = None
-    """The stop token, where there is one."""
+    """The stop token, if there is one."""
     broke_out: bool = False
-    """It began inside the unclosed body of a hidden message, so by the specification it is still part of it."""
+    """True if it began inside the unclosed body of a hidden message: by the specification it still belongs to that
+    body."""
     time_ms: int | None = None
     """Milliseconds since 1970 in UTC, if the input gives a time."""
     cancelled: bool = False
 
     @property
     def body_span(self) -> Span | None:
-        """The body as one run of bytes, where it is one."""
+        """The span of the body if it is a single run of bytes."""
         if len(self.pieces) != 1 or self.pieces[0].coding not in (*VERBATIM, Coding.ESCAPED):
             return None
         return self.pieces[0].start, self.pieces[0].end
@@ -164,7 +165,7 @@ class Stray:
 
 @frozen
 class Transcript:
-    """One transcript of the input; call ids and turns never link across two of them."""
+    """A transcript of the input. Call ids and turns never link across two transcripts."""
 
     number: int
     dialect: str
@@ -172,4 +173,4 @@ class Transcript:
     version: str | None = None
     model: str | None = None
     header: dict[str, object] = field(default_factory=dict)
-    """The document header as read: mappings, lists and strings; strings stay strings."""
+    """The document header as read: mappings, lists and strings. No string is converted."""

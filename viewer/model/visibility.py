@@ -1,4 +1,4 @@
-"""The one rule for what an end user may see, and the audiences that views are made for."""
+"""The visibility rule: what an end user may see, what stays hidden, and the audiences of a view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
 
 
 def is_user_safe(message: Message) -> bool:
-    """Whether an end user may see this message (OpenChatML 2.2, sections 4 and 5). What is not listed is hidden."""
+    """True if an end user may see this message (OpenChatML 2.2, sections 4 and 5). Anything not listed is hidden."""
     header = message.header
     if not header.complete or header.malformed or message.broke_out:
         return False
@@ -32,14 +32,14 @@ def is_user_safe(message: Message) -> bool:
 
 
 def is_preamble(message: Message) -> bool:
-    """Commentary that its author addressed to the user. Dialects without preambles never set this intent."""
+    """True for commentary addressed to the user. Formats without preambles never set this intent."""
     header = message.header
     is_flagged = header.channel is Channel.COMMENTARY and header.intent == "preamble"
     return is_flagged and header.recipient in (None, "user")
 
 
 class Reveal(Enum):
-    """What a person may ask to see beyond the safe view."""
+    """What an operator can reveal beyond the safe view."""
 
     ANALYSIS = "analysis"
     COMMENTARY = "commentary"
@@ -48,44 +48,44 @@ class Reveal(Enum):
     DEVELOPER = "developer"
     STRAY = "stray"
     UNCLEAR = "unclear"
-    """Messages whose role, channel or content is not known."""
+    """Messages with an unknown role, channel or content."""
     ALL = "all"
 
 
 @frozen
 class Audience:
-    """Who looks. Without anything revealed it is the end user."""
+    """The audience of a view. If nothing is revealed, it is the end user."""
 
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
-    """The safe view tells not even that something is hidden."""
+    """True if the safe view must not even show that something is hidden."""
 
     @property
     def is_safe(self) -> bool:
-        """Whether nothing is revealed."""
+        """True if nothing is revealed."""
         return not self.revealed
 
     def reveals(self, what: Reveal) -> bool:
-        """Whether this kind was asked for."""
+        """True if this kind is revealed."""
         return Reveal.ALL in self.revealed or what in self.revealed
 
     @property
     def sees_stray(self) -> bool:
-        """Whether text outside any message was asked for."""
+        """True if text outside any message is revealed."""
         return self.reveals(Reveal.STRAY)
 
     @property
     def sees_thoughts(self) -> bool:
-        """Whether thought blocks inside shown messages stay in their place."""
+        """True if thought blocks inside shown messages stay in place."""
         return self.reveals(Reveal.ANALYSIS)
 
     @property
     def sees_unlisted(self) -> bool:
-        """Whether fields and attributes that no rule lists are shown: their content is unknown."""
+        """True if fields and attributes that no rule lists are shown: their content is unknown."""
         return self.reveals(Reveal.UNCLEAR)
 
     def sees(self, message: Message) -> bool:
-        """Whether this audience may see the message."""
+        """True if this audience may see the message."""
         return is_user_safe(message) or self.reveals(kind_of(message))
 
 
@@ -97,7 +97,7 @@ _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COM
 
 
 def kind_of(message: Message) -> Reveal:
-    """What must be revealed for this message to be seen where it is hidden."""
+    """What to reveal so that this message is shown if it is hidden."""
     header = message.header
     if header.kind is Kind.UNKNOWN:
         return Reveal.UNCLEAR
@@ -111,7 +111,7 @@ def kind_of(message: Message) -> Reveal:
 
 
 def message_kind(message: Message) -> str:
-    """What a message is, for machine output; `said` for every shown one."""
+    """The kind of a message for machine output; `said` for every shown message."""
     if is_user_safe(message):
         return Kind.SAID.value
     header = message.header
@@ -129,7 +129,7 @@ def message_kind(message: Message) -> str:
 
 
 def reason_of(message: Message) -> str:
-    """Why the end user sees a message or does not: the first of these fixed texts that applies."""
+    """Why the end user sees a message or not: the first of these fixed texts that applies."""
     if is_user_safe(message):
         return _why_visible(message)
     header = message.header

@@ -1,10 +1,10 @@
-"""SAFE or DEBUG in the title line: its words, and its place, which depends on the width alone."""
+"""The badge SAFE or DEBUG in the title line: its text, and its position, which depends only on the width."""
 
 from __future__ import annotations
 
 BADGES = {True: " [DEBUG]", False: "  [SAFE]"}
 ROOMY = 100
-"""From so many columns on there is room for more words."""
+"""From this width on there is room for more words."""
 
 
 def badge_room() -> int:
@@ -13,7 +13,7 @@ def badge_room() -> int:
 
 
 def state_room(width: int) -> int:
-    """Cells right of the badge."""
+    """Cells to the right of the badge."""
     if width >= ROOMY:
         return 46
     if width >= 70:

@@ -1,4 +1,4 @@
-"""The body of a message as lines: the exact text, wrapped only where the screen asks for it."""
+"""Body text to lines: the exact text, wrapped only for the screen."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from viewer.render.style import Style
 
 
 def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim: bool = False) -> Iterator[SafeText]:
-    """Lines for a gutter: `width` cells wide where lines must fit, as long as they are elsewhere.
+    """Lines to print behind a gutter: `width` cells wide if wrapped, otherwise of any length.
 
-    A newline at the end is not shown as an empty line; nor one at the beginning, where it is layout (`trim`)."""
+    A trailing newline does not show as an empty line. With `trim`, a leading one is layout and does not show either."""
     text = sanitize(normalize_newlines(body).removesuffix("\n"))
     if trim:
         text = SafeText(text.removeprefix("\n"))

@@ -1,4 +1,4 @@
-"""A whole projection as printed lines: a rule between turns, what is hidden, and problems beside their messages."""
+"""The printed conversation: rules between turns, hidden runs, and problems next to their messages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BLANK: Line = ()
 
 
 def conversation_lines(projection: Projection, width: int, style: Style) -> Iterator[Printable]:
-    """The lines of `show`, painted, without their ends."""
+    """The painted lines of `show`, without line ends."""
     return map(style.paint, styled_lines(projection, width, style))
 
 
 def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
-    """The same before they are painted: an empty line between blocks, notes right under theirs."""
+    """The same unpainted: an empty line between blocks, notes directly under their block."""
     rows = projection.rows()
     page = Page(projection.audience.is_safe, partial(projection.boundary, rows), width, style)
     page.note(projection.diagnostics())
@@ -37,14 +37,14 @@ def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[L
 
 
 class Page:
-    """What stands around the items, in their order: blocks with an empty line between them; notes stand right under
-    the block they belong to, or under what was printed last where that is gone by. Each of several transcripts begins
-    with a boundary; where it is not known whether there are several, the first has none for the end user."""
+    """Layout around the items: an empty line between blocks, notes directly under their block, or under the last
+    printed block if theirs has passed. Each of several transcripts begins with a boundary. If their number is unknown,
+    the first has none for the end user."""
 
     def __init__(
         self, safe: bool, boundary_of: Callable[[int], Boundary], width: int, style: Style, begun: bool = False
     ) -> None:
-        """`begun`: something stands on the page already."""
+        """With `begun`, the page already has content."""
         self._safe = safe
         self._boundary_of = boundary_of
         self._width = width
@@ -55,11 +55,11 @@ class Page:
         self._begun = begun
 
     def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
-        """These wait for their places."""
+        """Add diagnostics that wait for their messages."""
         self._notes.add(diagnostics)
 
     def before(self, item: Item) -> Iterator[Line]:
-        """What comes between the item before and this one."""
+        """The lines between the previous item and this one."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.before(item))
         yield from self._boundaries(item.transcript)
@@ -70,13 +70,13 @@ class Page:
         yield from self._apart()
 
     def pass_over(self, item: Item) -> None:
-        """The item is on the page already."""
+        """Skip an item that is already on the page."""
         self._transcript = item.transcript
         if isinstance(item, ShownMessage):
             self._turn = item.turn
 
     def lines(self, item: Item, calls: Sequence[ShownCall]) -> Iterator[Line]:
-        """The item itself."""
+        """The lines of the item."""
         if isinstance(item, HiddenRun):
             return iter([remark(f"{item.count:,} hidden", self._style)])
         if not isinstance(item, ShownMessage):
@@ -87,16 +87,17 @@ class Page:
 
     @property
     def trims(self) -> bool:
-        """A line end at the beginning of a body is layout."""
+        """True if a newline at the beginning of a body is layout."""
         return self._trims
 
     def after(self, item: Item) -> Iterator[Line]:
-        """What stands right under it."""
+        """The lines directly under the item."""
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.of(item.number))
 
     def rest(self, transcripts: int = 0) -> Iterator[Line]:
-        """What belongs to no shown message, up to this number of transcripts; the last ones may have no messages."""
+        """The lines that belong to no shown message, up to this number of transcripts; the last ones may have no
+        messages."""
         yield from self._boundaries(transcripts)
         yield from self._noted(self._notes.rest())
 
@@ -126,7 +127,7 @@ def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
 
 
 def calls_by_message(calls: Sequence[ShownCall]) -> dict[int, list[ShownCall]]:
-    """The calls that each message is an end of."""
+    """The calls that begin or end at each message."""
     found: dict[int, list[ShownCall]] = defaultdict(list)
     for call in calls:
         for number in {call.call, call.reply} - {None}:
@@ -135,7 +136,7 @@ def calls_by_message(calls: Sequence[ShownCall]) -> dict[int, list[ShownCall]]:
 
 
 class Notes:
-    """The diagnostics that still wait for their place in the conversation."""
+    """The diagnostics that wait for their position in the conversation."""
 
     def __init__(self, safe: bool) -> None:
         self._safe = safe
@@ -143,25 +144,25 @@ class Notes:
         self._loose: deque[ShownDiagnostic] = deque()
 
     def add(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
-        """In the order of `Projection.diagnostics`."""
+        """Add diagnostics in the order of `Projection.diagnostics`."""
         told = [d for d in diagnostics if not self._safe or d.severity != "info"]
         if told:
             self._numbered = deque(sorted((*self._numbered, *(d for d in told if d.message is not None)), key=_number))
             self._loose.extend(d for d in told if d.message is None)
 
     def before(self, message: ShownMessage) -> Iterator[ShownDiagnostic]:
-        """Those of hidden messages and of the places that lie before this one."""
+        """The diagnostics of hidden messages and of positions before this message."""
         while self._loose and _starts_before(self._loose[0], message):
             yield self._loose.popleft()
         yield from self.of(message.number - 1)
 
     def of(self, number: int) -> Iterator[ShownDiagnostic]:
-        """Those of all messages up to this one."""
+        """The diagnostics of all messages up to this one."""
         while self._numbered and _number(self._numbered[0]) <= number:
             yield self._numbered.popleft()
 
     def rest(self) -> Iterator[ShownDiagnostic]:
-        """Those that belong to nothing that was shown."""
+        """The diagnostics that belong to no shown message."""
         yield from self._numbered
         yield from self._loose
 

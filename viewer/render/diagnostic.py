@@ -1,4 +1,4 @@
-"""Diagnostics as text: under the message they belong to, and like those of a good compiler."""
+"""Diagnostics as text: notes under their messages, and compiler-style lines."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
-"""Characters of a file name in `check`: a problem matcher needs the whole path."""
+"""The maximum number of characters of a file name in `check`: a problem matcher needs the whole path."""
 _CONTEXT = 40
-"""Cells that are kept before the place when a source line is cut."""
+"""Cells kept before the position when a source line is truncated."""
 _NEAR = 4
-"""Characters for each cell of the screen: no more of a source line is looked at after the place."""
+"""Characters read per screen cell after the position in a source line."""
 
 
 def note(diagnostic: ShownDiagnostic, width: int, style: Style) -> Iterator[Line]:
-    """Under a message in `show`: the sentence that the audience may read, the code, and the place if it may be told."""
+    """The note under a message in `show`: the sentence for the audience, the code, and the position if disclosed."""
     look = _LOOKS[diagnostic.severity]
     number = f"#{diagnostic.message} " if diagnostic.message else ""
     sentence = style.spell(style.words(f"{number}{described(diagnostic)}"))
@@ -45,14 +45,14 @@ def _tail(diagnostic: ShownDiagnostic, style: Style) -> str:
 
 
 def described(found: ShownDiagnostic) -> SafeText:
-    """The text of a diagnostic, with its offending value where the audience sees it."""
+    """The text of a diagnostic, with its offending value if the audience sees it."""
     return SafeText(fill_in(found.template, _shown_value(found.value)))
 
 
 def compiler_line(name: str, finding: Finding, style: Style, value: str | None = None) -> Line:
-    """One finding of `check` on one line: place, severity, the first sentence of its text, and code.
+    """One finding of `check` on one line: position, severity, first sentence, and code.
 
-    Problem matchers read it (docs/ci.md)."""
+    Problem matchers parse it (docs/ci.md)."""
     diagnostic = finding.diagnostic
     severity = diagnostic.rule.severity.value
     return (
@@ -65,7 +65,7 @@ def compiler_line(name: str, finding: Finding, style: Style, value: str | None =
 
 
 def more_words(code: str, count: int) -> str:
-    """The sentence about diagnostics of a code that are counted but not listed."""
+    """The sentence about diagnostics that are counted but not listed."""
     return f"and {count:,} more {code}"
 
 
@@ -83,7 +83,7 @@ def _times(count: int, style: Style) -> str:
 
 
 def source_lines(finding: Finding, source: tuple[str, int, int], width: int, style: Style) -> Iterator[Line]:
-    """The line of the transcript that a diagnostic is about, carets under the place; only where all is revealed."""
+    """The source line of a diagnostic with carets under its position; only if everything is revealed."""
     text, first, last = source
     number = str(finding.line)
     room = max(width - len(number) - 3, 20)
@@ -114,17 +114,17 @@ def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line
 
 
 def full_code(code: str, reason: str | None) -> str:
-    """How a diagnostic is named everywhere: its code, and its reason where it has one."""
+    """The name of a diagnostic: its code, and its reason if it has one."""
     return f"{code}/{reason}" if reason else code
 
 
 def _tabbed(style: Style, text: str) -> SafeText:
-    """A piece of a source line; a tab is one cell here, so that carets stand where they should."""
+    """A part of a source line. A tab takes one cell here to align the carets."""
     return style.spell(sanitize(text.translate({ord("\t"): " ", ord("\n"): None})))
 
 
 def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) -> tuple[SafeText, int]:
-    """The end of what stands before the place, and how many cells it takes."""
+    """The end of the text before the position, and its width in cells."""
     clusters = [(cluster, cluster_cells(cluster)) for _, cluster in clusters_at(_tabbed(style, text))]
     used = sum(size for _, size in clusters)
     if not is_cut and used <= room // 2:
@@ -140,7 +140,7 @@ def _before(text: str, room: int, is_cut: bool, dots: SafeText, style: Style) ->
 
 
 def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]:
-    """As much of a text as fits, how many cells that takes, and whether it is all."""
+    """As much of a text as fits, its width in cells, and True if that is all."""
     kept: list[str] = []
     used = 0
     for _, cluster in clusters_at(_tabbed(style, text[: _NEAR * room])):

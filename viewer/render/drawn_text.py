@@ -1,4 +1,4 @@
-"""The text of a body as it is drawn: made safe, JSON laid out, styled in place; and the way back to the text given."""
+"""Body text as drawn: sanitized, JSON laid out, styled in place, with a map back to the source text."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from viewer.values import frozen
 
 @frozen
 class BodyText:
-    """The text of a body as it is drawn, and the way back from the text that the projection gives."""
+    """The drawn text of a body, with a map back to the text of the projection."""
 
     text: SafeText
     spans: list[Styled]
     origins: list[int] | None = None
-    """Where each drawn character stands in the given text; None where they are the same."""
+    """The source offset of each drawn character; None if both texts have the same offsets."""
     given: str = ""
-    """The same text before it was made safe, character by character: what a copy is made of."""
+    """The same text before it was sanitized, character by character: the source of a copy."""
 
     def moved(self, span: Styled) -> Styled:
-        """A span of the given text as a span of the drawn one."""
+        """Map a span of the source text to the drawn text."""
         if self.origins is None:
             return span
         start = bisect_left(self.origins, span.start)
@@ -32,7 +32,7 @@ class BodyText:
 
 
 def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool, is_head: bool = False) -> BodyText:
-    """A body made safe; JSON that does not fit on one row is laid out token by token. Of a head, more follows."""
+    """Draw a body. JSON that does not fit on one row is laid out token by token. With `is_head`, more text follows."""
     normal = normalize_newlines(body)
     text = sanitize(normal)
     moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None
@@ -46,7 +46,7 @@ def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool,
 
 
 def _given(laid: str, places: list[int], text: str, normal: str) -> str:
-    """What was laid out, with the characters that stood there before they were made safe."""
+    """The laid-out text with the characters from before sanitizing."""
     if normal == text:
         return laid
     pairs = zip(laid, places, strict=False)
@@ -54,6 +54,6 @@ def _given(laid: str, places: list[int], text: str, normal: str) -> str:
 
 
 def _after_newlines(body: str) -> list[int]:
-    """The offsets of the characters that stay when CRLF becomes LF, and the length."""
+    """The offsets of the characters that remain when CRLF becomes LF, and the length."""
     kept = [at for at in range(len(body)) if not body.startswith("\r\n", at)]
     return [*kept, len(body)]

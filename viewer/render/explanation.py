@@ -1,4 +1,4 @@
-"""A rule of the table, written out: what it means, its reasons, what to do, an example."""
+"""Explanation of a diagnostic code: meaning, reasons, advice, an example."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDEST = 100
 
 
 def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
-    """All that the table says of one code."""
+    """The explanation of one code as lines."""
     severity = rule.severity.value
     width = min(width, _WIDEST)
     sign = style.signs.severity(severity)
@@ -39,7 +39,7 @@ def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
 
 
 def _entry(label: str, sentence: str, width: int, style: Style) -> Iterator[Line]:
-    """A label, and the sentence wrapped beside it."""
+    """A label with the wrapped sentence next to it."""
     indent = len(label) + 4
     rows = _rows(sentence, width - indent, style)
     yield Part(trusted(f"  {label}  "), StyleRole.STRONG), Part(rows[0])

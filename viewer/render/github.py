@@ -1,4 +1,4 @@
-"""Findings as workflow commands, which GitHub shows beside the lines they are about."""
+"""Findings as GitHub annotations (workflow commands), shown next to their lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def workflow_command(name: str, finding: Finding) -> Printable:
     """One annotation; properties and sentence are escaped as the runner expects."""
     diagnostic = finding.diagnostic
     properties = {"file": str(sanitize_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
-    if finding.line == finding.end_line:  # columns are understood within one line only
+    if finding.line == finding.end_line:  # columns are supported within one line only
         properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
     properties["title"] = full_code(diagnostic.code, diagnostic.reason)
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())

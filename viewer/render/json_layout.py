@@ -1,4 +1,4 @@
-"""JSON laid out on several lines without changing it: every token stays as it was written, only white space is new."""
+"""Lay out JSON on several lines: every token stays as written, only whitespace is added."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _TOKEN = lazy_regex(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([,:])|([^\s"\[\
 
 
 def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
-    """The same tokens, one entry a line; None where the text does not look like one JSON value. A head may end
-    anywhere: what is no whole token at its end stays as it is."""
+    """The same tokens, one entry per line; None if the text does not look like one JSON value. A head may end anywhere:
+    a partial token at its end stays as it is."""
     if len(text) > LARGEST or text.lstrip()[:1] not in ("{", "["):
         return None
     out: list[str] = []
@@ -43,7 +43,7 @@ def laid_out(text: SafeText, *, is_head: bool = False) -> SafeText | None:
 
 
 def _gap(before: str, token: str, depth: int) -> str:
-    """The white space between two tokens."""
+    """The whitespace between two tokens."""
     if not before or token in (",", ":"):
         return ""
     if before == ":":
@@ -56,7 +56,7 @@ def _gap(before: str, token: str, depth: int) -> str:
 
 
 def origins(laid: str, source: str) -> list[int]:
-    """For each character of a layout the offset of the source that it shows, and at last the source's length."""
+    """The source offset of each layout character, and finally the length of the source."""
     found: list[int] = []
     at = 0
     for character in laid:

@@ -1,4 +1,4 @@
-"""The machine output: one JSON object a line, all keys always there and always in the same order."""
+"""Machine output as JSON Lines: one object per line, always with all keys, in the same order."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from viewer.sources.changes import Reason
 def projection_lines(
     projection: Projection, file: str | None = None, *, hidden_runs: bool = False
 ) -> Iterator[Printable]:
-    """`show --json`: each transcript with its messages and stray text, then the diagnostics, then the calls.
+    """The lines of `show --json`: each transcript with its messages and stray text, then the diagnostics, then the
+    calls.
 
-    With `hidden_runs` also how many messages are hidden where."""
+    With `hidden_runs`, also the position and size of hidden runs."""
     waiting = projection.transcripts()
     for item in projection.items():
         while waiting and waiting[0].number <= item.transcript:
@@ -38,23 +39,23 @@ def projection_lines(
 
 
 def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
-    """What is known of a transcript."""
+    """The line of a transcript."""
     told = "safe" if audience.is_safe else "debug"
     return encode({"kind": "transcript", **asdict(transcript), "audience": told}, file)
 
 
 def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:
-    """A message, or text outside any."""
+    """The line of a message, or of text outside any."""
     return encode(_message(item) if isinstance(item, ShownMessage) else {"kind": "stray", **asdict(item)}, file)
 
 
 def diagnostic_line(diagnostic: ShownDiagnostic, file: str | None = None) -> Printable:
-    """What is wrong, as far as the audience may know."""
+    """The line of a diagnostic, as disclosed to the audience."""
     return encode(_diagnostic(diagnostic), file)
 
 
 def call_line(call: ShownCall, file: str | None = None) -> Printable:
-    """A call and its reply."""
+    """The line of a call and its reply."""
     fields = asdict(call)
     del fields["observed_ms"]
     if not call.relinked:
@@ -63,17 +64,17 @@ def call_line(call: ShownCall, file: str | None = None) -> Printable:
 
 
 def reset_line(reason: Reason) -> Printable:
-    """While following: what was printed until now counts no more, and numbers begin at 1."""
+    """The line for a restart while following: everything printed before is invalid, and numbers begin at 1."""
     return encode({"kind": "reset", "reason": reason.value})
 
 
 def stalled_line(message: int, seconds: float) -> Printable:
-    """While following: an open message has not gone on for so long."""
+    """The line for an open message that has not grown for this many seconds while following."""
     return encode({"kind": "stalled", "message": message, "seconds": round(seconds, 1)})
 
 
 def finding_line(finding: Finding, file: str | None = None) -> Printable:
-    """A line of `check --json`."""
+    """A finding as a line of `check --json`."""
     diagnostic = finding.diagnostic
     return encode(
         {
@@ -103,7 +104,7 @@ def summary_line(errors: int, warnings: int, messages: int, transcripts: int) ->
 
 
 def encode(value: dict[str, object], file: str | None = None, *, indent: int | None = None) -> Printable:
-    """JSON that no terminal obeys and any encoder can write: such characters are escaped."""
+    """Encode JSON that is safe for a terminal and any encoding: other characters are escaped."""
     if file is not None:
         value = {**value, "file": file}
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ": " if indent else ":"))
@@ -113,7 +114,7 @@ def encode(value: dict[str, object], file: str | None = None, *, indent: int | N
 
 
 def _escaped(text: str) -> str:
-    """What is not safe to print stands only inside strings, and there it has an escape."""
+    """Escape characters that are unsafe to print; they occur only inside strings."""
     shown = sanitize(text)
     if shown == text:
         return text

@@ -57,7 +57,7 @@ def _suite(suite: Suite) -> Iterable[str]:
 
 
 def _line(finding: Finding) -> str:
-    """The line of `check` without the name of the file."""
+    """The line of `check` without the file name."""
     diagnostic = finding.diagnostic
     count = f" (×{diagnostic.count:,})" if diagnostic.count > 1 else ""
     code = full_code(diagnostic.code, diagnostic.reason)

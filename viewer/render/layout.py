@@ -1,4 +1,4 @@
-"""A body laid out in rows of a width, each with the way back to the text it came from."""
+"""Layout of a body in rows of a given width, with a map back to the source text."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from viewer.values import frozen
 
 @frozen
 class Row:
-    """One row of the screen."""
+    """A row of the screen."""
 
     text: SafeText
     start: int
-    """Where it begins in the text that was laid out."""
+    """The start offset in the source text."""
     end: int
     joined: bool = False
-    """It goes on in the next row: there is no line end after it."""
+    """True if it continues in the next row, without a line end."""
     origins: array[int] | None = None
-    """Where each character of the row stands in the text; None where they simply follow each other."""
+    """The source offset of each character of the row; None if they are consecutive."""
 
     def column_of(self, offset: int) -> int:
-        """The character of the row that shows this offset of the text."""
+        """The column of the row that shows this source offset."""
         if self.origins is None:
             return min(max(offset - self.start, 0), len(self.text))
         return bisect_left(self.origins, offset)
 
     def offset_of(self, column: int) -> int:
-        """The offset of the text that a character of the row shows."""
+        """The source offset of a column of the row."""
         if self.origins is None:
             return min(self.start + column, self.end)
         return self.origins[column] if column < len(self.origins) else self.end
 
 
 def lay_out(text: SafeText, width: int) -> list[Row]:
-    """The rows of a text: broken at line ends, after spaces, and where a word is too long for the width."""
+    """The rows of a text, broken at line ends, after spaces, and inside words that are too long."""
     rows: list[Row] = []
     start = 0
     while True:

@@ -1,4 +1,4 @@
-"""The letter and the look of a message: S system, D developer, U user, A analysis, C commentary, T tool, F final."""
+"""The letter and style role of a message: S system, D developer, U user, A analysis, C commentary, T tool, F final."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from viewer.document.values import Headline, ShownMessage
 from viewer.render.style import StyleRole
 
 UNKNOWN = "?"
-"""A role or a channel that no specification knows."""
+"""A role or a channel that no specification defines."""
 UNSEEN = "·"
-"""A message of which the channel may not be told."""
+"""A message whose channel must not be disclosed."""
 
 _ROLES = {"system": "S", "developer": "D", "user": "U", "tool": "T"}
 _CHANNELS = {"final": "F", "analysis": "A", "commentary": "C"}
@@ -38,17 +38,17 @@ def letter_of(message: Headline | ShownMessage) -> str:
 
 
 def look_of(message: Headline | ShownMessage) -> StyleRole:
-    """The look that goes with the letter; quiet where the message is not shown."""
+    """The style role of the letter; quiet if the message is hidden."""
     if not is_seen(message):
         return StyleRole.QUIET
     return _LOOKS.get(letter_of(message), StyleRole.UNKNOWN)
 
 
 def is_seen(message: Headline | ShownMessage) -> bool:
-    """Whether the audience sees the message; one with a body is always seen."""
+    """True if the audience sees the message; a message with a body is always seen."""
     return message.seen if isinstance(message, Headline) else True
 
 
 def is_call(message: Headline | ShownMessage) -> bool:
-    """Whether the message goes to a tool."""
+    """True if the message goes to a tool."""
     return message.role == "assistant" and message.recipient not in (None, "user", "assistant")

@@ -1,4 +1,4 @@
-"""Lines for a screen of fixed cells: widths, tab stops, excess combining marks, and where a long line breaks."""
+"""Measure, wrap and truncate lines by cells: width, tab stops, excess combining marks, ellipsis."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _CELLS, _MARK, _JOINS, _WIDE = 3, 4, 8, 16
-"""What is known of a character, as bits of one number."""
+"""Traits of a character, as bits of one number."""
 _ONE_CELL_EACH = re.compile(
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
     "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2100-\u218b\u2190-\u2319\u2400-\u2426\u2460-\u25fc\u2768-\u2794\u27a1-\u27af]*"
 )
-"""The characters of most texts of the West: one cell each, and none is drawn together with its neighbour."""
+"""The characters of most Western texts: one cell each, and never joined with a neighbor."""
 
 
 def lines_of(text: str) -> list[SafeText]:
-    """Text of a transcript as lines that are safe to print, each as long as it is."""
+    """The text of a transcript as lines that are safe to print, unwrapped."""
     return [plain_line(SafeText(line)) for line in sanitize(normalize_newlines(text)).split("\n")]
 
 
 def plain_line(line: SafeText) -> SafeText:
-    """One line with its tabs expanded and no more than four marks on a base."""
+    """Expand tabs in a line and drop combining marks after the fourth on a base."""
     return line if has_one_cell_each(line) else SafeText("".join(_clusters(line)))
 
 
 def has_one_cell_each(text: str) -> bool:
-    """Whether each character is known to be one thing of one cell: no tab, no mark, nothing wide."""
+    """True if each character takes exactly one cell: no tab, no mark, nothing wide."""
     return _ONE_CELL_EACH.fullmatch(text) is not None
 
 
 def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
-    """The rows of a line (as `plain_line` leaves it): broken after a space, or anywhere where a word is too long."""
+    """Wrap a line from `plain_line`: break after a space, or inside a word that is too long."""
     if has_one_cell_each(line):
         yield from _wrap_characters(line, width)
     else:
@@ -47,12 +47,12 @@ def wrap(line: SafeText, width: int) -> Iterator[SafeText]:
 
 
 def cells(text: str) -> int:
-    """How many cells a terminal gives this text."""
+    """The width of a text in terminal cells."""
     return len(text) if text.isascii() or has_one_cell_each(text) else sum(map(cluster_cells, _clusters(text)))
 
 
 def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
-    """The beginning of a line that fits, with an ellipsis where something is missing."""
+    """Truncate a line to a width, with an ellipsis if something is missing."""
     if cells(text) <= width:
         return text
     kept: list[str] = []
@@ -75,7 +75,8 @@ def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:
 
 @lru_cache(maxsize=16)
 def rows_of_width(width: int) -> re.Pattern[str]:
-    """Finds rows of at most so many characters; the first group ends before spaces, the second within a word."""
+    """A pattern for rows of at most `width` characters; the first group ends before spaces, the second within a
+    word."""
     return re.compile(rf"(.{{1,{width}}})(?: +|$)|(.{{1,{width}}})")
 
 
@@ -84,7 +85,7 @@ def _wrap_cells(line: SafeText, width: int) -> Iterator[SafeText]:
     used = 0
     broken = False
     after_space = 0
-    """How many clusters of the row end with its last white space."""
+    """The number of clusters in the row up to its last whitespace."""
     for cluster in _clusters(line):
         size = cluster_cells(cluster)
         while used + size > width and row:
@@ -111,8 +112,7 @@ def _clusters(text: str) -> Iterator[str]:
 
 
 def clusters_at(text: str) -> Iterator[tuple[int, str]]:
-    """What a terminal draws as one thing (a base with its marks, an emoji sequence, a space of a tab), and where
-    in the text it stands."""
+    """The clusters of a text (a base with its marks, an emoji sequence, a space of a tab), and their offsets."""
     current = ""
     start = 0
     marks = 0
@@ -147,7 +147,7 @@ def clusters_at(text: str) -> Iterator[tuple[int, str]]:
 
 
 def cluster_cells(cluster: str) -> int:
-    """How many cells a terminal gives one cluster."""
+    """The width of one cluster in terminal cells."""
     if len(cluster) > 1 and (_EMOJI_STYLE in cluster or _JOINER in cluster):
         return 2
     code = ord(cluster[0])
@@ -156,7 +156,7 @@ def cluster_cells(cluster: str) -> int:
 
 @cache
 def _traits_of_block(block: int) -> bytes:
-    """What is known of 256 characters; all of them together are little more than a megabyte."""
+    """The traits of 256 characters; for all characters they take a little more than a megabyte."""
     return bytes(map(_traits, range(block * 0x100, block * 0x100 + 0x100)))
 
 

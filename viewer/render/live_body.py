@@ -1,4 +1,4 @@
-"""The body of a message that still grows, written to where nothing can be taken back: only what is certain."""
+"""Body of a growing message for append-only output: only text that is certain."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _SETTLES = re.compile(
     r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]"
 )
-"""Characters that join with nothing before them: where one stands, how the text before it is drawn is settled."""
+"""Characters that never join with the text before them: that text is drawn in its final form."""
 
 
 class LiveBody:
     """Lines behind a gutter, as `body_lines` makes them, piece by piece.
 
-    On a terminal the last word of a row waits, since it may have to go to the next row; elsewhere the last character,
-    to which a mark may be added. A text that is no longer what it was, because part of it turned out to be a thought,
-    is not what this one continues: see `continues`."""
+    On a terminal the last word of a row waits, because it may move to the next row; elsewhere the last character waits,
+    because a mark may follow. If a part of the text turns out to be a thought, the new text no longer continues this
+    one: see `continues`."""
 
     def __init__(self, gutter: Printable, width: int, style: Style, *, trim: bool) -> None:
         self._gutter = gutter
@@ -29,29 +29,29 @@ class LiveBody:
         self._style = style
         self._trims = trim
         self._seen = ""
-        """The text up to the last character that was certain."""
+        """The text up to the last certain character."""
         self._line = 0
-        """Where in it the line begins that has been begun."""
+        """The start of the current line in the text."""
         self._rows = 0
-        """So many rows of that line are complete."""
+        """The number of complete rows of the current line."""
         self._sent = 0
-        """So many characters of the row after those are written."""
+        """The number of characters written of the current row."""
         self._is_inside = False
-        """The row has been begun."""
+        """True if the row has begun."""
         self._is_empty = True
-        """No row was written yet."""
+        """True if no row was written yet."""
 
     @property
     def seen(self) -> str:
-        """The text up to the last character that was certain."""
+        """The text up to the last certain character."""
         return self._seen
 
     def continues(self, body: str) -> bool:
-        """Whether a text begins with what has been written."""
+        """True if a text begins with the written text."""
         return body.startswith(self._seen)
 
     def grow(self, body: str) -> Iterator[str]:
-        """What is certain of a text that may go on."""
+        """Write the certain part of a text that may grow."""
         self._seen = body[: certain_length(body)]
         *complete, last = self._lines_from(self._line)
         yield from self._complete(complete)
@@ -62,14 +62,14 @@ class LiveBody:
             yield from self._part(row[: _certain_cells(row)] if self._style.wrapped else row)
 
     def finish(self, body: str) -> Iterator[str]:
-        """The rest, when it is known that this is all."""
+        """Write the rest of the final text."""
         self._seen = body
         text = "\n".join(self._lines_from(self._line)).removesuffix("\n")
         if text or not self._is_empty or self._is_inside:
             yield from self._complete(text.split("\n"))
 
     def break_off(self) -> Iterator[str]:
-        """End the row that was begun."""
+        """End the current row."""
         if self._is_inside:
             self._is_inside = False
             yield "\n"
@@ -81,7 +81,7 @@ class LiveBody:
         return text.split("\n")
 
     def _complete(self, lines: list[str]) -> Iterator[str]:
-        """Whole lines; the first of them may have been begun."""
+        """Write whole lines; the first may have begun."""
         for line in lines:
             yield from self._rows_done(self._rows_of(line))
             self._rows = 0
@@ -107,13 +107,13 @@ class LiveBody:
 
 
 def certain_length(text: str) -> int:
-    """How much of a text is drawn as it is now, whatever follows: all before its last character that settles it."""
+    """The length of the text that is drawn in its final form: up to its last settling character."""
     for at in range(len(text) - 1, -1, -1):
         if _SETTLES.match(text, at):
-            return len(text[:at].rstrip("\r"))  # that may be the first half of a line end
+            return len(text[:at].rstrip("\r"))  # a trailing carriage return may be half a line end
     return 0
 
 
 def _certain_cells(row: str) -> int:
-    """How much of a row stays in it: what stands before the last space, or all where there is none."""
+    """The length of the row that cannot move: before the last space, or all if there is none."""
     return len(row[: row.rfind(" ")].rstrip(" ")) if " " in row else len(row)

@@ -1,4 +1,4 @@
-"""A projection that grows as printed text: what `show` prints, as far as nothing can be taken back any more."""
+"""The printed conversation of a growing projection: the output of `show`, as far as it is final."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ MOST_KEPT = 1024 * 1024
 """Characters of printed messages that are remembered: another format can only win in the first 64 KB of the input."""
 
 _Key = tuple[str, str]
-"""The role and the text of a message, to find it in another reading."""
+"""The role and text of a message, to find it in another reading."""
 
 
 class LiveConversation:
-    """The text of one reading, to be written as it is given.
+    """The text of one reading, to be written as it arrives.
 
-    Safety. A message appears when its header is complete and the one rule allows it, never before; a run of hidden
-    messages is told when the next shown message begins, so that neither its growing nor its timing is told. The text
-    of an open final is written as it comes, without what may still become a thought mark and without an opened thought
-    block. One thing cannot be known in time: a closing `</think>` that none opened says afterwards that all before it
-    was a thought. What was written by then stays where it is: that is said in one line, the message is written again,
-    without the thought, when it has ended, its diagnostic follows, and from then on no message of this reading is
-    written before it has ended, since its writer is known to leave out the opening tag. A strict audience (the option
-    `--strict-safe`) gets whole messages alone, so that nothing of the kind can happen to it; so does one to which more
-    is revealed than the end user saw.
+    Safety. A message appears only when its header is complete and the visibility rule allows it. A run of hidden
+    messages is reported when the next shown message begins, so that its growth and timing are not observable. The text
+    of an open final is written as it arrives, except for a possible thought mark and an open thought block.
 
-    When another format wins, the input is read again from its first byte. What is on the page already, with the same
-    role and text, is not printed again: see `before`."""
+    One case is only known afterwards: a closing `</think>` without an opening tag makes everything before it a thought.
+    The text written by then stays. One line reports that, and the message is written again without the thought when it
+    has ended, followed by its diagnostic. From then on, messages of this reading are written only when they have ended,
+    because their writer omits the opening tag. A strict audience (the option `--strict-safe`) gets only whole messages,
+    so that this cannot happen; so does an audience with more revealed than the end user saw.
+
+    When another format wins, the input is read again from its first byte. Items with the same role and text that are
+    already on the page are not printed again: see `before`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class LiveConversation:
         begun: bool = False,
         before: LiveConversation | None = None,
     ) -> None:
-        """`begun`: something stands above already. `before`: the reading of the same input in another format."""
+        """`begun`: the page already has content. `before`: the reading of the same input in another format."""
         audience = projection.audience
         self._tail = Tail(projection)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=True)
@@ -57,16 +57,16 @@ class LiveConversation:
         self._style = style
         self._streams = audience.is_safe and not audience.strict
         self._open: tuple[int, LiveBody] | None = None
-        """The number of the message that is being written, and its body."""
+        """The number of the message being written, and its body."""
         self._open_role = ""
         self._printed: list[_Key] = []
         self._printed_size = 0
         self._noted: set[tuple[str, int | None]] = set()
-        """The diagnostics that were printed."""
+        """The printed diagnostics."""
         self._repeats: deque[_Key] = deque([*before._printed, *before._repeats] if before else ())
-        """What the reading before printed, as far as this one has not reached it."""
+        """The items printed by the previous reading that this one has not reached."""
         self._begun: tuple[str, LiveBody] | None = before._begun if before else None
-        """The role and the body of the message that the reading before was writing."""
+        """The role and body of the message that the previous reading was writing."""
         self._noted_before: set[tuple[str, int | None]] = set()
         if before:
             self._noted_before = before._noted | before._noted_before
@@ -74,26 +74,26 @@ class LiveConversation:
             self._begun = before._open_role, before._open[1]
 
     def grow(self, *, streams: bool = True) -> Iterator[str]:
-        """What is new; of an open message only if asked for."""
+        """Write new content; text of an open message only with `streams`."""
         yield from self._settled(ended=False)
         message = self._tail.open_message() if streams and self._streams else None
         if message:
             yield from self._stream(message)
 
     def end(self) -> Iterator[str]:
-        """All the rest, when the reading has ended."""
+        """Write all the rest, at the end of the reading."""
         yield from self._settled(ended=True)
         yield from self.break_off()
         self._note(self._tail.found_last())
         yield from self._painted(self._page.rest(len(self._tail.rows.shown_transcripts)))
 
     def pause(self) -> Iterator[str]:
-        """End the line that was begun, without ending its message."""
+        """End the current line, but not its message."""
         if self._open:
             yield from self._open[1].break_off()
 
     def break_off(self) -> Iterator[str]:
-        """End the line that was begun; another reading follows."""
+        """End the current line; another reading follows."""
         if self._open:
             yield from self._open[1].break_off()
             self._open = None
@@ -115,13 +115,14 @@ class LiveConversation:
             yield from self._painted(self._page.after(item))
 
     def _note(self, found: list[ShownDiagnostic]) -> None:
-        """These wait for their places, except for those that are on the page already."""
+        """Add diagnostics that wait for their messages, except those already on the page."""
         new = [each for each in found if (each.code, each.message) not in self._noted_before]
         self._noted.update((each.code, each.message) for each in found)
         self._page.note(new)
 
     def _is_repeated(self, item: Item) -> bool:
-        """True if the reading before printed this item; a run of hidden messages before such an item counts as one."""
+        """True if the previous reading printed this item; a run of hidden messages before such an item counts as
+        one."""
         if not self._repeats:
             return False
         key = _key_of(item)
@@ -141,7 +142,7 @@ class LiveConversation:
             self._printed_size += len(key[1])
 
     def _take_up(self, item: Item) -> None:
-        """Go on with the message that the reading before was writing, if this is the same one."""
+        """Continue the message that the previous reading was writing, if this is the same one."""
         if self._begun is None or not isinstance(item, ShownMessage):
             return
         role, body = self._begun
@@ -183,7 +184,7 @@ class LiveConversation:
         self._open = None
 
     def _going_on(self, message: ShownMessage) -> Iterator[str]:
-        """Where the text is another one than was written: say so and begin it again."""
+        """If the written text has changed, report that and begin again."""
         if self._open and not self._open[1].continues(message.body):
             yield from self._take_back()
             self._open = message.number, self._body_of(message)
@@ -211,6 +212,6 @@ def _key_of(item: Item) -> _Key | None:
 
 
 def _may_become(message: ShownMessage, key: _Key) -> bool:
-    """True if this open message is, as far as it is there, a part of one that was printed, and shorter."""
+    """True if this open message is so far a shorter prefix of a printed one."""
     role, text = key
     return message.role == role and len(message.body) < len(text) and text.startswith(message.body)

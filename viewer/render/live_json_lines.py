@@ -1,4 +1,4 @@
-"""A projection that grows as JSON lines: those of `show --json`, each as soon as nothing can change it any more."""
+"""JSON Lines of a growing projection: those of `show --json`, each as soon as it is final."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from viewer.render.style import Printable
 
 
 class LiveLines:
-    """The lines of one reading. A message comes when it is closed, its diagnostics after it; those of a hidden one
-    come after the next shown one, or last. A call comes when it is no longer pending, and again when that changes."""
+    """The lines of one reading. A message appears when it is closed, followed by its diagnostics; those of a hidden
+    message follow the next shown one, or come last. A call appears when it is no longer pending, and again when that
+    changes."""
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection
@@ -22,13 +23,13 @@ class LiveLines:
         self._transcripts = 0
 
     def grow(self) -> Iterator[Printable]:
-        """What is new."""
+        """The new lines."""
         yield from self._settled(ended=False)
         for call in self._calls.changed():
             yield call_line(call)
 
     def end(self) -> Iterator[Printable]:
-        """All the rest, when the reading has ended."""
+        """All the rest, at the end of the reading."""
         yield from self._settled(ended=True)
         yield from self._begun(len(self._tail.rows.shown_transcripts))
         yield from _diagnostics(self._tail.found_last())

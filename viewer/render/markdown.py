@@ -1,4 +1,4 @@
-"""Headings, emphasis, lists and code in a text, as spans: the text itself is never altered."""
+"""Markdown headings, emphasis, lists and code as spans: the text itself is never changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from viewer.render.style import StyleRole
 
 LARGEST = 200_000
-"""Longer texts are shown plain."""
+"""Longer texts are not styled."""
 
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*$", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6} [^\n]*$", re.MULTILINE)
@@ -19,7 +19,7 @@ _INLINE = re.compile(
 
 
 class Styled(NamedTuple):
-    """A span of a text with a look."""
+    """A span of text with a style role."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Styled(NamedTuple):
 
 
 def markdown_spans(text: str) -> list[Styled]:
-    """The spans, in order and apart."""
+    """The spans in order, without overlaps."""
     if len(text) > LARGEST:
         return []
     spans: list[Styled] = []

@@ -1,4 +1,4 @@
-"""A message as printed lines: who speaks to whom, on which channel, and its body behind a gutter."""
+"""Message as printed lines: speaker and recipient, channel, and the body behind a gutter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
 
 
 def message_lines(message: ShownMessage, width: int, style: Style, *, trim: bool = False) -> Iterator[Line]:
-    """What an end user reads: who speaks, and what was said."""
+    """The lines for an end user: the speaker and the body."""
     yield from message_head(message, width, style)
     for text in body_lines(message.body, inner_width(width), style, trim=trim):
         yield gutter_of(message, style), Part(text)
@@ -24,7 +24,7 @@ def message_lines(message: ShownMessage, width: int, style: Style, *, trim: bool
 
 
 def message_head(message: ShownMessage, width: int, style: Style) -> Iterator[Line]:
-    """Who speaks; nothing that is not known before the message has ended."""
+    """The speaker; only facts that are known before the message has ended."""
     look = _look(message)
     head = [Part(style.name(message.role.upper()), look)]
     if message.name:
@@ -37,7 +37,7 @@ def message_head(message: ShownMessage, width: int, style: Style) -> Iterator[Li
 
 
 def message_tail(message: ShownMessage, style: Style) -> Iterator[Line]:
-    """How it ended, where that is not as it should be. It stands outside the gutter: no text can pose as it."""
+    """The ending, if it is unusual. It is outside the gutter, so that no body can imitate it."""
     if message.cancelled:
         yield remark("cancelled", style)
     elif message.ending == "open":
@@ -45,19 +45,19 @@ def message_tail(message: ShownMessage, style: Style) -> Iterator[Line]:
 
 
 def remark(words: str, style: Style) -> Line:
-    """Words of the program itself between what was said."""
+    """A remark of the program between messages."""
     return (Part(trusted(f"  {style.signs.hidden} {words} {style.signs.hidden}"), StyleRole.QUIET),)
 
 
 def gutter_of(message: ShownMessage, style: Style) -> Part:
-    """What stands before every line of the message."""
+    """The gutter of every line of the message."""
     return _gutter_part(_look(message), style)
 
 
 def revealed_lines(
     message: ShownMessage, calls: Sequence[ShownCall], width: int, style: Style, *, trim: bool = False
 ) -> Iterator[Line]:
-    """What a developer reads: the number, the whole header, links between calls and replies, the ending."""
+    """The lines for a developer: the number, the whole header, links between calls and replies, the ending."""
     look = _look(message)
     details = details_of(message)
     stop = "cancelled" if message.cancelled else STOPS.get(message.ending, f"ending {message.ending}")
@@ -102,7 +102,7 @@ def _revealed_head(message: ShownMessage, look: StyleRole, style: Style) -> list
 
 
 def details_of(message: ShownMessage) -> list[str]:
-    """What else the header says, for a second line."""
+    """Other header fields, for a second line."""
     said = []
     if message.content_type:
         said.append(("constrain " if message.constrained else "type ") + message.content_type)
@@ -115,7 +115,7 @@ def details_of(message: ShownMessage) -> list[str]:
 
 
 def _link(number: int, call: ShownCall, style: Style) -> str:
-    """Where the other end of a call is, and how the call went."""
+    """The other end of a call, and its state."""
     is_call = number == call.call
     other = call.reply if is_call else call.call
     arrow = style.signs.down if is_call else style.signs.up
@@ -126,7 +126,7 @@ def _link(number: int, call: ShownCall, style: Style) -> str:
 
 
 def _head(parts: list[Part], aside: str, look: StyleRole, width: int, style: Style) -> Iterator[Line]:
-    """The first line, with a remark at the right edge; on a screen too narrow for it, as many lines as it takes."""
+    """The first line, with a remark at the right edge; several lines if the screen is too narrow."""
     gutter = _gutter_part(look, style)
     used = sum(cells(part.text) for part in (gutter, *parts))
     gap = width - used - cells(aside)
@@ -139,7 +139,7 @@ def _head(parts: list[Part], aside: str, look: StyleRole, width: int, style: Sty
 
 
 def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
-    """Parts one after the other; each that does not fit begins a line."""
+    """Consecutive parts; each part that does not fit begins a line."""
     line: list[Part] = []
     room = inner_width(width)
     for part in parts:
@@ -159,7 +159,7 @@ def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
 
 
 def inner_width(width: int) -> int:
-    """What the gutter leaves for text."""
+    """The width for text after the gutter."""
     return max(width - 2, 10)
 
 
@@ -174,6 +174,6 @@ def _look(message: ShownMessage) -> StyleRole:
 
 
 def may_be_json(message: ShownMessage) -> bool:
-    """Whether a body is worth laying out as JSON."""
+    """True if a body is worth laying out as JSON."""
     kind = (message.content_type or "").lower()
     return "json" in kind or message.role == "tool" or message.recipient is not None

@@ -1,15 +1,15 @@
-"""Times, sizes and counts in few characters, and text on one line."""
+"""Short formats of times, sizes and counts, and text on one line."""
 
 from __future__ import annotations
 
 
 def one_line(text: str) -> str:
-    """White space of any kind as single spaces, for a preview."""
+    """Collapse all whitespace to single spaces, for a preview."""
     return " ".join(text.split())
 
 
 def duration(ms: int) -> str:
-    """`6.3 s`, `2 min 5 s`, `1 h 5 min`."""
+    """Format a duration: `6.3 s`, `2 min 5 s`, `1 h 5 min`."""
     seconds = abs(ms) / 1000
     sign = "-" if ms < 0 else ""
     if seconds < 59.95:
@@ -21,7 +21,7 @@ def duration(ms: int) -> str:
 
 
 def byte_size(count: int) -> str:
-    """`164 B`, `1.2 kB`, `3.4 MB`."""
+    """Format a size: `164 B`, `1.2 kB`, `3.4 MB`."""
     if count < 1000:
         return f"{count} B"
     if count < 1_000_000:
@@ -30,5 +30,5 @@ def byte_size(count: int) -> str:
 
 
 def counted(count: int, word: str) -> str:
-    """`1 error`, `2 errors`."""
+    """Format a count: `1 error`, `2 errors`."""
     return f"{count:,} {word}" + ("" if count == 1 else "s")

@@ -1,10 +1,10 @@
-"""The border between model and terminal: the one way that text of a transcript becomes text that may be shown.
+"""Sanitize transcript text for a terminal: the only way to text that may be shown.
 
-One code point in, one out, so that offsets hold. What is not seen, or moves what is seen, becomes a visible mark:
-
-    ␀ … ␟ ␡   control characters          ⇢ ⇠ ⇄   direction: left to right, right to left, its ends
-    ␍ ␤       a lone carriage return,     ·       zero-width, fillers, tags, selectors, format characters
-              line and paragraph ends     U+FFFD  C1, lone surrogates, code points that are no characters
+One code point in, one out, so that offsets stay valid. Invisible characters, and characters that move text, become
+visible marks:
+  ␀ … ␟ ␡   control characters          ⇢ ⇠ ⇄   direction: left to right, right to left, its ends
+  ␍ ␤       a lone carriage return,     ·       zero-width, fillers, tags, selectors, format characters
+       line and paragraph ends     U+FFFD  C1, lone surrogates, code points that are no characters
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from viewer.syntax.characters import (
 )
 
 SafeText = NewType("SafeText", str)
-"""Text that a terminal shows and does not obey; the view layer takes no other."""
+"""Text that a terminal displays and does not interpret; the view layer accepts no other."""
 
 LONGEST_LINE = 200
-"""Code points of a name, a title, an id or a file name."""
+"""The maximum number of code points in a name, a title, an id or a file name."""
 MOST_MARKS = 4
-"""Combining marks on one base, in a line."""
+"""The maximum number of combining marks on one base in a line."""
 
 _PLAIN = re.compile(r"[\t\n -~]*+")
 _NO_CHARACTERS = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
@@ -53,7 +53,7 @@ def _code(written: str) -> int:
 
 
 def _marks() -> dict[int, str]:
-    """What is seen in place of each character that is not shown as it is."""
+    """The visible mark of each character that is not shown unchanged."""
     marks = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
     marks |= {0x7F: "␡", 0x2028: "␤", 0x2029: "␤"}
     marks |= dict.fromkeys(_characters(LEFT_TO_RIGHT), "⇢") | dict.fromkeys(_characters(RIGHT_TO_LEFT), "⇠")
@@ -64,7 +64,7 @@ def _marks() -> dict[int, str]:
 
 @lru_cache(maxsize=1)
 def _copies() -> dict[int, str]:
-    """What is copied in place of each character that is not copied as it is."""
+    """The replacement in a copy of each character that is not copied unchanged."""
     kept = set(_characters(FORMAT))
     copies = {code: "" for code in _MARKS if code not in kept}
     return copies | {0x2028: "\n", 0x2029: "\n"} | dict.fromkeys(_characters(_BROKEN), "\ufffd")
@@ -75,32 +75,32 @@ _LINE_MARKS = {ord("\n"): "␊", ord("\t"): "␉"}
 
 
 def normalize_newlines(text: str) -> str:
-    """CRLF as LF; a carriage return on its own stays, to be seen."""
+    """Convert CRLF to LF; a lone carriage return stays, to be shown."""
     return text.replace("\r\n", "\n")
 
 
 def sanitize(text: str) -> SafeText:
-    """The text of a body, with newlines and tabs as they are; `normalize_newlines` comes first."""
+    """Sanitize the text of a body, keeping newlines and tabs; call `normalize_newlines` first."""
     if _PLAIN.fullmatch(text):
         return SafeText(text)
     return SafeText(_outside_emoji(text, _MARKS))
 
 
 def sanitize_line(text: str, limit: int = LONGEST_LINE) -> SafeText:
-    """A name, a title, an id or a file name, in one line of at most so many code points."""
+    """Sanitize a name, a title, an id or a file name to one line of at most `limit` code points."""
     shown = text[:limit]
     line = _without_excess(sanitize(shown).translate(_LINE_MARKS))
     return SafeText(line if shown == text else line[: max(limit - 1, 0)] + "…")
 
 
 def sanitize_copy(text: str) -> str:
-    """What a copy of shown text gives: the text without what is hidden in it."""
+    """Sanitize shown text for a copy: without hidden characters."""
     text = normalize_newlines(text)
     return text if _PLAIN.fullmatch(text) else _outside_emoji(text, _copies())
 
 
 def _outside_emoji(text: str, table: dict[int, str]) -> str:
-    """The text translated, but for whole emoji."""
+    """Translate the text, except whole emoji."""
     if not _JOINING.search(text):
         return text.translate(table)
     parts = []
@@ -112,7 +112,7 @@ def _outside_emoji(text: str, table: dict[int, str]) -> str:
 
 
 def _without_excess(text: str) -> str:
-    """No more combining marks on a base than can be drawn in one line."""
+    """Drop combining marks that exceed the maximum for one base."""
     if text.isascii():
         return text
     kept: list[str] = []

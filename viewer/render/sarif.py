@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0 for code scanning: fixed words and places, no text of the transcript."""
+"""Findings as SARIF 2.1.0 for code scanning: fixed sentences and positions, no text of the transcript."""
 
 from __future__ import annotations
 

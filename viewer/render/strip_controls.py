@@ -1,4 +1,4 @@
-"""What the net below the sanitiser lets through: nothing that a terminal obeys, and nothing that it cannot show."""
+"""Strip controls below the sanitizer: nothing that a terminal interprets or cannot show passes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ NOT_ASCII = re.compile("[^ -~]+")
 
 
 def strip_controls(text: str, ascii_only: bool) -> str:
-    """The text, harmless, and as wide as it was."""
+    """Replace unsafe characters without changing the width."""
     text = OBEYED.sub("\ufffd", text)
     return NOT_ASCII.sub(lambda found: "?" * cells(found[0]), text) if ascii_only else text

@@ -1,4 +1,4 @@
-"""How printed lines look: their parts, the ANSI colours, the signs for terminals with and without Unicode."""
+"""Style of printed lines: parts and roles, ANSI colors, glyphs for terminals with and without Unicode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.values import frozen
 
 
 class StyleRole(Enum):
-    """What a part of a line is; the value is its name in a theme."""
+    """Role of a part of a line; the value is its name in a theme."""
 
     PLAIN = "plain"
     USER = "user"
@@ -40,15 +40,15 @@ class StyleRole(Enum):
     MARKER = "marker"
     """A control token in the raw view."""
     BAD_SPAN = "bad-span"
-    """The bytes that an error is about."""
+    """The bytes of an error."""
     NOTED_SPAN = "noted-span"
-    """The bytes that a warning or a note is about."""
+    """The bytes of a warning or a note."""
     CURSOR = "cursor"
-    """The row of a list that the cursor is on."""
+    """The list row at the cursor."""
     FOCUS = "focus"
-    """The gutter of the message that has the focus."""
+    """The gutter of the focused message."""
     PARTNER = "partner"
-    """The other end of the call that has the focus."""
+    """The other end of the focused call."""
     MATCH = "match"
     THIS_MATCH = "this-match"
     BOOKMARK = "bookmark"
@@ -75,11 +75,11 @@ _ANSI = {
     StyleRole.WARNING: "1;33",
     StyleRole.INFO: "1;34",
 }
-"""The looks of printed text; all others are plain there."""
+"""The ANSI colors of printed text; all other roles are plain."""
 
 
 class Part(NamedTuple):
-    """A run of text with one look."""
+    """A run of text with one style role."""
 
     text: SafeText
     look: StyleRole = StyleRole.PLAIN
@@ -88,12 +88,12 @@ class Part(NamedTuple):
 Line = tuple[Part, ...]
 
 Printable = NewType("Printable", str)
-"""A line that may be written to a terminal: safe text, and colours of our own. Printing takes no other type."""
+"""A line that is safe to write to a terminal: safe text and colors of the program. Printing accepts no other type."""
 
 
 @frozen
 class Glyphs:
-    """The marks that the program draws itself; text of a transcript is never taken for one of them."""
+    """Glyphs drawn by the program; transcript text can never imitate them."""
 
     gutter: str
     open_gutter: str
@@ -112,7 +112,7 @@ class Glyphs:
     info: str
 
     def severity(self, severity: str) -> str:
-        """The mark of a diagnostic."""
+        """The glyph of a diagnostic."""
         return {"error": self.error, "warning": self.warning}.get(severity, self.info)
 
 
@@ -127,41 +127,41 @@ _ASCII_WORDS = str.maketrans(
 
 @frozen
 class Style:
-    """What the place that is printed to can show."""
+    """Capabilities of the output."""
 
     color: bool = False
     ascii: bool = False
     wrapped: bool = False
-    """Lines must fit the width; otherwise every line of a body is printed as long as it is."""
+    """True if lines must fit the width; otherwise body lines are printed unwrapped."""
 
     @property
     def signs(self) -> Glyphs:
-        """The marks that can be shown."""
+        """The glyphs that can be shown."""
         return ASCII if self.ascii else UNICODE
 
     def spell(self, text: SafeText) -> SafeText:
-        """Text that is already safe, in characters that can be shown."""
+        """Replace characters of safe text that cannot be shown."""
         if not self.ascii or text.isascii():
             return text
         return SafeText(text.encode("ascii", "backslashreplace").decode("ascii"))
 
     def words(self, text: str) -> SafeText:
-        """Words of the program itself: sentences of the tables, numbers, labels."""
+        """Text of the program: sentences of the tables, numbers, labels."""
         return SafeText(text.translate(_ASCII_WORDS)) if self.ascii else SafeText(text)
 
     def name(self, text: str) -> SafeText:
-        """A name from outside (of a file, a tool, a role, an id) on one line."""
+        """An external name (of a file, a tool, a role, an id) on one line."""
         return self.spell(sanitize_line(text))
 
     def paint(self, line: Iterable[Part]) -> Printable:
-        """The line as it is printed, without its end."""
+        """The line as printed, without its end."""
         if not self.color:
             return Printable("".join(part.text for part in line))
         return Printable("".join(map(_painted, line)))
 
 
 def trusted(text: str) -> SafeText:
-    """Signs and numbers of the program itself: fixed, and therefore safe."""
+    """Glyphs and numbers of the program: fixed, and therefore safe."""
     return SafeText(text)
 
 

@@ -1,4 +1,4 @@
-"""Lines of styled text as an SVG picture: one cell grid, no fonts from elsewhere, no scripts."""
+"""SVG picture of styled lines: one cell grid, no external fonts, no scripts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BACKGROUND = ColorTriplet(16, 20, 26)
 
 
 def svg_of(lines: Sequence[Cells], width: int) -> str:
-    """Lines as a picture. What is drawn is given as safe text; it is escaped here for SVG."""
+    """Lines as a picture. The input is safe text; it is escaped here for SVG."""
     return "".join(svg_pieces(lines, width))
 
 
@@ -43,7 +43,7 @@ def svg_pieces(lines: Sequence[Cells], width: int, title: SafeText | None = None
 
 
 def _page(lines: Sequence[Cells]) -> ColorTriplet:
-    """What lies behind everything: the colour that most of what was drawn lies on."""
+    """The color behind everything: the most common background of the drawn text."""
     areas: Counter[ColorTriplet] = Counter()
     for line in lines:
         for segment in line:
@@ -71,7 +71,7 @@ def _backdrop(column: int, top: int, segment: Segment) -> str:
 
 
 def _text(column: int, top: int, segment: Segment) -> str:
-    """The words of a segment, each put in its cell, so that no font can move them."""
+    """The words of a segment, each positioned in its cell, so that no font can move them."""
     foreground, _ = _colors(segment.style)
     style = segment.style or Style()
     marks = ' font-weight="bold"' if style.bold else ""
@@ -89,7 +89,7 @@ def _text(column: int, top: int, segment: Segment) -> str:
 
 
 def _words(text: str) -> list[tuple[int, str]]:
-    """The runs of text between two or more spaces, and the cell that each begins in; wide characters on their own."""
+    """Runs of text separated by two or more spaces, and the start cell of each; wide characters separately."""
     words: list[tuple[int, str]] = []
     cell = 0
     gap = 2

@@ -1,4 +1,4 @@
-"""Tables of plain text: words to the left, numbers to the right, the last column wrapped where it must."""
+"""Tables of plain text: words left-aligned, numbers right-aligned, the last column wrapped if necessary."""
 
 from __future__ import annotations
 

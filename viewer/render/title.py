@@ -1,4 +1,4 @@
-"""Rules across the page, and what stands at the head of a transcript."""
+"""Rules across the page, and the lines at the head of a transcript."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TITLE_WIDTH = 60
 
 
 def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: bool = False) -> Line:
-    """`── turn 2 ───────── 10:02:41 ──`."""
+    """A rule such as `── turn 2 ───────── 10:02:41 ──`."""
     stroke = style.signs.heavy if heavy else style.signs.rule
     if style.wrapped:
         words = cut(words, max(width - 8, 8), trusted(style.signs.ellipsis))
@@ -37,7 +37,7 @@ def boundary_words(boundary: Boundary) -> list[str]:
 
 
 def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Line]:
-    """The line with which a transcript begins, and its header where it is revealed."""
+    """The first line of a transcript, and its header if revealed."""
     words = style.name(f" {style.signs.dot} ".join(boundary_words(boundary)))
     yield rule(words, trusted(""), width, style, heavy=True)
     for line in outline(boundary.transcript.header or {}, 0):

@@ -1,4 +1,4 @@
-"""The words of the warnings about calls, replies and tools."""
+"""Rule rows of the warnings about calls, replies and tools."""
 
 from __future__ import annotations
 

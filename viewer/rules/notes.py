@@ -1,4 +1,4 @@
-"""The words of the notes: what is worth knowing and nothing to correct."""
+"""Rule rows of the notes: remarks that require no correction."""
 
 from __future__ import annotations
 

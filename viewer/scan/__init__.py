@@ -1,1 +1,1 @@
-"""Find regular messages in whole blocks with NumPy; everything else goes to the parser."""
+"""Scan whole blocks for regular messages with NumPy; the parser reads everything else."""

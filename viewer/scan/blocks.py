@@ -1,4 +1,4 @@
-"""The plain frames of a block, found with NumPy: `<|start|>`, words, `<|message|>`, a body without marks, a stop."""
+"""Vectorized frame scanner: `<|start|>`, words, `<|message|>`, a body without marks, a stop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KINDS = {
     b"return|>": _RETURN,
     b"call|>": _CALL,
 }
-"""What follows `<|`, as far as eight bytes tell; in a header the words are read exactly, so that more is not needed."""
+"""The bytes after `<|`, as far as eight bytes identify them. Header words are read exactly, so more is not needed."""
 _ENDINGS = {_END: Ending.END, _RETURN: Ending.RETURN, _CALL: Ending.CALL}
 _STOP_LENGTHS = np.array([0, 0, 0, 0, len(b"<|end|>"), len(b"<|return|>"), len(b"<|call|>")])
 _TAIL = re.compile(rb"<\|(?:(start\|>|message\||channel\||constrai|end\|>|return\|>|call\|>))?")
@@ -47,7 +47,7 @@ def _slot(spelling: bytes, spreader: int) -> int:
 
 
 def _find_spreader() -> int:
-    """A factor that gives each spelling a slot of its own, of eight, by its first four bytes."""
+    """Find a factor that maps the first four bytes of each spelling to its own slot of eight."""
     return next(factor for factor in range(1, 1 << 20, 2) if len({_slot(one, factor) for one in _KINDS}) == len(_KINDS))
 
 
@@ -62,28 +62,29 @@ for _spelling, _kind in _KINDS.items():
 
 @frozen
 class Frames:
-    """Plain frames in the order of a block; positions are indexes in it."""
+    """Plain frames in block order; positions are indexes into the block."""
 
     starts: Positions
     messages: Positions
-    """Where `<|message|>` stands."""
+    """The position of `<|message|>`."""
     stops: Positions
     ends: Positions
     endings: NDArray[np.int64]
     follows: NDArray[np.bool_]
-    """Between this frame and the next one there is nothing but white space."""
+    """True if only whitespace separates this frame from the next one."""
 
     def __len__(self) -> int:
         return len(self.starts)
 
 
 def words_view(data: bytes) -> Words:
-    """The eight bytes from each index on; at the end of a block there are fewer indexes."""
+    """The eight bytes from each index on; the last seven bytes have no index."""
     return np.ndarray((max(0, len(data) - 7),), "<u8", buffer=data, strides=(1,))
 
 
 def find_frames(data: bytes) -> Frames:
-    """All plain frames of a block. A mark after `<` is escaped, or not: whatever has one is not plain."""
+    """Find all plain frames of a block. A frame with a mark after `<` is never plain, because the mark may be
+    escaped."""
     block = np.frombuffer(data, np.uint8)
     at, kinds = _marks(data, block)
     outer = np.flatnonzero(kinds != _INNER)
@@ -101,7 +102,7 @@ def find_frames(data: bytes) -> Frames:
 
 
 def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes]:
-    """Where `<|` stands, and what it begins."""
+    """The positions of `<|`, and the mark at each."""
     edge = max(0, len(data) - _LONGEST)
     at = np.flatnonzero(block[:edge] == _LESS)
     is_mark = block[at + 1] == _BAR
@@ -121,7 +122,7 @@ def _marks(data: bytes, block: Bytes) -> tuple[Positions, Bytes]:
 
 
 def _last_marks(data: bytes, edge: int) -> tuple[Positions, Bytes]:
-    """The same for the last bytes, in which eight cannot be read at once."""
+    """The same for the last bytes, where eight cannot be read at once."""
     places: list[int] = []
     kinds: list[int] = []
     for found in _TAIL.finditer(data, edge):

@@ -1,4 +1,4 @@
-"""What the headers of plain frames mean: each distinct one is read once, whatever its call id."""
+"""Headers of plain frames: each distinct header is parsed once, ignoring its call id."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _ROUNDS = 6
 
 @frozen
 class HeaderKind:
-    """What the words of a header mean, but for the call id."""
+    """Meaning of the words of a header, without the call id."""
 
     header: Header
     endings: int
-    """A bit for each ending that is as it should be."""
+    """A bit for each ending that is expected."""
     is_noted: bool
-    """There is something to report of the words."""
+    """True if there is something to report about the words."""
 
 
 @mutable
@@ -55,22 +55,22 @@ class ReadHeaders:
     """The position in `HeaderMemo.kinds`, or IRREGULAR."""
     id_starts: Positions
     id_ends: Positions
-    """Both 0 where there is no call id."""
+    """Both are 0 if there is no call id."""
 
 
 class _NewPlaceError(Exception):
-    """A call id stands where none was looked for."""
+    """A call id is at a position that was not searched."""
 
 
 class HeaderMemo:
-    """Remembers the kinds of headers of one grammar. What is not read here in full is IRREGULAR."""
+    """Caches the header kinds of one grammar. A header that is not fully understood is IRREGULAR."""
 
     def __init__(self, grammar: TextGrammar) -> None:
         self.kinds: list[HeaderKind] = []
         self._grammar = grammar
         self._known: dict[tuple[bytes, bytes | None], int] = {}
         self._id_places: list[int] = []
-        """How long the words are up to a call id."""
+        """The lengths of the words before a call id."""
 
     def read(self, data: bytes, frames: Frames) -> ReadHeaders:
         """The kinds of all headers of a block."""
@@ -123,7 +123,7 @@ class HeaderMemo:
         return known
 
     def _learn(self, words: bytes, call_id: bytes) -> int:
-        """What the parser makes of these words; a call id may be any other one if nothing depends on it."""
+        """Parse these words. The call id may vary if nothing depends on it."""
         if not call_id and _ID.search(words):
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
@@ -147,7 +147,7 @@ class HeaderMemo:
 
 
 class _Parts:
-    """The words of headers before and after the call ids, eight bytes at once."""
+    """The words of headers before and after the call ids, eight bytes at a time."""
 
     def __init__(self, words: Words, first: Positions, before: Positions, after: Positions, last: Positions) -> None:
         after = np.where(after > 0, after, last)
@@ -158,13 +158,13 @@ class _Parts:
             self._hashes += column * np.uint64(_PRIME * (2 * number + 3) & 0xFFFF_FFFF_FFFF_FFFF)
 
     def group(self, rows: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-        """For each row one that may have the same words, and whether it has: that is compared, not believed."""
+        """For each row, pick a row that may have the same words, and compare both: an equal hash is no proof."""
         slots = (self._hashes[rows] * np.uint64(_PRIME)) >> np.uint64(64 - _SLOT_BITS)
         table = np.zeros(1 << _SLOT_BITS, np.int64)
         table[slots] = rows
         examples = table[slots]
         columns = (self._lengths, *self._columns)
-        if len(rows) == len(self._lengths):  # as a rule
+        if len(rows) == len(self._lengths):  # the usual case
             pairs = ((column, column[examples]) for column in columns)
         else:
             pairs = ((column[rows], column[examples]) for column in columns)
@@ -175,7 +175,7 @@ class _Parts:
 
 
 def _columns(words: Words, starts: Positions, ends: Positions) -> list[Words]:
-    """The bytes between two places of each row, as columns of eight bytes; 0 behind the end."""
+    """The bytes between two positions of each row, as columns of eight bytes; 0 after the end."""
     sizes = np.minimum(ends - starts, LONGEST_WORDS)
     columns = []
     for at in range(0, int(sizes.max(initial=0)), 8):

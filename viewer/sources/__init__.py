@@ -1,1 +1,1 @@
-"""Where bytes come from, and the document that reads them through a dialect."""
+"""Byte sources: files, pipes, folders, compressed and growing inputs."""

@@ -14,11 +14,11 @@ class Reason(Enum):
     REWRITTEN = "rewritten"
     REPLACED = "replaced"
     DETECTED = "detected"
-    """The file is in another format than its beginning seemed to be."""
+    """The beginning of the file looked like another format."""
 
     @property
     def sentence(self) -> str:
-        """In fixed words."""
+        """The reason as a fixed sentence."""
         return _REASONS[self]
 
 
@@ -31,7 +31,7 @@ _REASONS = {
 
 
 class SourceCondition(Enum):
-    """How the file is doing."""
+    """Condition of a followed file."""
 
     OK = "ok"
     WAITING = "waiting"
@@ -39,28 +39,28 @@ class SourceCondition(Enum):
     DIRECTORY = "directory"
     ERROR = "error"
     ENDED = "ended"
-    """A pipe was closed by its writers; nothing more comes."""
+    """The writers closed the pipe; no more data arrives."""
     STOPPED = "stopped"
-    """Nothing more is read, although more may come."""
+    """Reading stopped, although more data may arrive."""
 
 
 @frozen
 class Grew:
-    """These bytes came next."""
+    """The next bytes."""
 
     data: bytes
 
 
 @frozen
 class Reset:
-    """What follows begins at byte 0 of a new generation."""
+    """The bytes that follow begin at byte 0 of a new revision."""
 
     reason: Reason
 
 
 @frozen
 class SourceState:
-    """How the file is doing, in a fixed sentence."""
+    """Condition of a followed file, with a fixed sentence."""
 
     condition: SourceCondition
     sentence: str

@@ -1,4 +1,4 @@
-"""Checksums (CRC-32) of the blocks of a file that were read, to prove later that a block still holds the same bytes."""
+"""Checksums (CRC-32) of file blocks that were read, to prove later that a block still holds the same bytes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Read = Callable[[int, int], bytes]
 
 
 class Checksums:
-    """One checksum for each block; the last block may still grow.
+    """One checksum per block; the last block may still grow.
 
-    A block that the scanner read has none: a checksum would cost a tenth of the scanner's time."""
+    Blocks that the scanner read have none: a checksum would cost a tenth of the scanner's time."""
 
     def __init__(self) -> None:
         self.length = 0
         """How many bytes were read."""
         self._sums = array("I")
         self._known = bytearray()
-        """Whether each of the full blocks has a checksum."""
+        """True for each full block that has a checksum."""
         self._last = 0
-        """The checksum of the block that is not full yet."""
+        """The checksum of the last block, which is not full yet."""
 
     def add(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """Take the next bytes. With `parsed`, full blocks need a checksum only if one of these spans of `data` touches
+        """Add the next bytes. With `parsed`, full blocks need a checksum only if one of these spans of `data` touches
         them."""
         view, at = memoryview(data), 0
         touched = None if parsed is None else self._touched(parsed)
@@ -60,7 +60,7 @@ class Checksums:
 
     @property
     def block_count(self) -> int:
-        """How many blocks there are, the one that still grows included."""
+        """The number of blocks, including the one that still grows."""
         return -(-self.length // BLOCK)
 
     def covers(self, start: int, end: int) -> bool:
@@ -68,8 +68,7 @@ class Checksums:
         return 0 not in self._known[start // BLOCK : -(-end // BLOCK)]
 
     def read(self, read: Read, start: int, end: int) -> bytes | None:
-        """Read the bytes between two offsets together with the rest of their blocks; None if these are no longer the
-        blocks that were read."""
+        """Read the bytes between two offsets and the rest of their blocks; None if these blocks have changed."""
         end = min(end, self.length)
         if start >= end:
             return b""
@@ -83,7 +82,7 @@ class Checksums:
         return b"".join(parts)
 
     def hold(self, read: Read, first: int = 0, after: int | None = None) -> bool:
-        """True if these blocks, or all of them, still hold what was read; blocks without a checksum do not count."""
+        """True if these blocks, or all blocks, are unchanged. Blocks without a checksum are skipped."""
         last = self.block_count if after is None else min(after, self.block_count)
         return all(self._proven(read, block) is not None for block in range(first, last) if self._is_known(block))
 

@@ -14,7 +14,7 @@ from viewer.values import frozen
 MOST_KEPT = 1024 * 1024
 """Compressed bytes of a member that are kept, so that damage loses nothing that can still be decompressed."""
 _MOST_MEMORY = 256 * 1024 * 1024
-"""Memory that a decompressor may use."""
+"""Memory limit of a decompressor."""
 
 DAMAGED = "compressed-damaged"
 TRUNCATED = "compressed-truncated"
@@ -23,27 +23,27 @@ TOO_LARGE = "too-large"
 
 
 class _Member(Protocol):
-    """Takes one member out of a compressed file."""
+    """Decompresses one member of a compressed file."""
 
     eof: bool
     unused_data: bytes
 
     def decompress(self, data: bytes) -> bytes:
-        """What these bytes bring."""
+        """Decompress these bytes."""
 
 
 @frozen
 class Compression:
-    """One way to compress."""
+    """A compression format."""
 
     name: str
     magic: bytes
     slice: int
-    """So much is given to the decompressor at once, so that what it makes of it stays small."""
+    """The number of bytes passed to the decompressor at once, to keep its output small."""
     member: Callable[[], _Member]
     """Begins a member."""
     error: Callable[[], type[Exception]]
-    """What it raises where the data is damaged."""
+    """The exception it raises for damaged data."""
 
 
 def _gzip() -> _Member:
@@ -85,23 +85,23 @@ LONGEST_MAGIC = max(len(row.magic) for row in COMPRESSIONS)
 
 
 def compression_of(first: bytes) -> Compression | None:
-    """How a file that begins with these bytes is compressed."""
+    """The compression of a file that begins with these bytes."""
     return next((row for row in COMPRESSIONS if first.startswith(row.magic)), None)
 
 
 def may_be_compressed(first: bytes) -> bool:
-    """Whether too little is there to tell."""
+    """True if there are too few bytes to decide."""
     return any(len(first) < len(row.magic) and row.magic.startswith(first) for row in COMPRESSIONS)
 
 
 class Expander:
-    """Decompresses a file as it comes; `fault` and `note` then say how it went."""
+    """Decompresses a growing file; `fault` and `note` then describe the result."""
 
     def __init__(self, compression: Compression) -> None:
         self.taken = 0
         self.given = 0
         self.fault = ""
-        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; what follows is not read."""
+        """Why reading stopped, as a reason of E-STREAM-TRUNCATED; the rest is not read."""
         self._trouble = ""
         """The same in words for the status line."""
         self._most = limits().max_decompressed
@@ -109,17 +109,17 @@ class Expander:
         self._error = compression.error()
         self._member: _Member | None = None
         self._kept: bytearray | None = bytearray()
-        """The bytes that this member has taken; None once there are more than `MOST_KEPT`."""
+        """The input bytes of this member; None if there are more than `MOST_KEPT`."""
         self._rest = b""
 
     @property
     def note(self) -> str:
-        """The format, the ratio, and what is wrong, for the status line."""
+        """The format, the ratio, and any problem, for the status line."""
         ratio = f"{self._compression.name}, 1:{self.given / max(1, self.taken):.1f}"
         return f"{ratio}, {self._trouble}" if self._trouble else ratio
 
     def feed(self, part: bytes) -> Iterator[bytes]:
-        """Decompress the next bytes; the work is done while the caller iterates."""
+        """Decompress the next bytes lazily, while the caller iterates."""
         for data in self._expanded(part):
             room = self._most - self.given
             self.given += min(len(data), room)
@@ -129,12 +129,12 @@ class Expander:
                 return
 
     def end(self) -> None:
-        """Note that the file ends here."""
+        """Note the end of the file."""
         if self._member or self._rest:
             self._stop(TRUNCATED, "compressed data ends early")
 
     def _stop(self, fault: str, trouble: str) -> None:
-        """Read no further; the first reason counts."""
+        """Stop reading; the first reason counts."""
         if not self.fault:
             self.fault, self._trouble = fault, trouble
 
@@ -184,7 +184,7 @@ class Expander:
                 self._kept = None
 
     def _rescued(self) -> Iterator[bytes]:
-        """Decompress the slice that failed once more, byte by byte: a decompressor that raises drops what it had."""
+        """Decompress the failed slice again, byte by byte: a decompressor that raises drops its output."""
         if self._kept is None:
             return
         member, size = self._compression.member(), self._compression.slice
@@ -197,13 +197,13 @@ class Expander:
             return
 
     def _may_begin(self, rest: bytes) -> bool:
-        """True if too few bytes are there to recognize another member."""
+        """True if there are too few bytes to recognize another member."""
         magic = self._compression.magic
         return len(rest) < len(magic) and magic.startswith(rest)
 
 
 def expanded_head(data: bytes, size: int) -> bytes:
-    """The first bytes of a file, decompressed if they are compressed and can be."""
+    """The first bytes of a file, decompressed if possible."""
     compression = compression_of(data)
     if compression is None:
         return data
@@ -213,7 +213,7 @@ def expanded_head(data: bytes, size: int) -> bytes:
             head += part
             if len(head) >= size:
                 break
-    except ViewerError:  # the library that reads it is not installed
+    except ViewerError:  # the library for this format is not installed
         return data
     return head[:size]
 

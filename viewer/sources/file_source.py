@@ -1,4 +1,4 @@
-"""A regular file that is read in place. No read gives other bytes than those that were indexed."""
+"""A regular file as a source, read in place. A read never returns bytes that differ from the indexed ones."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from viewer.sources.guarded_file import COMPARED_AT_ONCE, GuardedFile, Unproven
 
 
 class FileSource:
-    """A regular file, as it was when it was opened, or grown since."""
+    """A regular file as it was when it was opened, or grown since."""
 
     converted = False
     note = ""
     fault = ""
 
     def __init__(self, name: str, descriptor: int, *, sums_all: bool = False) -> None:
-        """`sums_all`: the file changed while it was read before, so that every block needs a checksum."""
+        """With `sums_all`, every block needs a checksum because the file changed during an earlier read."""
         self.name = name
         self._file = GuardedFile(descriptor)
         self._sums_all = sums_all or self._file.is_young
         self._compared_to = 0
-        """So much had been read when all of it was compared the last time."""
+        """The number of bytes read at the last full comparison."""
         self._is_over = False
 
     @property
     def size(self) -> int:
-        """The size at this moment."""
+        """The current size."""
         return os.fstat(self._file.descriptor).st_size
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets as they were indexed; what is not indexed yet is read as it is."""
+        """The bytes between two offsets as they were indexed; bytes not indexed yet are read without a check."""
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, whatever the stamp says: it is unreliable on network file systems and for mapped memory."""
+        """The same, ignoring the stamp: it is unreliable on network file systems and for mapped memory."""
         return self._read(start, end, trusts_stamp=False)
 
     def read_unproven(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets as they are now, for the vault, which judges them again."""
+        """The current bytes between two offsets, for the vault, which checks them again."""
         self._check_length()
         return self._file.pread(start, end)
 
     def next(self, start: int, size: int) -> bytes:
-        """The bytes to be indexed next. All that was indexed before still precedes them in the file."""
+        """The next bytes to index. All bytes indexed before still precede them in the file."""
         self._check_length()
-        if start < self._file.sums.length:  # another document has read so far
+        if start < self._file.sums.length:  # another document has read this far
             return self._read(start, start + size, trusts_stamp=True)
         moved_before = self._file.has_moved
         data = self._file.pread(start, start + size)
@@ -57,21 +57,21 @@ class FileSource:
         return data
 
     def index(self, start: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """These bytes are indexed; with `parsed`, the scanner read all but these spans of them."""
+        """Record these bytes as indexed. With `parsed`, the scanner read all but these spans of them."""
         known = self._file.sums.length - start
         if known > 0:
             data, parsed = data[known:], None
         self._file.index(data, None if self._sums_all else parsed)
 
     def is_rewritten(self) -> bool:
-        """True if the file no longer holds what was indexed: one `fstat`, and if the stamp moved, the checksums of the
+        """True if the file no longer holds the indexed bytes: one `fstat`, and if the stamp moved, the checksums of the
         next blocks. A block without a checksum is proven when it is read."""
         if self._is_over or not self._file.has_moved:
             return self._is_over
         return self._file.is_shorter or not self._file.compare_some(COMPARED_AT_ONCE // BLOCK)
 
     def begin_again(self) -> FileSource:
-        """The same file, to be read from its start. This source gives nothing any more."""
+        """Reopen the same file to read it from the start. This source cannot be read anymore."""
         self._is_over = True
         return FileSource(self.name, os.dup(self._file.descriptor), sums_all=True)
 
@@ -89,8 +89,8 @@ class FileSource:
         return data + self._file.pread(indexed, end) if end > indexed else data
 
     def _compare(self, start: int, *, at_end: bool) -> None:
-        """Compare all that was indexed. In a big file that grows while it is read, this is done each time that twice
-        as much has been read, and at the end."""
+        """Compare all indexed bytes. For a large file that grows while it is read, do this whenever the size has
+        doubled, and at the end."""
         begins = not start and not self._sums_all  # the format was detected before
         if (begins and self._file.has_moved) or not self._file.sums.is_whole:
             raise self.rewritten()
@@ -105,6 +105,6 @@ class FileSource:
             raise self.rewritten()
 
     def rewritten(self) -> FileRewrittenError:
-        """What was read of the file counts no more, even if the old bytes come back."""
+        """Invalidate this source, even if the old bytes come back."""
         self._is_over = True
         return FileRewrittenError(self.name)

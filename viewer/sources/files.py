@@ -1,4 +1,4 @@
-"""Bytes from a file or a pipe, readable again by offset; what cannot be read twice is spooled first."""
+"""Files and pipes as sources that can be read again by offset; input that cannot be read twice is spooled."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Source(Protocol):
 
     @property
     def converted(self) -> bool:
-        """The text was UTF-16; offsets count its UTF-8 form."""
+        """True if the text was UTF-16; offsets count its UTF-8 form."""
 
     @property
     def note(self) -> str:
-        """What the status line says of how it is read; empty where it is read in place."""
+        """How the input is read, for the status line; empty if it is read in place."""
 
     @property
     def fault(self) -> str:
@@ -43,17 +43,17 @@ class Source(Protocol):
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The size in bytes."""
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets; FileRewrittenError if the input no longer holds those that were read first."""
+        """Read the bytes between two offsets; FileRewrittenError if the input no longer holds the bytes read first."""
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same for the screen, which trusts no stamp of a file."""
+        """The same for the screen, which trusts no file stamp."""
 
 
 class SpooledSource:
-    """What can be read only once, kept in memory and beyond that in an unnamed temporary file."""
+    """An input that can be read only once, kept in memory and beyond that in an unnamed temporary file."""
 
     def __init__(self, name: str, stream: Iterator[bytes], converted: bool, note: str = "") -> None:
         self.name = name
@@ -66,14 +66,13 @@ class SpooledSource:
         self.size = self._spool.size
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
         return self._spool.read(start, end)
 
     read_again = read
 
 
 def open_source(path: str) -> Source:
-    """The input that a person named; `-` is standard input."""
+    """Open the input with this path; `-` is standard input."""
     if path == STANDARD_INPUT:
         check_standard_input()
         return _spooled("<stdin>", cast("_Stream", sys.stdin.buffer), FROM_A_PIPE)
@@ -100,7 +99,7 @@ def check_standard_input() -> None:
 
 
 def _spooled_whole(path: str, descriptor: int) -> SpooledSource:
-    """A regular file that must be spooled. If it is rewritten in the meantime, parts of two contents would be mixed."""
+    """Spool a regular file. Retry if it is rewritten meanwhile, because parts of two contents would be mixed."""
     try:
         for _ in range(_MOST_TRIES):
             stream = GuardedStream(os.dup(descriptor))
@@ -121,10 +120,10 @@ def _sentence(path: str, error: OSError) -> str:
 
 
 class _Stream(Protocol):
-    """What can be read only once; each reading gives what is there, so that an interrupt is noticed."""
+    """A stream that can be read only once. Each read returns what is available, so that an interrupt is noticed."""
 
     def read1(self, size: int, /) -> bytes:
-        """Some bytes; none at the end."""
+        """Read some bytes; none at the end."""
 
 
 def _spooled(name: str, stream: _Stream, origin: str = "") -> SpooledSource:
@@ -142,7 +141,7 @@ def _spooled(name: str, stream: _Stream, origin: str = "") -> SpooledSource:
 
 
 def _peek(parts: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """The beginning of a stream, so many bytes if it has them, and all of the stream."""
+    """The first `size` bytes of a stream, or fewer if it is shorter, and the whole stream."""
     first = b""
     for data in parts:
         first += data
@@ -167,12 +166,12 @@ def _as_utf_8(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def is_directory(path: str) -> bool:
-    """Whether a person named a folder."""
+    """True if the path is a folder."""
     return path != STANDARD_INPUT and os.path.isdir(path)  # noqa: PTH112 (pathlib takes long to load)
 
 
 def is_compressed(path: str) -> bool:
-    """True if this is a compressed file, or standard input is one: such a file does not grow, it is replaced."""
+    """True if this file, or standard input, is compressed: such a file is replaced and does not grow."""
     try:
         if path == STANDARD_INPUT:
             return _is_compressed(0)

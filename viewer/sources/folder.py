@@ -1,4 +1,4 @@
-"""The transcripts of a folder: recognised by how they begin, never read whole."""
+"""Transcripts in a folder, recognized by their first bytes; no file is read whole."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from viewer.sources.compressed import expanded_head
 from viewer.values import frozen
 
 MOST_FILES = 10_000
-"""Files that are looked at; a folder of more is cut off."""
+"""The maximum number of files checked in a folder."""
 SURE_ENOUGH = 0.5
 ENDINGS = (".ocml", ".openchatml", ".harmony")
-"""Files of these names are transcripts, even if nothing in them says so yet."""
+"""Files with these suffixes are transcripts, even if their content does not show it yet."""
 NEVER = (".py", ".md", ".rst", ".html", ".js", ".ts", ".rs", ".go", ".c", ".h", ".sh", ".toml")
-"""Programs and documents may quote control tokens, but are no transcripts."""
+"""Programs and documents may quote control tokens, but they are not transcripts."""
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NUMBER = re.compile(r"([0-9]{1,18})")
@@ -29,13 +29,13 @@ _NUMBER = re.compile(r"([0-9]{1,18})")
 
 @frozen
 class Found:
-    """One file of a folder that is a transcript, or that cannot be read."""
+    """A file in a folder that is a transcript or cannot be read."""
 
     path: str
     name: str
-    """Below the folder."""
+    """Relative to the folder."""
     dialect: str | None
-    """None for what cannot be read."""
+    """None for a file that cannot be read."""
     confidence: float
     size: int
     modified: float
@@ -45,12 +45,13 @@ class Found:
 
 
 def list_transcripts(path: str) -> list[Found]:
-    """The transcripts of a folder and of the folders in it, by name."""
+    """List the transcripts of a folder and its direct subfolders, by name."""
     return [found for found in look_through(path) if found is not None]
 
 
 def find_transcripts(path: str) -> Iterator[Found]:
-    """The transcripts of a folder and of all folders below it, however many; each folder once, also behind symlinks."""
+    """Find the transcripts of a folder and all folders below it, without a limit; each folder once, also through
+    symlinks."""
     top = Path(path)
     above = {_identity(folder) for folder in (top, *top.resolve().parents)}  # a symlink to one of them is a loop
     for entry in _tree(top, top, above):
@@ -60,9 +61,9 @@ def find_transcripts(path: str) -> Iterator[Found]:
 
 
 def look_through(path: str, known: dict[str, Found | None] | None = None) -> Iterator[Found | None]:
-    """The same, one file at a time; None stands for a file that is no transcript.
+    """Yield the transcripts one file at a time; None for a file that is not a transcript.
 
-    `known` keeps what was found from one look to the next: a file that has not changed is not read again."""
+    `known` caches results between scans: an unchanged file is not read again."""
     folder = Path(path)
     if not folder.is_dir():
         raise ViewerError(f"{path} is not a directory")
@@ -72,7 +73,7 @@ def look_through(path: str, known: dict[str, Found | None] | None = None) -> Ite
 
 
 def found_file(path: str, name: str) -> Found:
-    """A file that a person named, whatever is in it."""
+    """Describe a file named by the user, with any content."""
     try:
         status = Path(path).stat()
         dialect, confidence = _recognised(path) if stat.S_ISREG(status.st_mode) else (None, 0.0)
@@ -82,7 +83,7 @@ def found_file(path: str, name: str) -> Found:
 
 
 def _files(folder: Path) -> Iterator[Path | Found]:
-    """The files of a folder, then those of the folders in it; what is hidden is passed over."""
+    """The files of a folder, then those of its subfolders, without hidden ones."""
     folders: list[Path] = []
     for place in _entries(folder, folder):
         if not isinstance(place, Found) and _is_folder(place):
@@ -94,7 +95,7 @@ def _files(folder: Path) -> Iterator[Path | Found]:
 
 
 def _tree(folder: Path, top: Path, seen: set[tuple[int, int]]) -> Iterator[Path | Found]:
-    """All files below a folder: those of each folder before those of the folders in it."""
+    """All files below a folder: the files of each folder before those of its subfolders."""
     folders: list[Path] = []
     for place in _entries(folder, top):
         if isinstance(place, Found) or not _is_folder(place):
@@ -120,7 +121,7 @@ def _entries(folder: Path, top: Path) -> list[Path | Found]:
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """2 before 10."""
+    """A sort key that puts 2 before 10."""
     parts = _NUMBER.split(name.casefold())
     return [(0, int(part), "") if at % 2 else (1, 0, part) for at, part in enumerate(parts)] + [(2, 0, name)]
 

@@ -1,4 +1,4 @@
-"""A file that grows: polls it, notices every way in which it can change, and gives its bytes as they come."""
+"""Follow a growing file: poll it, detect every kind of change, and return its bytes as they arrive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from viewer.sources.revision import FileRevision
 from viewer.sources.watcher import Polling, Watcher
 
 TURN = 8 * 1024 * 1024
-"""So many bytes are read in one turn at most."""
+"""The maximum number of bytes read in one turn."""
 _FIRST_DELAY = 0.05
 _LONGEST_DELAY = 1.0
 _PIPES = ("/dev/fd/", "/proc/")
@@ -39,68 +39,68 @@ Held = FollowedFile | FollowedPipe
 
 
 class FollowSource:
-    """The bytes of a file as it is now and as it will be. Nothing that happens to the file raises."""
+    """The bytes of a growing file. No change of the file raises an exception."""
 
     def __init__(
         self, path: str, *, wake: Watcher | None = None, clock: Clock = time.monotonic, descriptor: int = 0
     ) -> None:
-        """`descriptor` is where standard input is read from: 0 may be the keyboard."""
+        """`descriptor` is the source of standard input: 0 may be the keyboard."""
         self.name = "<stdin>" if path == STANDARD_INPUT else path
         self.state = FOLLOWING
         self.generation = FileRevision(self.name, None)
-        """What has been read since the last reset; readable for as long as somebody keeps it."""
+        """The bytes read since the last reset; readable as long as it is referenced."""
         self._path = path
         self._standard_input = descriptor
         self._wake = wake or Polling()
         self._clock = clock
         self._held: Held | None = None
         self._known_fault = ""
-        """The fault of the generation that was reported."""
+        """The reported fault of the revision."""
         self._is_lost = False
-        """The file that is held cannot be read any more, and is to be opened again."""
+        """True if the open file can no longer be read and must be reopened."""
         self._delay = 0.0
         self._retry_at = clock()
 
     @property
     def size(self) -> int:
-        """How much of the current generation has been read."""
+        """The number of bytes read of the current revision."""
         return self.generation.size
 
     @property
     def length(self) -> int:
-        """How many bytes there are now, as far as that can be known before they are read."""
+        """The current number of bytes, if that is known before they are read."""
         return max(self.size, self._held.length if self._held and not self._is_lost else 0)
 
     @property
     def converted(self) -> bool:
-        """The text was UTF-16; offsets count its UTF-8 form."""
+        """True if the text was UTF-16; offsets count its UTF-8 form."""
         return self.generation.converted
 
     @property
     def note(self) -> str:
-        """What the status line says of the source."""
+        """A note on the source for the status line."""
         return self.generation.note
 
     @property
     def is_stream(self) -> bool:
-        """It is a pipe or a FIFO, whose writers wait when nobody reads."""
+        """True for a pipe or a FIFO, whose writers block if there is no reader."""
         return isinstance(self._held, FollowedPipe)
 
     @property
     def has_ended(self) -> bool:
-        """True if nothing more comes, or nothing more is read."""
+        """True if no more data arrives or is read."""
         return self.state.is_final
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets of the current generation."""
+        """The bytes between two offsets of the current revision."""
         return self.generation.read(start, end)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, whatever the stamp of the file says."""
+        """The same, ignoring the stamp of the file."""
         return self.generation.read_again(start, end)
 
     def wait(self, timeout: float) -> bool:
-        """Wait until something may have changed, or so many seconds; whether it was woken."""
+        """Wait until something may have changed, or for `timeout` seconds; True if it was woken."""
         return self._woken(self._wake.wait(timeout))
 
     async def wait_async(self, timeout: float) -> bool:
@@ -113,14 +113,14 @@ class FollowSource:
         return woken
 
     def close(self) -> None:
-        """Stop watching; what has been read stays readable."""
+        """Stop watching; the bytes read so far stay readable."""
         self._wake.close()
 
     def poll(self) -> list[Change]:
-        """What has changed since the last time. A reset comes first, or after nothing but states."""
+        """Return the changes since the last poll. A reset comes first, or after states only."""
         if self.has_ended:
             return []
-        seen = self._look()  # before the file is read, so that it is read to where it was left
+        seen = self._look()  # before reading, so that the old file is read to its end
         changes = self._read_on()
         if changes or seen is None:
             return changes
@@ -132,7 +132,7 @@ class FollowSource:
         return self._open()
 
     def _look(self) -> Identity | SourceState | None:
-        """What is to be found under the name; None while there is nothing to look for."""
+        """Find the file under the name; None while waiting to retry."""
         if self._path == STANDARD_INPUT and self._held:
             return self._held.identity
         if self._clock() < self._retry_at:
@@ -168,14 +168,14 @@ class FollowSource:
         return [*changes, *self._tell(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
-        """A new generation, and its first bytes."""
+        """Begin a new revision and read its first bytes."""
         self._held, self._is_lost, self._delay = held, False, 0.0
         self.generation, self._known_fault = FileRevision(self.name, held), ""
         changes: list[Change] = [Reset(reason)] if reason else []
         return [*changes, *self._read_on()]
 
     def _open(self) -> list[Change]:
-        """Open what is under the name now: the file that was lost, or another one."""
+        """Open the current file under the name: the lost file, or another one."""
         try:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
@@ -195,7 +195,7 @@ class FollowSource:
         return os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def _holding(self, descriptor: int) -> Held | None:
-        """What was opened; None for a directory."""
+        """The opened file or pipe; None for a directory."""
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             os.close(descriptor)
@@ -212,7 +212,7 @@ class FollowSource:
         return STALE if error.errno == errno.ESTALE else FAILED
 
     def _fail(self, state: SourceState) -> list[Change]:
-        """Say so, and try again after a while, each time a longer one."""
+        """Report the state and retry later, after a growing delay."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
         return self._tell(state)
@@ -225,5 +225,5 @@ class FollowSource:
 
 
 def _is_pipe(path: str) -> bool:
-    """Whether the end of its writers is the end of it; a FIFO with a name may be opened by others."""
+    """True if the input ends when its writers do; other processes may open a named FIFO."""
     return path == STANDARD_INPUT or os.path.realpath(path).startswith(_PIPES)

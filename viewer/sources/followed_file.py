@@ -1,4 +1,4 @@
-"""A regular file that is kept open while it is followed, and the guards that tell whether it was rewritten."""
+"""A followed regular file that stays open, and the guards that detect a rewrite."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from viewer.sources.stamp import Stamp, stamp_of
 HEAD_GUARD = 1024
 TAIL_GUARD = 256
 SETTLED = 2.0
-"""A file whose size and times have not moved for so many seconds is not compared any more until they do."""
+"""A file whose size and times have not moved for this many seconds is not compared until they do."""
 COMPARED_LAST = 4
-"""The number of blocks before the offset that are compared at once if the stamp of a big file has moved."""
+"""The number of blocks before the offset that are compared at once if the stamp of a large file has moved."""
 COMPARED_IDLY = 16
-"""The number of blocks of a big file that are compared in one idle turn."""
+"""The number of blocks of a large file that are compared in one idle turn."""
 
 Identity = tuple[int, int]
 Clock = Callable[[], float]
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Device and inode: two files with equal ones are the same."""
+    """Device and inode: they identify a file."""
     return status.st_dev, status.st_ino
 
 
 class FollowedFile:
-    """So much of a regular file has been read. Its bytes are given again only while they are still those."""
+    """A regular file read up to an offset. Its bytes are returned again only if they are unchanged."""
 
     def __init__(self, descriptor: int, clock: Clock = time.monotonic, name: str = "") -> None:
         self.name = name
@@ -44,18 +44,18 @@ class FollowedFile:
         self._stamp_since = 0.0
         self._is_over = False
         self._changed_for: Reason | None = None
-        """A read found the file rewritten; the next turn starts over."""
+        """Set if a read found the file rewritten; the next turn restarts."""
 
     has_ended = False
-    """More may always come."""
+    """A file can always grow."""
 
     @property
     def length(self) -> int:
-        """How many bytes it has now."""
+        """The current size in bytes."""
         return os.fstat(self._file.descriptor).st_size
 
     def take(self, limit: int) -> bytes | Reason:
-        """The next bytes, none where there are none yet; or why nothing that was read counts any more."""
+        """The next bytes, empty if there are none yet; or the reason to discard everything read so far."""
         data = self._file.pread(self.offset, self.offset + limit)
         changed = self._changed_for or self._changed() or self._compare(is_idle=not data)
         if changed:
@@ -83,12 +83,12 @@ class FollowedFile:
         return data
 
     def begun_again(self) -> FollowedFile:
-        """The same file from its beginning; what was read until now cannot be read any more."""
+        """Reopen the same file from its beginning. This object cannot be read anymore."""
         self._is_over = True
         return FollowedFile(os.dup(self._file.descriptor), self._clock, self.name)
 
     def goes_on_in(self, descriptor: int) -> bool:
-        """Whether a file that was opened is what was read of this one; then it is read through the new descriptor."""
+        """True if an opened file continues this one; it is then read through the new descriptor."""
         same = identity_of(os.fstat(descriptor)) == self.identity
         if not same or not self._holds(descriptor):
             return False
@@ -108,11 +108,11 @@ class FollowedFile:
         if self._holds(self._file.descriptor):
             return None
         self._stamp = None
-        return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN  # it may have been cut only now
+        return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN  # it may have been truncated just now
 
     def _compare(self, *, is_idle: bool) -> Reason | None:
-        """Compare blocks if the stamp has moved: all of a small file; of a big one the last ones before more is read,
-        and all of them in idle turns."""
+        """Compare blocks if the stamp has moved: all of a small file; the last ones of a large file before more is
+        read, and all of them in idle turns."""
         if not self._file.has_moved:
             return None
         if self.offset <= COMPARED_AT_ONCE:
@@ -126,6 +126,6 @@ class FollowedFile:
         return Reason.TRUNCATED if self._file.is_shorter else Reason.REWRITTEN
 
     def _holds(self, descriptor: int) -> bool:
-        """Whether the beginning, and what stands before the offset, are as they were read."""
+        """True if the beginning and the bytes before the offset are unchanged."""
         head = os.pread(descriptor, len(self._head), 0)
         return head == self._head and os.pread(descriptor, len(self._tail), self.offset - len(self._tail)) == self._tail

@@ -1,4 +1,4 @@
-"""A FIFO or a pipe while it is followed: what can be read once, without ever waiting for it, expanded if compressed."""
+"""A followed pipe or FIFO: read once, without blocking, decompressed if necessary."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PART = 256 * 1024
 
 
 class FollowedPipe:
-    """What the writers of a FIFO or a pipe have sent. One writer's end is the end of a pipe, not of a FIFO."""
+    """Data from the writers of a FIFO or a pipe. A pipe ends with its writer, a FIFO does not."""
 
     length = 0
-    """What is still to come is not known."""
+    """The remaining length is unknown."""
 
     def __init__(self, descriptor: int, ends: bool) -> None:
         self._descriptor = descriptor
@@ -28,7 +28,7 @@ class FollowedPipe:
         self._ready = select.poll()
         self._ready.register(descriptor, select.POLLIN)
         self._first: bytes | None = b""
-        """The first bytes, while they do not tell whether it is compressed; None when that is known."""
+        """The first bytes, until they show if the data is compressed; None when that is known."""
         self._expander: Expander | None = None
         self._expanding: Iterator[bytes] = iter(())
         self.stopped = ""
@@ -36,7 +36,7 @@ class FollowedPipe:
 
     @property
     def note(self) -> str:
-        """What the status line says of it."""
+        """A note for the status line."""
         return ", ".join(filter(None, (FROM_A_PIPE, self._expander.note if self._expander else "")))
 
     @property
@@ -45,7 +45,7 @@ class FollowedPipe:
         return self._expander.fault if self._expander else ""
 
     def take(self, limit: int) -> bytes:
-        """What has come, at most about so much."""
+        """Return the bytes that have arrived, about `limit` at most."""
         parts: list[bytes] = []
         size = 0
         while size < limit:
@@ -57,7 +57,7 @@ class FollowedPipe:
         return b"".join(parts)
 
     def _read(self, limit: int) -> bool:
-        """Read some more if it is there."""
+        """Read more bytes if they are available."""
         if self.has_ended or not self._ready.poll(0):
             return False
         try:
@@ -71,7 +71,7 @@ class FollowedPipe:
         return bool(data) or self.has_ended
 
     def _expanded(self, data: bytes) -> Iterator[bytes]:
-        """The text of these bytes, as soon as it is known how it is to be read."""
+        """The text of these bytes, as soon as their compression is known."""
         if self._first is not None:
             data, self._first = self._first + data, None
             if data and may_be_compressed(data) and not self.has_ended:
@@ -88,7 +88,7 @@ class FollowedPipe:
             return
         try:
             self._expander = Expander(compression)
-        except ViewerError as error:  # what reads it is not installed
+        except ViewerError as error:  # the library for this format is not installed
             self.stopped = str(error)
 
     def __del__(self) -> None:

@@ -1,6 +1,6 @@
-"""An open file with a guard: what was indexed of it is read again only if it is still there.
+"""Guarded file: returns indexed bytes again only if they are unchanged.
 
-The stamp decides whether a read needs a proof; checksums of blocks are the proof."""
+The stamp decides if a read needs a proof; block checksums are the proof."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.sources.checksums import BLOCK, Checksums
 from viewer.sources.stamp import Stamp, is_young, size_in, stamp_of
 
 COMPARED_AT_ONCE = 8 * 1024 * 1024
-"""So much of a file is compared as a whole when its stamp has moved: that takes 3 ms."""
+"""Files up to this size are compared as a whole when their stamp has moved: that takes 3 ms."""
 
 
 class Unproven:
@@ -23,17 +23,17 @@ UNPROVEN = Unproven()
 
 
 class GuardedFile:
-    """Reads an open file; it belongs to this object, which closes it."""
+    """Reads an open file. It owns the descriptor and closes it."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.sums = Checksums()
         self._stamp: Stamp = stamp_of(descriptor)
-        """The file had this stamp when what was indexed was certainly in it."""
+        """The stamp of the file when it certainly held the indexed bytes."""
         self.is_young = is_young(self._stamp)
         """True if the stamp proves nothing."""
         self._proven: set[int] = set()
-        """The blocks that were proven under the stamp of `_proven_under`."""
+        """The blocks proven under the stamp `_proven_under`."""
         self._proven_under: Stamp | None = None
         self._round_under: Stamp | None = None
         self._round_is_young = False
@@ -43,20 +43,20 @@ class GuardedFile:
 
     @property
     def has_moved(self) -> bool:
-        """True if the file may hold something else than what was indexed."""
+        """True if the file may differ from the indexed bytes."""
         return self.is_young or stamp_of(self.descriptor) != self._stamp
 
     @property
     def is_shorter(self) -> bool:
-        """True if the file has lost something that was indexed."""
+        """True if the file has lost indexed bytes."""
         return os.fstat(self.descriptor).st_size < self.sums.length
 
     def pread(self, start: int, end: int) -> bytes:
-        """The bytes as they are now, without any proof."""
+        """The current bytes, without any proof."""
         return os.pread(self.descriptor, max(0, end - start), start)
 
     def index(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """These bytes came next and are indexed; with `parsed`, the scanner read all but these spans of them."""
+        """Record the next bytes as indexed. With `parsed`, the scanner read all but these spans of them."""
         self.sums.add(data, parsed)
 
     def read(self, start: int, end: int, *, trusts_stamp: bool = True) -> bytes | Unproven | None:
@@ -82,7 +82,7 @@ class GuardedFile:
         return stamp == self._proven_under and all(block in self._proven for block in blocks)
 
     def _note_proof(self, before: Stamp, start: int, end: int) -> None:
-        """The same blocks need no other proof until the stamp moves again. The last block may still grow."""
+        """Record that these blocks need no other proof until the stamp moves. The last block may still grow."""
         if is_young(before) or stamp_of(self.descriptor) != before:
             return
         if before != self._proven_under:
@@ -90,8 +90,7 @@ class GuardedFile:
         self._proven.update(range(start // BLOCK, min(end, self.sums.length) // BLOCK))
 
     def compare(self, first: int = 0) -> bool:
-        """True if the blocks from `first` on still hold what was indexed. If all do, the present stamp counts from
-        here on."""
+        """True if the blocks from `first` on are unchanged. If all are, accept the current stamp."""
         before = stamp_of(self.descriptor)
         young = is_young(before)
         if size_in(before) < self.sums.length or not self.sums.hold(self.pread, first):
@@ -101,7 +100,8 @@ class GuardedFile:
         return True
 
     def compare_some(self, count: int) -> bool:
-        """Compare the next blocks. When a whole round under one stamp is done, that stamp counts from here on."""
+        """Compare the next blocks; True if they are unchanged. After a whole round under one stamp, accept that
+        stamp."""
         stamp, blocks = stamp_of(self.descriptor), self.sums.block_count
         if stamp != self._round_under:
             self._round_under, self._round_is_young, self._round_left = stamp, is_young(stamp), blocks
@@ -119,7 +119,7 @@ class GuardedFile:
 
 
 class GuardedStream:
-    """A file that is read once from its start to its end, and then asked whether all of it is still there."""
+    """A file that is read once from start to end, and then checked for changes."""
 
     def __init__(self, descriptor: int) -> None:
         self._file = GuardedFile(descriptor)
@@ -133,5 +133,5 @@ class GuardedStream:
 
     @property
     def was_one_file(self) -> bool:
-        """True if the parts that were read belong together: the file holds all of them at once."""
+        """True if the file still holds all parts that were read."""
         return not self._file.has_moved or self._file.compare()

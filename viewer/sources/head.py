@@ -1,4 +1,4 @@
-"""The beginning of a file, for who needs no more of it: read in one go, whatever its size."""
+"""Head of a file: its first bytes, read in one go, for callers that need no more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.sources.stamp import stamp_of
 
 
 class Head:
-    """The first bytes of a regular file as a source of their own."""
+    """The first bytes of a regular file as a source."""
 
     converted = False
     note = ""
@@ -20,22 +20,21 @@ class Head:
         self.name = name
         self.size = len(data)
         self.is_whole = is_whole
-        """It is all of the file."""
+        """True if it is the whole file."""
         self._data = data
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
         return self._data[start:end]
 
     read_again = read
 
     def drop(self) -> None:
-        """Forget them: nobody reads any more."""
+        """Drop the bytes when they are no longer needed."""
         self._data = b""
 
 
 def head_of(path: str, size: int) -> Head | None:
-    """So many bytes; None where it is no file that is read as it is (a pipe, a folder, compressed, not there)."""
+    """Read `size` bytes; None if the file cannot be read in place (a pipe, a folder, compressed, missing)."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except (OSError, ValueError):

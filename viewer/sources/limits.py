@@ -1,4 +1,4 @@
-"""Limits: how much is taken out of a compressed file, and how much is spooled of an input that cannot be read twice."""
+"""Limits for decompressed bytes, and for spooled bytes of an input that cannot be read twice."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _load: Callable[[], Limits] = Limits
 
 
 def limits() -> Limits:
-    """The limits in effect. Only an input that is spooled asks, so that other inputs never wait for the settings."""
+    """The limits in effect. Only spooled inputs call this, so that other inputs never wait for the settings."""
     return _load()
 
 
 def load_limits_with(load: Callable[[], Limits]) -> None:
-    """Set where the limits come from."""
+    """Set the function that loads the limits."""
     global _load
     _load = load
 
 
 def parse_size(text: str) -> int | None:
-    """The bytes that `4 GB`, `1.5 MB`, or `4096` mean; None if the text is not a size."""
+    """The number of bytes in `4 GB`, `1.5 MB`, or `4096`; None if the text is not a size."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         return None
@@ -48,7 +48,7 @@ def parse_size(text: str) -> int | None:
 
 
 def size_text(size: int) -> str:
-    """A number of bytes in the largest unit that divides it: `4 GB`, `1536 MB`, `1 byte`."""
+    """Format a number of bytes in the largest unit that divides it: `4 GB`, `1536 MB`, `1 byte`."""
     for unit, factor in _UNITS:
         if size and size % factor == 0:
             return f"{size // factor} {unit}"
@@ -56,9 +56,9 @@ def size_text(size: int) -> str:
 
 
 def spool_stopped(name: str, size: int) -> str:
-    """What is said when an input reaches `max_spool`."""
+    """The error text for an input that reaches `max_spool`."""
     return f"stopped after {size_text(size)}: {name} cannot be read twice; raise max_spool to continue"
 
 
 class SpoolError(ViewerError):
-    """What is read only once cannot be kept: the spool is at its cap, or the disk is full."""
+    """A one-time input cannot be kept: the spool is at its cap, or the disk is full."""

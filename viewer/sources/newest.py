@@ -1,4 +1,4 @@
-"""The newest transcript of a folder, and word of newer ones as they appear."""
+"""Find the newest transcript of a folder, and report newer ones as they appear."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from viewer.sources.folder import Found, look_through
 from viewer.sources.followed_file import Clock
 
 PAUSE, LONGEST_PAUSE = 0.5, 5.0
-"""Seconds between two scans. A slow scan is followed by a longer pause, so that scanning takes a tenth of the time; the
-cap keeps one scan that was slow by chance from delaying the next by minutes."""
+"""Seconds between two scans. A slow scan is followed by a longer pause, so that scanning takes a tenth of the time. The
+cap keeps one accidentally slow scan from delaying the next by minutes."""
 
 
 class NewestFile:
-    """Looks through a folder now and then. After the first look only a file that was not there before is newer: two
-    that are both written to do not take turns."""
+    """Scans a folder periodically. After the first scan only a new file counts as newer: two files that are both
+    written to do not alternate."""
 
     def __init__(self, folder: str, clock: Clock = time.monotonic) -> None:
         self.folder = folder
@@ -25,11 +25,11 @@ class NewestFile:
         self._next_look = clock()
 
     def look(self) -> str | None:
-        """The path of the file to follow from now on, if it is another one."""
+        """Return the path of another file to follow, if there is one."""
         begun = self._clock()
         if begun < self._next_look:
             return None
-        if len(self._known) > 2 * len(self._names) + 1000:  # of a file that grows each size is another one
+        if len(self._known) > 2 * len(self._names) + 1000:  # each size of a growing file has its own entry
             self._known.clear()
         found = self._transcripts()
         new = [one for one in found if one.path not in self._names]
@@ -38,7 +38,7 @@ class NewestFile:
         return max(new, key=lambda one: (one.modified, one.path)).path if new else None
 
     def _transcripts(self) -> list[Found]:
-        """Those that can be read; none while the folder is not there."""
+        """The readable transcripts; none if the folder does not exist."""
         try:
             return [found for found in look_through(self.folder, self._known) if found and not found.reason]
         except (OSError, ViewerError):

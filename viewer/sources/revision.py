@@ -1,4 +1,4 @@
-"""One generation of a file that is followed: its text from the first byte on, readable again by offset."""
+"""One revision of a followed file: its text until the file is truncated, rotated or replaced, readable by offset."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from viewer.sources.limits import SpoolError
 from viewer.sources.spool import Spool
 
 RECENT = 1024 * 1024
-"""So much of what came last is kept, or the last turn if that was more, since it is read again at once."""
+"""The number of recent bytes that are kept, or the last turn if it was longer, because they are read again at once."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAY_BE_UTF_16 = tuple(mark[:1] for mark in UTF_16)
 
 
 class FileRevision:
-    """As much of one file as has been read. Offsets count the text that was given, UTF-8 where the file is UTF-16."""
+    """The bytes read of one file. Offsets count the returned text, which is UTF-8 if the file is UTF-16."""
 
     def __init__(self, name: str, held: FollowedFile | FollowedPipe | None) -> None:
         self.name = name
@@ -28,12 +28,12 @@ class FileRevision:
         self._is_full = ""
         self._decoder: codecs.IncrementalDecoder | None = None
         self._first: bytes | None = b""
-        """The first byte, while it alone is there; None when the encoding is known."""
+        """The first byte, until a second one arrives; None when the encoding is known."""
         self._recent = bytearray()
 
     @property
     def note(self) -> str:
-        """What the status line says of it."""
+        """A note for the status line."""
         origin = self._held.note if isinstance(self._held, FollowedPipe) else ""
         return ", ".join(filter(None, (origin, READ_AS_UTF_8 if self.converted else "")))
 
@@ -44,7 +44,7 @@ class FileRevision:
 
     @property
     def stopped(self) -> str:
-        """Why nothing more can be read or kept, in one sentence; empty while it can."""
+        """Why nothing more can be read or kept, in one sentence; empty if it can."""
         return self._is_full or (self._held.stopped if isinstance(self._held, FollowedPipe) else "")
 
     def read(self, start: int, end: int) -> bytes:
@@ -52,7 +52,7 @@ class FileRevision:
         return self._read(start, end, trusts_stamp=True)
 
     def read_again(self, start: int, end: int) -> bytes:
-        """The same, whatever the stamp of the file says."""
+        """The same, ignoring the stamp of the file."""
         return self._read(start, end, trusts_stamp=False)
 
     def _read(self, start: int, end: int, *, trusts_stamp: bool) -> bytes:
@@ -66,7 +66,7 @@ class FileRevision:
         return self._held.read(start, min(end, self.size), trusts_stamp=trusts_stamp)
 
     def add(self, data: bytes, *, ends: bool = False) -> bytes:
-        """Take the next bytes of the file; returns the text that they bring."""
+        """Add the next bytes of the file and return their text."""
         data = self._known(data, ends)
         if self._decoder:
             data = self._decoder.decode(data, ends).encode("utf-8", "replace")
@@ -78,7 +78,7 @@ class FileRevision:
         return data
 
     def _spooled(self, spool: Spool, data: bytes) -> bytes:
-        """As much of the text as the spool has room for."""
+        """Store as much of the text as fits into the spool."""
         before = spool.size
         try:
             spool.append(data)
@@ -87,7 +87,7 @@ class FileRevision:
         return data[: spool.size - before]
 
     def _known(self, data: bytes, ends: bool) -> bytes:
-        """The bytes as soon as it is known how they are encoded."""
+        """The bytes, as soon as their encoding is known."""
         if self._first is None:
             return data
         data, self._first = self._first + data, None

@@ -1,4 +1,4 @@
-"""A spool: text that can be read only once, in memory and beyond that in an unlinked file of mode 0600, under a cap."""
+"""Spool for text that can be read only once: in memory, then in an unlinked file of mode 0600, under a cap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ IN_MEMORY = 8 * 1024 * 1024
 
 
 class Spool:
-    """Grows at its end and stays readable by offset."""
+    """A growing buffer, readable by offset."""
 
     def __init__(self, name: str) -> None:
         """`name` is the input, for messages."""
@@ -45,7 +45,7 @@ class Spool:
                 return
             self._move_to_disk()
             assert self._descriptor is not None
-        if data[:1] == b"\0" and data == bytes(len(data)):  # a hole in the file holds NUL bytes at no cost
+        if data[:1] == b"\0" and data == bytes(len(data)):  # a hole in the file stores NUL bytes at no cost
             os.ftruncate(self._descriptor, self.size + len(data))
             self.size += len(data)
             return
@@ -55,7 +55,7 @@ class Spool:
             data = data[written:]
 
     def _move_to_disk(self) -> None:
-        """Write what is in memory to a file; if that fails, it stays in memory."""
+        """Move the memory to a file. If that fails, the memory stays."""
         descriptor = _unlinked_file()
         data, at = memoryview(self._memory), 0
         try:

@@ -6,14 +6,14 @@ import os
 import time
 
 YOUNGEST_NS = 20_000_000
-"""A stamp that is younger proves nothing: a tick of the clock of the file system may hide a second write."""
+"""A younger stamp proves nothing: one clock tick of the file system may hide a second write."""
 
 Stamp = tuple[int, int, int, int, int]
-"""Nobody can set the change time, its last number, back."""
+"""Its last number, the change time, cannot be set back."""
 
 
 def stamp_of(descriptor: int) -> Stamp:
-    """The stamp that an open file has now."""
+    """The current stamp of an open file."""
     status = os.fstat(descriptor)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

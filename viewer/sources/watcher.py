@@ -1,6 +1,6 @@
-"""Waiting for a file to change: a pause between two polls, cut short by the events of the file system where it has any.
+"""Watch a file for changes: poll with a pause that file system events cut short.
 
-Polling alone must do: there are no events on network and container mounts, and none for what does not exist yet."""
+Polling must be enough: network and container mounts have no events, and a missing file has none either."""
 
 from __future__ import annotations
 
@@ -15,36 +15,34 @@ from typing import Protocol
 _STEP_MS = 10
 _DEBOUNCE_MS = 50
 _LOOK_AGAIN_MS = 500
-"""So often it is looked whether the folders are still the same."""
+"""The interval at which the watched folders are checked for replacement."""
 
 
 class Watcher(Protocol):
-    """A pause that may be cut short."""
+    """A pause that can be cut short."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait so many seconds at most; whether something happened meanwhile."""
+        """Wait `timeout` seconds at most; True if something happened."""
 
     async def wait_async(self, timeout: float) -> bool:
         """The same in an event loop."""
 
     def close(self) -> None:
-        """No longer needed."""
+        """Release the watcher."""
 
 
 Watch = Callable[[str], Watcher]
-"""Start to watch a file, given its path."""
+"""Starts watching the file at this path."""
 
 
 class Polling:
-    """Knows nothing but time."""
+    """A fixed pause, without events."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait so many seconds."""
         time.sleep(timeout)
         return False
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
         await asyncio.sleep(timeout)
         return False
 
@@ -53,9 +51,9 @@ class Polling:
 
 
 class FolderWatcher:
-    """Is woken by events in the folder of a file, and in that of its target where it is a symlink.
+    """Wakes on events in the folder of a file, and in that of its target if it is a symlink.
 
-    One thread watches; where there is nothing to be watched, this is polling."""
+    One thread watches. If nothing can be watched, this is polling."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -65,13 +63,11 @@ class FolderWatcher:
         self._thread.start()
 
     def wait(self, timeout: float) -> bool:
-        """Wait so many seconds at most; whether something happened meanwhile."""
         happened = self._happened.wait(timeout)
         self._happened.clear()
         return happened
 
     async def wait_async(self, timeout: float) -> bool:
-        """The same in an event loop."""
         return await asyncio.to_thread(self.wait, timeout)
 
     def close(self) -> None:
@@ -86,11 +82,11 @@ class FolderWatcher:
             if not folders or not self._watch_folders(folders):
                 self._stopped.wait(_LOOK_AGAIN_MS / 1000)
             elif not self._stopped.is_set():
-                self._happened.set()  # the folders have changed, and what happened in between was not seen
+                self._happened.set()  # the folders changed, and events in between were lost
 
     def _watch_folders(self, folders: dict[str, int]) -> bool:
-        """Watch until these are no longer the folders to watch; False where they cannot be watched."""
-        from watchfiles import watch  # only who follows a file needs it
+        """Watch until the folders to watch change; False if they cannot be watched."""
+        from watchfiles import watch  # needed only for following a file
 
         try:
             for happened in watch(
@@ -109,7 +105,7 @@ class FolderWatcher:
                     self._happened.set()
                 if watched_folders(self._path) != folders:
                     return True
-        except (OSError, RuntimeError):  # no events here, or no more watches to be had
+        except (OSError, RuntimeError):  # no events here, or no more watches available
             return False
         return True
 
@@ -118,7 +114,7 @@ class FolderWatcher:
 
 
 def watched_folders(path: str) -> dict[str, int]:
-    """The folders in which a change may matter, each with its inode, by which one that came back is known."""
+    """The folders in which a change may matter, each with its inode, which detects a recreated folder."""
     folders = {}
     for file in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100 (the symlink must stay)
         folder = str(Path(file).parent)

@@ -1,4 +1,4 @@
-"""Characters that are not seen, or that move what is seen: the one table of them, and where they are in bytes."""
+"""Invisible and bidirectional characters: one table, and their positions in bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viewer.lazy import lazy_regex
 
 
 def _class_of(ranges: str) -> str:
-    """The inside of a character class, from hexadecimal code points and ranges of them."""
+    """The inside of a character class, from hexadecimal code points and ranges."""
     ends = (item.split("-") for item in ranges.split())
     return "".join("-".join(f"\\U{int(end, 16):08x}" for end in item) for item in ends)
 
@@ -17,20 +17,20 @@ def _class_of(ranges: str) -> str:
 LEFT_TO_RIGHT = _class_of("200E 202A 202D 2066")
 RIGHT_TO_LEFT = _class_of("061C 200F 202B 202E 2067")
 DIRECTION_ENDS = _class_of("202C 2068 2069")
-"""The ends of embeddings and isolates, and the isolate whose direction its text decides."""
+"""The ends of embeddings and isolates, and the isolate with a direction set by its text."""
 BIDI = LEFT_TO_RIGHT + RIGHT_TO_LEFT + DIRECTION_ENDS
 TAGS = _class_of("E0000-E007F")
 ZERO_WIDTH = _class_of(
     # soft hyphen, grapheme joiner, Hangul and Khmer fillers, Mongolian selectors; zero-width, joiners, invisible
-    # operators; variation selectors, byte order mark, interlinear and musical marks; unassigned but to be ignored
+    # operators; variation selectors, byte order mark, interlinear and musical marks; unassigned but ignorable
     "00AD 034F 115F-1160 17B4-17B5 180B-180F 200B-200D 2060-2065 206A-206F 3164 FE00-FE0F FEFF FFA0 FFF0-FFFB"
     " 1BCA0-1BCA3 1D173-1D17A E0080-E0FFF"
 )
-"""What has no width, or is blank although it is a letter, joiners and variation selectors among it."""
+"""Characters without width, including joiners and variation selectors, and blank letters."""
 FORMAT = _class_of("0600-0605 06DD 070F 0890-0891 08E2 110BD 110CD 13430-1343F")
-"""Format characters that are seen, or that shape what is seen; they are not hidden."""
+"""Format characters that are visible, or that shape visible text; they are not hidden."""
 C0 = "\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
-"""Control characters but NUL, tab, line feed and carriage return."""
+"""Control characters except NUL, tab, line feed and carriage return."""
 C1 = "\\x80-\\x9f"
 
 _PICTOGRAPH = (
@@ -51,7 +51,7 @@ _PART = _PICTOGRAPH + "[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]?"
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}\U000e007f"  # of a region
 _KEYCAP = "[#*0-9]\ufe0f\u20e3"
 EMOJI = f"(?:{_FLAG}|{_KEYCAP}|{_PART}(?:\u200d{_PART})*+)"
-"""One emoji and all that belongs to it: joiners, selectors and tags in it are not hidden characters."""
+"""One emoji with its joiners, selectors and tags, which are not hidden characters."""
 
 UNSEEN = lazy_regex(f"[{BIDI}{TAGS}{ZERO_WIDTH}]")
 
@@ -69,10 +69,10 @@ _HIDDEN = lazy_regex(
 
 
 def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The kind (`bidi`, `zero-width`, `tags`, `control`) and the bytes of each run of one kind."""
+    """Find runs of hidden characters: the kind (`bidi`, `zero-width`, `tags`, `control`) and the byte span of each."""
     if not may_hide(data):
         return
-    text = data.decode("utf-8", "surrogateescape")  # bytes that are no UTF-8 keep their place
+    text = data.decode("utf-8", "surrogateescape")  # ill-formed bytes keep their position
     position = 0
     for match in _HIDDEN.finditer(text):
         if match.lastgroup is None:
@@ -84,7 +84,7 @@ def find_hidden_characters(data: bytes, base: int = 0) -> Iterator[tuple[str, in
 
 
 def may_hide(data: bytes) -> bool:
-    """A cheap look that refuses what has no hidden characters for sure."""
+    """False if the data certainly has no hidden characters: a cheap prefilter."""
     if len(data.translate(None, _CONTROLS)) != len(data) or _LONE_RETURN.search(data):
         return True
     return not data.isascii() and MAY_HIDE.search(data) is not None

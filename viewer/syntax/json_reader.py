@@ -1,4 +1,5 @@
-"""The careful JSON scanner: one value at a time, without recursion, with the place of everything and of every fault."""
+"""Tolerant JSON parser with faults: one value at a time, without recursion, with the position of every value and
+fault."""
 
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ _OPENERS = frozenset(b"{[")
 _NUMBER_STARTS = frozenset(b"-0123456789")
 
 Step: TypeAlias = Callable[[int], "Step | None"]
-"""Takes the byte at the position and returns what comes next; None ends the reading."""
+"""Takes the byte at the position and returns the next step; None ends the reading."""
 
 
 class Scanner:
-    """Reads one value; strict stops at the first fault, tolerant goes on where the meaning is plain."""
+    """Reads one value. Strict mode stops at the first fault; tolerant mode continues if the meaning is clear."""
 
     def __init__(self, data: bytes, base: int, start: int, *, strict: bool) -> None:
         self._data = data
@@ -49,13 +50,13 @@ class Scanner:
         self._root: JsonNode | None = None
         self._containers: list[JsonNode] = []
         self._keys: list[JsonNode] = []
-        """The key that waits for its value, one for each open object."""
+        """The keys that await their values, one for each open object."""
         self._comma = start
         self._faults: list[JsonFault] = []
         self._lenient: list[Span] = []
 
     def resume(self, open_kinds: list[JsonKind], state: str) -> JsonReading:
-        """Go on inside these containers, of which an earlier pass read the beginning."""
+        """Resume inside these containers, whose beginning an earlier pass read."""
         self._containers = [JsonNode(kind, 0, 0, items=[], members=[]) for kind in open_kinds]
         self._root = self._containers[0]
         if state == "value" and open_kinds[-1] is JsonKind.OBJECT:
@@ -64,7 +65,7 @@ class Scanner:
         return self._read(steps[state])
 
     def read(self) -> JsonReading:
-        """The value, or as much of it as there is."""
+        """Read the value, or as much of it as possible."""
         return self._read(self._value)
 
     def _read(self, first_step: Step) -> JsonReading:
@@ -193,7 +194,7 @@ class Scanner:
         return self._odd_word(start, end)
 
     def _odd_word(self, start: int, end: int) -> Step | None:
-        """A bare word where a value belongs (`NaN`, `light`): tolerant reading takes it as null and goes on."""
+        """A bare word in place of a value (`NaN`, `light`): tolerant reading takes it as null and continues."""
         stop = self._malformed(start, end)
         if self._strict or not self._containers or not _WORD.match(self._data, start):
             return stop
@@ -201,7 +202,7 @@ class Scanner:
         return self._placed(self._node(JsonKind.NULL, start, end))
 
     def _string(self) -> JsonNode | None:
-        """The string that begins here; None where reading must stop."""
+        """The string that begins here; None if reading must stop."""
         start = self._at
         plain = _PLAIN.match(self._data, start)
         end = plain.end() if plain else _UNCLOSED.match(self._data, start + 1).end() + 1  # type: ignore[union-attr]
@@ -225,7 +226,7 @@ class Scanner:
         return checked
 
     def _curly_end(self, start: int, end: int) -> int | None:
-        """The first closing curly quote that closes no opening one and stands where a JSON string could end."""
+        """The first closing curly quote without an opening one, at a position where a JSON string could end."""
         depth = 0
         for mark in _CURLY_MARKS.finditer(self._data, start, min(end, len(self._data))):
             depth += 1 if mark.group(1) == b"\x9c" else -1
@@ -236,7 +237,7 @@ class Scanner:
         return None
 
     def _curly_string(self) -> JsonNode | None:
-        """A string that was opened by a curly quote."""
+        """A string opened by a curly quote."""
         start = self._at
         self._malformed(start, start + 3)
         if self._strict:
@@ -260,7 +261,7 @@ class Scanner:
         return node
 
     def _checked_string(self, start: int, body_start: int, body_end: int, end: int) -> JsonNode | None:
-        """A string whose insides may be wrong; strict reading stops there."""
+        """A string with possible faults inside; strict reading stops at them."""
         raw = self._data[body_start:body_end]
         text = raw.decode("utf-8", "replace")
         flaws = [(body_start + found.start(), body_start + found.end()) for found in _CONTROL.finditer(raw)]
@@ -280,7 +281,7 @@ class Scanner:
         return node
 
     def _wrong_escapes(self, raw: bytes, base: int, *, at_end: bool) -> list[Span]:
-        """Escapes that JSON does not have, those cut off by the end of the input aside."""
+        """Escapes that JSON does not define, except those cut off by the end of the input."""
         return [
             (base + found.start(), base + found.end())
             for found in _ESCAPE.finditer(raw)
@@ -289,7 +290,7 @@ class Scanner:
         ]
 
     def _placed(self, node: JsonNode) -> Step | None:
-        """The step after a value that is complete."""
+        """Store a complete value and return the next step."""
         self._place(node)
         return self._after if self._containers and node.closed else None
 
@@ -313,7 +314,7 @@ class Scanner:
         return self._at, found.end() if found else self._at + 1
 
     def _malformed(self, start: int, end: int) -> Step | None:
-        """No step at all: where reading cannot go on."""
+        """Report malformed bytes and return no step."""
         self._fault("json-malformed", start, end)
         return None
 

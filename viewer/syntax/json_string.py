@@ -1,4 +1,4 @@
-"""JSON strings to text, whatever is wrong with them."""
+"""Decode JSON strings to text, even if they are malformed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": 
 
 
 def string_body(data: bytes) -> str:
-    """The text of a JSON string with its quotes; the closing one may be missing, the opening one curly.
+    """The text of a JSON string with its quotes. The closing quote may be missing, the opening one curly.
 
-    An escape that JSON does not have stays as it stands; half a surrogate pair is U+FFFD."""
+    An escape that JSON does not define stays unchanged; a lone surrogate becomes U+FFFD."""
     text = string_units(data)
     return without_halves(text) if b"\\" in data else text
 
 
 def string_units(data: bytes) -> str:
-    """The same with each half of a surrogate pair as it is: the other half may be in the next string."""
+    """The same, but keep each lone surrogate: the other half may be in the next string."""
     text = data.decode("utf-8", "replace")
     if text.startswith(OPENING_QUOTES):
         text = text[1:]
@@ -33,12 +33,12 @@ def string_units(data: bytes) -> str:
 
 
 def without_halves(text: str) -> str:
-    """The text with U+FFFD for each half of a surrogate pair."""
+    """Replace each lone surrogate with U+FFFD."""
     return _SURROGATE.sub("�", text)
 
 
 def decode_body(text: str) -> str:
-    """The text between the quotes with its escapes undone."""
+    """Decode the escapes of the text between the quotes."""
     return without_halves(_decode_units(text)) if "\\" in text else text
 
 
@@ -50,7 +50,7 @@ def _decode_units(text: str) -> str:
 
 
 def strict_body(text: str) -> str | None:
-    """The same where every escape is one of JSON's; raw control characters are let through. Else None."""
+    """The same if JSON defines every escape; raw control characters are allowed. Otherwise None."""
     decoded = _strict_units(text)
     return None if decoded is None else without_halves(decoded)
 
@@ -64,12 +64,12 @@ def _strict_units(text: str) -> str | None:
 
 
 def opening_length(raw: bytes) -> int:
-    """The length of the opening quote, which may be a curly one."""
+    """The length of the opening quote, which may be curly."""
     return next((len(quote) for quote in map(str.encode, OPENING_QUOTES) if raw.startswith(quote)), 0)
 
 
 def _is_closed(text: str) -> bool:
-    """Whether the last character is a quote that no backslash escapes."""
+    """True if the last character is an unescaped quote."""
     if not text.endswith('"'):
         return False
     before = text[:-1]

@@ -1,7 +1,7 @@
 """Validate JSON and find duplicate keys in one pass over the bytes, in bounded memory.
 
-Runs of plain members and items are matched by one regular expression each, so that a large object costs no node per
-value. Reading stops at the first thing that is not strict JSON; the careful scanner goes on from there.
+One regular expression matches a run of plain members or items, so that a large object needs no node per value. Reading
+stops at the first byte that is not strict JSON; the tolerant parser continues from there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from viewer.values import frozen
 
 MAX_DEPTH = 200
 MOST_KEYS = 65_536
-"""Keys per object that are remembered, as 64-bit hashes in a set: about 80 bytes each, 5 MB at most."""
+"""Keys remembered per object, as 64-bit hashes in a set: about 80 bytes each, 5 MB at most."""
 
 _STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
 _SCALAR = (
@@ -34,7 +34,7 @@ _ITEMS = lazy_regex(rb"(?:" + _S + _SCALAR + _S + rb",)" + _RUN)
 _NAMES = lazy_regex(
     rb'("[^"]*+")' + _S + rb":" + _S + rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"' + _S + rb'|[^",]++),', re.DOTALL
 )
-"""Names in a run of members that is known to be valid."""
+"""Names in a run of members that is already validated."""
 _KEY = lazy_regex(rb"(" + _STRING + rb")" + _S + rb":" + _S)
 _VALUE = lazy_regex(_SCALAR)
 _OPENERS = {ord("{"): JsonKind.OBJECT, ord("["): JsonKind.ARRAY}
@@ -43,7 +43,7 @@ _CLOSERS = {ord("}"): JsonKind.OBJECT, ord("]"): JsonKind.ARRAY}
 
 @frozen
 class RepeatedKeys:
-    """The duplicate keys of one object: the place of the first one, and how many there are."""
+    """The duplicate keys of one object: the span of the first one, and their number."""
 
     start: int
     end: int
@@ -61,27 +61,27 @@ class _Keys:
         self.first: Span | None = None
 
     def add(self, fresh: set[int], total: int) -> None:
-        """Add a run of keys, of which these are new."""
+        """Add a run of keys, of which `fresh` are new."""
         if len(self.seen) + len(fresh) <= MOST_KEYS:
             self.seen |= fresh
         self.count += total - len(fresh)
 
 
 class Survey:
-    """One value: whether it is strict JSON to its end, and the objects with duplicate keys."""
+    """One value: strict JSON or not, and the objects with duplicate keys."""
 
     def __init__(self, data: bytes, start: int = 0) -> None:
         self._data = data
         self.at = start
         """Where reading stopped: after the value, or before the key or value that could not be read."""
         self.stack: list[JsonKind] = []
-        """The containers that are open there."""
+        """The containers that are open at this position."""
         self.state = "value"
-        """What was expected there: `value`, `next_key`, `item`, or `after`."""
+        """The element expected at this position: `value`, `next_key`, `item`, or `after`."""
         self.repeated: list[RepeatedKeys] = []
         self._keys: list[_Keys] = []
         self.is_complete = self._read() and _SPACE.fullmatch(data, self.at) is not None
-        """The value is valid, and nothing follows it."""
+        """True if the value is valid, and nothing follows it."""
 
     def _read(self) -> bool:
         if not self._value() or not self._after():
@@ -92,7 +92,7 @@ class Survey:
         return True
 
     def _next_in_container(self) -> bool:
-        """Pass plain members and items; then read the key of the next member."""
+        """Skip plain members and items; then read the key of the next member."""
         if self.stack[-1] is JsonKind.OBJECT:
             self._members()
             return self._key()
@@ -100,7 +100,7 @@ class Survey:
         return True
 
     def _after(self) -> bool:
-        """A comma, or the ends of containers: after it a key or an item follows, or nothing is open."""
+        """Read a comma or the ends of containers. Then a key or an item follows, or no container is open."""
         data = self._data
         self.state = "after"
         while self.stack:
@@ -123,7 +123,7 @@ class Survey:
                 self.repeated.append(RepeatedKeys(*keys.first, keys.count))
 
     def _value(self) -> bool:
-        """A scalar, or containers up to the first scalar or key in them."""
+        """Read a scalar, or containers up to their first scalar or key."""
         data = self._data
         while True:
             at = _SPACE.match(data, self.at).end()  # type: ignore[union-attr]
@@ -149,7 +149,7 @@ class Survey:
                 return False
 
     def _members(self) -> None:
-        """As many plain members, each with a comma, as there are."""
+        """Read plain members, each with a comma."""
         while found := _MEMBERS.match(self._data, self.at):
             names = _NAMES.findall(self._data, self.at, found.end())
             keys = self._keys[-1]
@@ -168,12 +168,12 @@ class Survey:
         raise AssertionError
 
     def _items(self) -> None:
-        """As many plain items, each with a comma, as there are."""
+        """Read plain items, each with a comma."""
         while found := _ITEMS.match(self._data, self.at):
             self.at = found.end()
 
     def _key(self) -> bool:
-        """A key and its colon."""
+        """Read a key and its colon."""
         at = _SPACE.match(self._data, self.at).end()  # type: ignore[union-attr]
         found = _KEY.match(self._data, at)
         if found is None:

@@ -1,4 +1,4 @@
-"""JSON text as bytes: is it valid, where is it wrong, what does it hold, and where. No value is ever re-serialised."""
+"""JSON text as bytes: validity, faults, values and positions. No value is ever re-serialized."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 LONGEST_GLANCED = 1024 * 1024
-"""Longer text is surveyed: the decoder of the standard library takes about 15 bytes of memory for each byte."""
+"""Longer text is surveyed: the decoder of the standard library takes about 15 bytes of memory per byte."""
 
 _STRINGS_AND_BRACKETS = lazy_regex(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> JsonFault | None:
-    """The first fault of what should be exactly one JSON value (RFC 8259); None where it is one."""
+    """The first fault of text that should be exactly one JSON value (RFC 8259); None if it is."""
     content = SPACE.match(data).end()  # type: ignore[union-attr]
     if content == len(data):
         return JsonFault("empty", base, base)
@@ -54,7 +54,7 @@ def check_json(data: bytes, base: int = 0, survey: Survey | None = None) -> Json
 
 
 def duplicate_keys(data: bytes, base: int = 0, survey: Survey | None = None) -> list[RepeatedKeys]:
-    """The duplicate keys of each object that has any; of text that is valid JSON."""
+    """The duplicate keys of each object in valid JSON text."""
     found = (survey or _survey(data)).repeated
     return [replace(one, start=base + one.start, end=base + one.end) for one in sorted(found, key=_by_start)]
 
@@ -70,28 +70,28 @@ def _by_start(repeated: RepeatedKeys) -> int:
 
 
 def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
-    """One value from the index `start` on, with as much patience as keeps the meaning plain."""
+    """Read one value from the index `start` on, tolerating faults as long as the meaning is clear."""
     return Scanner(data, base, start, strict=False).read()
 
 
 @frozen
 class JsonGlance:
-    """What one quick pass over a text shows; numbers in the value are only as many as their digits."""
+    """Result of one quick pass over a text. Each number in the value is replaced by its number of digits."""
 
     valid: bool
-    """It is exactly one JSON value (RFC 8259)."""
+    """True if the text is exactly one JSON value (RFC 8259)."""
     repeats: bool = False
-    """An object in it has a key twice."""
+    """True if an object in the text has a key twice."""
     value: object = None
     survey: Survey | None = None
-    """Of long text: what was found in it."""
+    """For long text: the survey."""
 
 
 _INVALID = JsonGlance(False)
 
 
 class _RefusedError(ValueError):
-    """JSON as Python knows it, but no standard does."""
+    """JSON that Python accepts, but no standard does."""
 
 
 def _refuse(_constant: str) -> NoReturn:
@@ -99,7 +99,8 @@ def _refuse(_constant: str) -> NoReturn:
 
 
 class _Quick:
-    """The fast decoder of the standard library. Numbers are not converted: their length is as good, and cheaper."""
+    """The fast decoder of the standard library. It returns the length of a number instead of its value, which is
+    cheaper."""
 
     def __init__(self) -> None:
         self.repeats = False
@@ -118,7 +119,7 @@ _QUICK = _Quick()
 
 
 def glance(data: bytes) -> JsonGlance:
-    """One quick pass; of text that nests too deep it says that it is not valid."""
+    """Decode in one quick pass; text that is nested too deeply counts as invalid."""
     if len(data) > LONGEST_GLANCED:
         survey = _survey(data)
         return JsonGlance(survey.is_complete, bool(survey.repeated), survey=survey)
@@ -137,7 +138,7 @@ def glance(data: bytes) -> JsonGlance:
 
 
 def _too_deep(data: bytes) -> int | None:
-    """Where the nesting goes too deep, told without parsing."""
+    """The position where the nesting gets too deep, found without parsing."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0
@@ -153,7 +154,7 @@ def _too_deep(data: bytes) -> int | None:
 
 
 def _trailing(data: bytes, base: int, end: int) -> JsonFault | None:
-    """Anything but white space after the value."""
+    """The fault for anything but whitespace after the value."""
     start = SPACE.match(data, end).end()  # type: ignore[union-attr]
     if start == len(data):
         return None

@@ -1,4 +1,4 @@
-"""What JSON text is read into: values that know where they stand, and the fault that stopped or bent the reading."""
+"""JSON nodes with byte positions, and the faults of a reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.values import frozen, mutable
 
 
 class JsonKind(Enum):
-    """The seven kinds of a JSON value."""
+    """The kinds of JSON values."""
 
     OBJECT = "object"
     ARRAY = "array"
@@ -23,29 +23,29 @@ class JsonKind(Enum):
 
 @dataclass(slots=True)
 class JsonNode:
-    """One value and its place; offsets are absolute, and a string's include its quotes."""
+    """A value and its span. Offsets are absolute; those of a string include its quotes."""
 
     kind: JsonKind
     start: int
     end: int
     text: str = ""
-    """The decoded value of a string, the source text of a number."""
+    """The decoded value of a string, or the source text of a number."""
     plain: bool = False
-    """A string without any escape between valid quotes: its body is the bytes between them."""
+    """True for a string with valid quotes and no escapes: its body is the bytes between them."""
     items: list[JsonNode] = field(default_factory=lambda: _NO_ITEMS)
     members: list[JsonMember] = field(default_factory=lambda: _NO_MEMBERS)
-    """In order, duplicates kept."""
+    """In order, with duplicates."""
     closed: bool = True
-    """The closing bracket or quote was read."""
+    """True if the closing bracket or quote was read."""
     body_end: int = 0
-    """Where the body of a string ends, its closing quote (straight or curly) left out."""
+    """The end of the body of a string, before its closing quote (straight or curly)."""
     split: bool = False
-    """A string over several `data:` lines of a server-sent event."""
+    """True for a string over several `data:` lines of a server-sent event."""
     _by_key: dict[str, JsonNode] | None = field(default=None, init=False, repr=False, compare=False)
-    """The members of an object that has many, made when one is first asked for: when all of it has been read."""
+    """The members of a large object by key, built on first access, after the object was read."""
 
     def get(self, key: str) -> JsonNode | None:
-        """The last member of that name; None where there is none, or where this is no object."""
+        """The last member with this name; None if there is none, or if this is not an object."""
         if len(self.members) > _FEW:
             if self._by_key is None:
                 self._by_key = {member.key: member.value for member in self.members}
@@ -56,7 +56,7 @@ class JsonNode:
         return None
 
     def to_python(self) -> object:
-        """The value as Python has it; of duplicate keys the last wins."""
+        """The value as a Python object; the last of duplicate keys wins."""
         if self.kind is JsonKind.OBJECT:
             mapping: dict[str, object] = {}
             for member in self.members:
@@ -65,7 +65,7 @@ class JsonNode:
         if self.kind is JsonKind.ARRAY:
             values: list[object] = []
             for item in self.items:
-                values.append(item.to_python())  # noqa: PERF401 - one frame a level, not two
+                values.append(item.to_python())  # noqa: PERF401 - one frame per level, not two
             return values
         if self.kind is JsonKind.STRING:
             return self.text
@@ -74,7 +74,7 @@ class JsonNode:
 
 @mutable
 class JsonMember:
-    """One key of an object and its value."""
+    """A key of an object and its value."""
 
     key: str
     key_start: int
@@ -84,7 +84,7 @@ class JsonMember:
 
 @frozen
 class JsonFault:
-    """Why text is not JSON, and the bytes that are to blame; empty at the end where something is missing."""
+    """Why text is not JSON, and the bytes at fault; the span is empty at the end if something is missing."""
 
     reason: str
     """`json-malformed`, `json-truncated`, `json-trailing`, `json-too-deep` or `empty`."""
@@ -94,24 +94,24 @@ class JsonFault:
 
 @mutable
 class JsonReading:
-    """What a tolerant reading of one value gave."""
+    """Result of a tolerant reading of one value."""
 
     node: JsonNode | None
     end: int
-    """Where the reading stopped (absolute): after the value, or at what stopped it."""
+    """Where the reading stopped (absolute): after the value, or at the fault."""
     fault: JsonFault | None
     """The first of `faults`."""
     lenient: list[Span]
     """Trailing commas and raw newlines in strings."""
     faults: list[JsonFault] = field(default_factory=list)
-    """All of them: those that reading could go on after, and the one that stopped it."""
+    """All faults: those after which reading continued, and the one that stopped it."""
 
 
 _FEW = 16
-"""So many members are looked through quickly enough."""
+"""Up to this number of members, a linear search is fast enough."""
 _NO_ITEMS: list[JsonNode] = []
 _NO_MEMBERS: list[JsonMember] = []
-"""What all values share that hold no others; nothing is ever added to them."""
+"""Shared by all values without children; never changed."""
 
 _CONSTANTS: dict[JsonKind, bool | None] = {JsonKind.TRUE: True, JsonKind.FALSE: False, JsonKind.NULL: None}
 

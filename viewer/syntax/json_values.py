@@ -1,10 +1,10 @@
-"""JSON values other than strings, kept as their source text."""
+"""JSON values other than strings, kept as source text."""
 
 from __future__ import annotations
 
 
 class JsonText(str):
-    """The source text of a number, a constant, an object, or an array; never equal to the same text in quotes."""
+    """The source text of a number, a constant, an object, or an array; never equal to the same text as a string."""
 
     __slots__ = ()
 

@@ -8,7 +8,7 @@ _UNPRINTED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def plain_name(text: str, longest: int) -> str:
-    """The name in one line, cut after `longest` characters."""
+    """The name on one line, truncated to `longest` characters."""
     cut = text[: longest + 1]
     if not (cut.isascii() and cut.isprintable()):
         printed = (char for char in cut if char.isspace() or unicodedata.category(char) not in _UNPRINTED)

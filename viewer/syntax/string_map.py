@@ -1,4 +1,4 @@
-"""Where each byte that a JSON string means stands in the string, escapes undone."""
+"""Map bytes of a decoded JSON string to offsets in its source."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
 class StringMap:
-    """Stretches that mean themselves, and escapes, by the offset of what they mean."""
+    """Verbatim segments and escapes, by decoded offset."""
 
     def __init__(self, raw: bytes) -> None:
         self._meant = array("Q")
         self._source = array("Q")
         self._escape_ends = array("Q")
-        """Where an escape ends in the source; 0 for a stretch that means itself."""
+        """Where an escape ends in the source; 0 for a verbatim segment."""
         self._end = len(raw)
         at, meant = opening_length(raw), 0
         for escape in _ESCAPE.finditer(raw, at):
@@ -38,7 +38,7 @@ class StringMap:
         return meant + size
 
     def source_of(self, meant: int, last: bool) -> int:
-        """The offset in the string of a meant byte; `last`: the offset after it."""
+        """The source offset of a decoded byte; with `last`, the offset after it."""
         index = bisect_right(self._meant, meant) - 1
         source, escape_end = self._source[index], self._escape_ends[index]
         if escape_end:

@@ -1,4 +1,4 @@
-"""Times that a transcript gives (seconds, milliseconds, RFC 3339) as milliseconds since 1970, and back as text."""
+"""Timestamps (seconds, milliseconds, RFC 3339) as milliseconds since 1970, and back as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
 LATEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 _SECONDS_BELOW = 100_000_000_000
-"""A smaller number counts seconds (until the year 5138); from here on it counts milliseconds (since 1973)."""
+"""A smaller number counts seconds (until the year 5138); a larger one counts milliseconds (since 1973)."""
 _RFC_3339 = lazy_regex(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?", re.ASCII
 )
@@ -19,7 +19,7 @@ _NUMBER = lazy_regex(r"-?\d{1,20}(?:\.\d{1,20})?", re.ASCII)
 
 
 def parse_time(value: object) -> int | None:
-    """Milliseconds since 1970 in UTC of a number, a string, or a JSON node that is one; None for all else.
+    """Milliseconds since 1970 in UTC from a number, a string, or a JSON node of either; None for anything else.
 
     A time without a zone is taken as UTC."""
     if isinstance(value, JsonNode):
@@ -33,7 +33,7 @@ def parse_time(value: object) -> int | None:
 
 
 def format_time(ms: int) -> str:
-    """RFC 3339 in UTC; the fraction only where there is one."""
+    """Format as RFC 3339 in UTC, with a fraction only if there is one."""
     seconds, fraction = divmod(min(max(ms, 0), LATEST_MS), 1000)
     text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{fraction:03}Z" if fraction else f"{text}Z"
@@ -46,7 +46,7 @@ def _node_value(node: JsonNode) -> object:
 
 
 def _from_number(number: int | float) -> int | None:
-    if not 0 <= number <= LATEST_MS:  # also where it is no number at all
+    if not 0 <= number <= LATEST_MS:  # also for NaN
         return None
     return round(number * 1000) if number < _SECONDS_BELOW else int(number)
 

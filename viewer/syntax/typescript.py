@@ -1,7 +1,7 @@
-"""TypeScript-like tool declarations, `namespace functions { type f = (_: {...}) => any; }`, read into JSON Schemas.
+"""Read TypeScript-like tool declarations, `namespace functions { type f = (_: {...}) => any; }`, as JSON Schemas.
 
-The types themselves are read in `typescript_types`. A tool whose type cannot be understood is declared with the open
-schema `{}`, and reading goes on at the next `type`.
+`typescript_types` reads the types. A tool with an unreadable type gets the open schema `{}`, and reading continues at
+the next `type`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAMESPACE = re.compile(r"\bnamespace\s")
 
 
 def read_namespaces(text: str) -> dict[str, Schema]:
-    """The tools that a text declares: name with its namespace, and the schema of its arguments."""
+    """The tools that a text declares: name with namespace, and argument schema."""
     tools: dict[str, Schema] = {}
     found = _NAMESPACE.search(text)
     position = found.start() if found else len(text)
@@ -46,13 +46,14 @@ def read_namespaces(text: str) -> dict[str, Schema]:
 
 
 def _next_namespace(text: str, position: int) -> int:
-    """Outside a namespace nothing counts, so that quotes and braces of prose cannot hide the next one."""
+    """The position of the next namespace. Text outside is ignored, so that quotes and braces of prose cannot hide
+    it."""
     found = _NAMESPACE.search(text, position)
     return found.start() if found else len(text)
 
 
 def _declaration(text: str, position: int) -> tuple[Schema, int, int]:
-    """The schema of a tool, where reading goes on, and how many braces are open there."""
+    """The schema of a tool, where reading continues, and the number of open braces there."""
     reader = Reader(text, position)
     try:
         schema = reader.function()

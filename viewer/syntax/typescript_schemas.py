@@ -1,4 +1,4 @@
-"""TypeScript-like types put together into JSON Schemas: unions, intersections, and the parameters of a function."""
+"""Combine TypeScript-like types into JSON Schemas: unions, intersections, and the parameters of a function."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _SINGLE = frozenset({"string", "number", "integer", "boolean", "array"})
 
 @mutable
 class Type:
-    """A type as it is put together."""
+    """A type during reading."""
 
     schema: Schema
     known: bool = True
     """False for the name of a type that is declared elsewhere."""
     absent: bool = False
-    """`undefined` is one of the alternatives."""
+    """True if `undefined` is an alternative."""
     listed: Schema | None = None
-    """The items, where the type was written `T[]` without parentheses."""
+    """The items, if the type was written `T[]` without parentheses."""
 
 
 @frozen
 class Parameter:
-    """One parameter of a function."""
+    """A parameter of a function."""
 
     name: str
     optional: bool
@@ -32,7 +32,7 @@ class Parameter:
 
 
 def arguments(parameters: list[Parameter]) -> Schema:
-    """One object holds the arguments: it is the only parameter, or has the parameters as its properties."""
+    """One object with the arguments: the only parameter, or an object with the parameters as its properties."""
     if len(parameters) == 1:
         only = parameters[0]
         single = "enum" in only.type.schema or only.type.schema.get("type") in _SINGLE
@@ -48,7 +48,7 @@ def arguments(parameters: list[Parameter]) -> Schema:
 
 
 def union(alternatives: list[Type]) -> Type:
-    """Any of these; literals become one list of values."""
+    """A union; literals become one list of values."""
     if len(alternatives) == 1:
         return alternatives[0]
     absent = any(each.absent for each in alternatives)
@@ -82,7 +82,7 @@ def _any_of(schemas: list[Schema]) -> Schema:
 
 
 def together(parts: list[Type]) -> Type:
-    """An intersection: closed objects become one, anything else is open."""
+    """An intersection: closed objects are merged, anything else becomes open."""
     properties: dict[str, object] = {}
     required: list[str] = []
     for part in parts:

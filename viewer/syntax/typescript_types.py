@@ -1,7 +1,7 @@
-"""TypeScript-like types, as renderers of tool declarations write them, read into JSON Schemas.
+"""Read TypeScript-like types of rendered tool declarations as JSON Schemas.
 
-Objects are closed and `field?` is not required. Renderers let the lines of a description run on below its comment, hide
-a `|` in a comment and write `"a" | "b"[]` for a list of either: all of that is read as it was meant.
+Objects are closed and `field?` is not required. Renderers continue the lines of a description below its comment, hide a
+`|` in a comment and write `"a" | "b"[]` for a list of either: all of that is read as it was meant.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _KEYWORDS = frozenset({"keyof", "typeof", "infer", "new", "extends", "is"})
 
 
 class UnreadableError(Exception):
-    """The text is not a type that can be understood."""
+    """The text is not a readable type."""
 
 
 class Reader:
-    """Reads types from one place of a text on; `position` is where it stands, also after a failure."""
+    """Reads types from a position in a text; `position` is valid even after a failure."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text
@@ -63,7 +63,7 @@ class Reader:
         self._depth = 0
 
     def function(self) -> Schema:
-        """`(_: {...}) => any`: the schema of its arguments."""
+        """Read `(_: {...}) => any` and return the schema of its arguments."""
         self._expect("(")
         parameters: list[Parameter] = []
         while not self._take(")"):
@@ -77,7 +77,7 @@ class Reader:
         return Parameter(found[1], found[2] is not None, self._type())
 
     def _type(self) -> Type:
-        """Alternatives between `|`, the first of which may have one before it."""
+        """Read alternatives between `|`; the first may also have one before it."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise UnreadableError
@@ -89,7 +89,7 @@ class Reader:
         return union(alternatives)
 
     def _bar(self) -> bool:
-        """A `|`, also one that stands at the end of a comment with the next alternative below it."""
+        """Read a `|`, even at the end of a comment with the next alternative below it."""
         if hidden := _HIDDEN_BAR.match(self.text, self.position):
             self.position = hidden.end()
             return True
@@ -103,7 +103,7 @@ class Reader:
         return parts[0] if len(parts) == 1 else together(parts)
 
     def _postfix(self) -> Type:
-        """A type and the `[]` after it."""
+        """Read a type and the `[]` after it."""
         self._skip()
         self._match(_READONLY)
         bare = not self._at("(")
@@ -157,7 +157,7 @@ class Reader:
         return Type(dict(_NAMED[name])) if name in _NAMED else Type({}, known=False)
 
     def _generic(self, name: str) -> Type:
-        """`Array<T>`, `Record<K, T>` and the like."""
+        """Read `Array<T>`, `Record<K, T>` and the like."""
         last = self._type().schema
         while self._take(","):
             last = self._type().schema
@@ -187,7 +187,7 @@ class Reader:
         return Type(inner.schema, inner.known, inner.absent)
 
     def _object(self) -> Type:
-        """`{ name: type, … }`; separators may be missing, and lines that are no property are prose."""
+        """Read `{ name: type, … }`; separators may be missing, and lines without a property are prose."""
         self._expect("{")
         self.braces += 1
         properties: dict[str, Schema] = {}
@@ -216,7 +216,7 @@ class Reader:
             required.append(names[0])
 
     def _closed(self, properties: dict[str, Schema], required: list[str], others: Schema | bool) -> Schema:
-        """An object of these properties; `{}` within another object is how renderers write any object."""
+        """The schema of an object; renderers write an arbitrary nested object as `{}`."""
         if not properties and others is False and self.braces:
             return {"type": "object"}
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": others}
@@ -225,7 +225,7 @@ class Reader:
         return schema
 
     def _prose(self) -> None:
-        """A line that runs on from a description above it."""
+        """Skip a line that continues a description above it."""
         found = _PROSE.match(self.text, self.position)
         if found is None or found.end() == self.position or _TOOL.match(self.text, self.position):
             raise UnreadableError
@@ -239,7 +239,7 @@ class Reader:
         return self.text.startswith(mark, self.position)
 
     def _take(self, mark: str) -> bool:
-        """Whether the mark is next, which is passed then; of what is no end or separator nothing else is passed."""
+        """True if the mark is next; consume it. If it is missing, skip trivia only before an end or a separator."""
         start = self.position
         self._skip()
         if self._at(mark):
@@ -262,7 +262,7 @@ class Reader:
 
 
 def _readings(found: re.Match[str]) -> list[str]:
-    """A quoted text as it stands and, where that differs, with its escapes undone: renderers do not escape."""
+    """A quoted text as written and, if that differs, with its escapes decoded: renderers do not escape."""
     raw = found[1] if found[1] is not None else found[2]
     if "\\" not in raw:
         return [raw]

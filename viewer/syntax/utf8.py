@@ -1,4 +1,4 @@
-"""Ill-formed UTF-8: where the bytes are that read as U+FFFD."""
+"""Ill-formed UTF-8: positions of the bytes that decode to U+FFFD."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_ASCII = lazy_regex(rb"(?:" + _WELL_FORMED + rb")++|(" + _BEGUN + rb"|[\x80-
 
 
 def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
-    """One span for each maximal ill-formed part: each of them decodes to one U+FFFD."""
+    """One span for each maximal ill-formed part, which decodes to one U+FFFD."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -33,7 +33,7 @@ def ill_formed(data: bytes, base: int = 0) -> Iterator[Span]:
 
 
 def whole_characters(data: bytes, goes_on: bool) -> bytes:
-    """The data without the beginning of a character at its end, if more bytes follow."""
+    """The data without a partial character at its end, if more bytes follow."""
     if not goes_on:
         return data
     for length in range(1, min(4, len(data))):

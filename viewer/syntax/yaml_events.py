@@ -1,4 +1,4 @@
-"""YAML through the events of the library, under the caps of `yaml_reading`."""
+"""Build YAML values from the events of the library, under the caps of `yaml_reader`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIMPLE_KEY = "while scanning a simple key"
 
 
 def read_events(data: bytes, base: int = 0) -> YamlReading:
-    """The value of one YAML document, read up to the first fault; nothing in the bytes raises."""
+    """The value of one YAML document up to the first fault; no input raises."""
     text = _Text(data[:LARGEST], base)
     stop: tuple[int, int] | None = None
     faults: list[YamlFault] = []
@@ -46,7 +46,7 @@ def read_events(data: bytes, base: int = 0) -> YamlReading:
 
 
 class _Text:
-    """Bytes as characters, and the way back from places in the characters to places in the bytes."""
+    """Bytes as characters, and a map from character positions back to byte positions."""
 
     def __init__(self, data: bytes, base: int) -> None:
         self.characters = data.decode("utf-8", "replace")
@@ -54,7 +54,7 @@ class _Text:
         self._base = base
 
     def span(self, start: int, end: int) -> Span:
-        """The bytes of these characters."""
+        """The byte span of these characters."""
         return self._offset(start), self._offset(end)
 
     def _offset(self, index: int) -> int:
@@ -71,21 +71,21 @@ class _Text:
 
 
 class _Refused(Exception):  # noqa: N818 - it stops the reading, it is no error of ours
-    """Something that a header may not have, at these characters."""
+    """These characters are not allowed in a header."""
 
     def __init__(self, start: int, end: int) -> None:
         self.place = (start, end)
 
 
 class _Events(Reader, Scanner, Parser):
-    """The events of a YAML text, and the places of its anchors and tags."""
+    """The events of a YAML text, and the positions of its anchors and tags."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
         Scanner.__init__(self)
         Parser.__init__(self)
         self.properties: dict[int, int] = {}
-        """Where an anchor or a tag begins, and where it ends."""
+        """The end of each anchor or tag, by its start."""
 
     def scan_anchor(self, TokenClass):  # type: ignore[no-untyped-def]  # noqa: N803
         token = super().scan_anchor(TokenClass)  # type: ignore[no-untyped-call]
@@ -98,8 +98,7 @@ class _Events(Reader, Scanner, Parser):
         return token
 
     def save_possible_simple_key(self) -> None:
-        """A list or a mapping may be the key of one; deeper than what is read nobody asks, and each that is open costs
-        a look at every token."""
+        """Track possible keys only as deep as values are read: each open one costs a check at every token."""
         if self.flow_level <= DEEPEST:
             super().save_possible_simple_key()
 
@@ -108,14 +107,14 @@ class _Events(Reader, Scanner, Parser):
 
 
 class _Building:
-    """A value that grows with the events, so that what was read before a fault is kept."""
+    """A value that grows with the events, to keep what was read before a fault."""
 
     def __init__(self, text: str) -> None:
         self.value: object = ""
         self.span = (0, 0)
         self.fault: tuple[int, int] | None = None
         self.is_unended = False
-        """The fault is that the text ends too early."""
+        """True if the fault is an early end of the text."""
         self._text = text
         self._events = _Events(text)
 
@@ -127,7 +126,7 @@ class _Building:
             self.fault = refused.place
         except MarkedYAMLError as error:
             self.fault = self._place(error)
-        except (ValueError, OverflowError):  # `\UFFFFFFFF`, which is no code point; the scanner stands at its digits
+        except (ValueError, OverflowError):  # `\UFFFFFFFF` is no code point; the scanner is at its digits
             self.fault = (self._events.index - 2, self._events.index + 8)
 
     def _documents(self) -> None:
@@ -143,7 +142,7 @@ class _Building:
                 self._root(event)
 
     def _is_fence(self, event: Event) -> bool:
-        """Whether nothing but white space and comments follows this `---`."""
+        """True if only whitespace and comments follow this `---`."""
         match = _ONLY_COMMENTS.match(self._text, _marks(event)[1])
         return match is not None and match.end() == len(self._text)
 
@@ -154,7 +153,7 @@ class _Building:
         self.span = (_marks(event)[0], _marks(last)[1])
 
     def _begun(self, event: NodeEvent, depth: int) -> object:
-        """The scalar, or the mapping or list still empty."""
+        """The scalar, or an empty mapping or list to fill."""
         start, _ = _marks(event)
         if start in self._events.properties:
             raise _Refused(start, self._events.properties[start])
@@ -165,7 +164,7 @@ class _Building:
         return {} if isinstance(event, MappingStartEvent) else []
 
     def _fill(self, value: object, depth: int) -> Event | None:
-        """Take the events of a mapping or list; the one that ends it."""
+        """Fill a mapping or list from its events and return its last event."""
         if isinstance(value, dict):
             return self._fill_mapping(value, depth)
         if isinstance(value, list):
@@ -202,7 +201,7 @@ class _Building:
         return event
 
     def _place(self, error: MarkedYAMLError) -> tuple[int, int]:
-        """The characters that a complaint is about: what was begun and never ended, or the one it met."""
+        """The characters of an error: an unclosed construct, or the unexpected character."""
         begun, problem = error.context_mark, error.problem_mark
         if begun and error.context == _SIMPLE_KEY:
             return begun.index, begun.index + len(self._text[begun.index :].splitlines()[0].rstrip())
@@ -213,7 +212,7 @@ class _Building:
         return self._unended(begun.index if begun else at)
 
     def _unended(self, begun: int) -> tuple[int, int]:
-        """What is still open at the end of the text: a quote, or the innermost mapping or list."""
+        """The construct that is open at the end of the text: a quote, or the innermost mapping or list."""
         marks = self._events.marks
         if not self._text[begun:].strip() and marks:
             begun = marks[-1].index
@@ -226,7 +225,7 @@ def _marks(event: Event) -> tuple[int, int]:
 
 
 def _whole_characters(text: str) -> str:
-    """Escaped surrogate pairs as the character they mean; one on its own is U+FFFD."""
+    """Join escaped surrogate pairs; a lone surrogate becomes U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,7 +1,7 @@
-"""The plainest YAML: what most document headers are, read without a YAML library. Whatever is less plain is refused.
+"""Fast path for simple YAML: reads most document headers without a YAML library and refuses anything else.
 
-A text that is taken means the same to the library, which a test compares: `key: value` lines in ASCII, mappings by
-deeper lines, values that are a few words, quoted without escapes, or lists and mappings of such in brackets.
+The library reads accepted text in the same way, which a test verifies: `key: value` lines in ASCII, mappings by
+indented lines, values that are a few words, quoted without escapes, or lists and mappings of such in brackets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 DEEPEST = 8
-"""Mappings within one another."""
+"""The maximum nesting of mappings."""
 
 _WORD = r"[A-Za-z0-9][A-Za-z0-9_./-]*"
 _QUOTED = r"\"[^\"\\\n]*\"|'[^'\n]*'"
@@ -26,7 +26,7 @@ _NOT_PLAIN = re.compile(rb"[^\n -~]")
 
 
 class Plain(NamedTuple):
-    """A mapping, and where it stands."""
+    """A mapping and its span."""
 
     value: dict[str, object]
     start: int
@@ -34,14 +34,14 @@ class Plain(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """A mapping that may go on."""
+    """A mapping that may continue."""
 
     indent: int
     values: dict[str, object]
 
 
 def read_plain(data: bytes) -> Plain | None:
-    """The mapping that these bytes are, or None where it takes more than this to tell."""
+    """Read a mapping; None if the text needs the full parser."""
     if _NOT_PLAIN.search(data):
         return None
     text = data.decode("ascii")
@@ -54,7 +54,7 @@ def read_plain(data: bytes) -> Plain | None:
     values: dict[str, object] = {}
     levels = [_Level(0, values)]
     empty: str | None = None
-    """The key whose value may be a mapping that begins in the next line."""
+    """The last key without a value; a mapping may begin on the next line."""
     for line in text[at:].split("\n"):
         at += len(line) + 1
         if not line or line.startswith("#"):
@@ -72,7 +72,7 @@ def read_plain(data: bytes) -> Plain | None:
 
 
 def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
-    """Go to the mapping that a line with this indent belongs to."""
+    """Go to the mapping that a line with this indent belongs to; False if there is none."""
     if indent > levels[-1].indent:
         if empty is None or len(levels) == DEEPEST:
             return False
@@ -86,7 +86,7 @@ def _enter(levels: list[_Level], indent: int, empty: str | None) -> bool:
 
 
 def _value(match: re.Match[str]) -> object:
-    """What a line gives its key; None where a mapping names something twice."""
+    """The value in a line; None if a mapping repeats a name."""
     if match[6] is not None:
         pairs = [(name, _unquoted(item)) for name, item in _PAIRS.findall(match[6][1:-1])]
         return dict(pairs) if len(dict(pairs)) == len(pairs) else None

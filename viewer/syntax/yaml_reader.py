@@ -1,4 +1,4 @@
-"""YAML read under caps: mappings, lists and strings, never aliases, anchors, tags, merges or repeated keys."""
+"""Bounded YAML parser: mappings, lists and strings, without aliases, anchors, tags, merges or repeated keys."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from viewer.model.messages import Span
 from viewer.syntax.yaml_plain import read_plain
 
 LARGEST = 64 * 1024
-"""Bytes that are read."""
+"""The maximum number of bytes."""
 DEEPEST = 32
-"""Mappings and lists within one another."""
+"""The maximum nesting of mappings and lists."""
 
 MALFORMED = "yaml-malformed"
 TOO_LARGE = "yaml-too-large"
 
 
 class YamlFault(NamedTuple):
-    """What is wrong, as a reason of E-PARSE-HEADER, and the bytes it is about."""
+    """A fault as a reason of E-PARSE-HEADER, and its bytes."""
 
     reason: str
     start: int
@@ -25,7 +25,7 @@ class YamlFault(NamedTuple):
 
 
 class YamlReading(NamedTuple):
-    """A YAML text as mappings, lists and strings: all of it, or what stood before the first fault."""
+    """A YAML text as mappings, lists and strings, up to the first fault."""
 
     value: object
     faults: tuple[YamlFault, ...]
@@ -34,7 +34,7 @@ class YamlReading(NamedTuple):
 
 
 def read_yaml(data: bytes, base: int = 0) -> YamlReading:
-    """The value of one YAML document, read up to the first fault; nothing in the bytes raises."""
+    """The value of one YAML document up to the first fault; no input raises."""
     plain = read_plain(data) if len(data) <= LARGEST else None
     if plain is not None:
         return YamlReading(plain.value, (), (base + plain.start, base + plain.end))

@@ -1,4 +1,4 @@
-"""YAML written canonically: what is written reads back as the same mappings, lists and strings."""
+"""Write canonical YAML that reads back as the same mappings, lists and strings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PLAIN = lazy_regex(r"[\w/(](?:[^\s:]|:(?=\S)| (?=[^\s#]))*+")
 
 
 def write_yaml(values: dict[str, object]) -> str:
-    """These values as YAML that reads back as the same: block style, quotes only where they are needed."""
+    """Write values in block style, with quotes only if necessary."""
     return "".join(line + "\n" for line in _mapping_lines(values)) if values else "{}\n"
 
 
@@ -27,7 +27,7 @@ def _mapping_lines(values: dict[str, object]) -> list[str]:
 
 
 def _entry_lines(lead: str, value: object) -> list[str]:
-    """One entry of a mapping or list after its `key:` or `-`."""
+    """The lines of a mapping or list entry after its `key:` or `-`."""
     if isinstance(value, dict) and value:
         return [lead, *("  " + line for line in _mapping_lines(value))]
     if isinstance(value, list) and value:

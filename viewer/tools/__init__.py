@@ -1,1 +1,1 @@
-"""Tools that a transcript declares: their schemas, and what is wrong with the arguments of a call."""
+"""Tools that a transcript declares: their schemas, and the validation of call arguments."""

@@ -1,7 +1,7 @@
-"""The arguments of a call against the schema of its tool: what is wrong with them, and where.
+"""Positions of invalid arguments, found by a walk along the schema of the tool.
 
-A validator gives the verdict on values; the walk here only finds the places, so that a large value with many faults
-costs no more than reading it.
+A validator judges the values. The walk only finds positions, so that a large value with many faults costs no more than
+reading it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
 MOST_STEPS = 200_000
 MOST_WORK = 20_000_000
-"""Parts of the schema times values: beyond, arguments are not checked."""
+"""Schema size times number of values: larger arguments are not checked."""
 
 _CHOICE = ("enum",)
 _WALKED = frozenset(
@@ -42,12 +42,12 @@ _WALKED = frozenset(
         "else",
     }
 )
-"""Keywords whose faults are looked for part by part; all others are judged at the value that has them."""
+"""Keywords whose faults are located part by part; all others apply to the value as a whole."""
 
 
 @frozen
 class ArgumentFault:
-    """One thing wrong with the arguments of a call; of something missing the span is empty."""
+    """A fault in the arguments of a call; the span is empty if something is missing."""
 
     reason: str
     start: int
@@ -67,13 +67,13 @@ class Schematic:
             self._written = Written({}, 1)
         self._judges: dict[tuple[int, tuple[str, ...]], Judge | None] = {}
         self._patterns: dict[str, Schema] = {}
-        """Each as a schema of its own, kept so that it is compiled once."""
+        """Each pattern as a separate schema, kept so that it is compiled once."""
         self._missing: set[tuple[int, str]] = set()
-        """What has been reported; two missing arguments stand in one place."""
+        """Reported missing arguments; several can have the same position."""
         self._steps = 0
 
     def faults(self, node: JsonNode) -> list[ArgumentFault]:
-        """What is wrong, by position."""
+        """The faults of the arguments, by position."""
         schema = self._written.schema
         value, size = python_value(node)
         if self._whole is None or not schema or self._written.weight * size > MOST_WORK:
@@ -98,7 +98,7 @@ class Schematic:
         return sorted(found, key=lambda fault: (fault.start, fault.end))
 
     def _no_object(self, node: JsonNode, value: object) -> list[ArgumentFault]:
-        """Arguments are an object, unless the schema says otherwise in so many words."""
+        """The fault of arguments that are not an object, unless the schema explicitly allows that."""
         schema = self._written.schema
         kinds = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kinds, list) and "object" not in kinds:
@@ -130,7 +130,7 @@ class Schematic:
         yield from self._alternatives(schema, node, value)
 
     def _members(self, schema: Schema, node: JsonNode, value: dict[str, object]) -> Iterator[ArgumentFault]:
-        """What an object lacks, what it should not have, and the faults of what it has."""
+        """The missing and unexpected members of an object, and the faults of its values."""
         for name in _wanted(schema, value):
             if name not in value and (node.end, name) not in self._missing:
                 self._missing.add((node.end, name))
@@ -152,7 +152,7 @@ class Schematic:
                     yield from self._walk(part, member.value, child)
 
     def _parts(self, schema: Schema, key: str) -> list[Schema | bool]:
-        """The subschemas that a member of that name must fit."""
+        """The subschemas that a member with this name must fit."""
         properties = schema.get("properties", {})
         parts = [properties[key]] if key in properties else []
         for pattern, part in schema.get("patternProperties", {}).items():
@@ -179,7 +179,7 @@ class Schematic:
     def _choose(
         self, parts: list[Schema | bool], only_one: bool, node: JsonNode, value: object
     ) -> Iterator[ArgumentFault]:
-        """Nothing where an alternative fits; else the faults under the one that was meant, if that is plain."""
+        """No fault if an alternative fits; otherwise the faults under the intended one, if that is clear."""
         fitting = sum(self._fits(part, None, value) for part in parts)
         if fitting == 1 or (fitting and not only_one):
             return
@@ -192,7 +192,7 @@ class Schematic:
         yield ArgumentFault("not-in-enum" if closed else "wrong-type", node.start, node.end)
 
     def _fits(self, schema: Schema | bool, keywords: tuple[str, ...] | None, value: object) -> bool:
-        """Whether a value fits these keywords of a schema (all of them where none are given)."""
+        """True if a value fits these keywords of a schema, or all of them."""
         if isinstance(schema, bool):
             return schema
         names = tuple(schema) if keywords is None else tuple(name for name in keywords if name in schema)
@@ -206,7 +206,7 @@ class Schematic:
 
 
 def python_value(node: JsonNode) -> tuple[object, int]:
-    """The value as validators know it (no number is infinite), and how many values it consists of."""
+    """The value as validators expect it (no number is infinite), and the number of values in it."""
     size = 1
     if node.kind is JsonKind.OBJECT:
         mapping: dict[str, object] = {}
@@ -242,7 +242,7 @@ def _wanted(schema: Schema, value: dict[str, object]) -> list[str]:
 
 
 def _in_place(schema: Schema | bool) -> Iterator[Schema]:
-    """A schema and those that look at the same value."""
+    """A schema and its subschemas for the same value."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -254,7 +254,7 @@ def _in_place(schema: Schema | bool) -> Iterator[Schema]:
 
 
 def _known_names(schema: Schema) -> set[str] | None:
-    """The names of all members that some part speaks of; None where that is not plain."""
+    """The member names in all parts; None if they are unclear."""
     parts = list(_in_place(schema))
     if any("patternProperties" in part or part.get("additionalProperties", False) is not False for part in parts):
         return None
@@ -266,7 +266,7 @@ def _mentions(schema: Schema, name: str) -> bool:
 
 
 def _is_for(schema: Schema | bool, kind: str) -> bool:
-    """Whether a schema speaks of objects (or arrays)."""
+    """True if a schema describes objects (or arrays)."""
     speaks = {"object": ("properties", "required"), "array": ("items", "prefixItems")}[kind]
     for part in _in_place(schema):
         kinds = part.get("type")
@@ -276,5 +276,5 @@ def _is_for(schema: Schema | bool, kind: str) -> bool:
 
 
 def _is_choice(schema: Schema | bool) -> bool:
-    """Whether a schema lists its values; null is a list of one."""
+    """True if a schema lists its values; null is a list of one."""
     return isinstance(schema, dict) and ("enum" in schema or schema.get("type") == ["null"])

@@ -1,4 +1,4 @@
-"""The tools that a transcript declares, in all the ways the specifications show, and the check of arguments."""
+"""Tools that a transcript declares, in all notations of the specifications, and the check of arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREFIX = "functions."
 
 @frozen
 class _Declared:
-    """A schema as it was declared; `texts` says that it came from YAML, which gives every scalar as a string."""
+    """A declared schema; `texts` is True for YAML, where every scalar is a string."""
 
     schema: object
     document: object = None
@@ -25,14 +25,14 @@ class _Declared:
 
 
 class Declarations:
-    """The tools that a transcript declares; of two declarations of one name the later holds."""
+    """The tools that a transcript declares; the last declaration of a name wins."""
 
     def __init__(self) -> None:
         self._declared: dict[str, _Declared] = {}
         self._schematics: dict[str, Schematic] = {}
 
     def read(self, text: str) -> None:
-        """The body of a system or developer message."""
+        """Read the body of a system or developer message."""
         for name, schema in read_namespaces(text).items():
             self._declare(name, _Declared(schema))
         for value in json_values(text):
@@ -43,7 +43,7 @@ class Declarations:
                 self._declare(tool.name, _Declared(tool.schema, tool.document, texts=True))
 
     def read_function_list(self, text: str) -> None:
-        """What follows `<|function_list|>` (OpenChatML 0.1, section 8.1): JSON, and perhaps prose after it."""
+        """Read the text after `<|function_list|>` (OpenChatML 0.1, section 8.1): JSON, possibly followed by prose."""
         listed = first_json(text)
         for value in listed or json_values(text):
             for tool in tools_in(value, list_of_functions=bool(listed)):
@@ -53,18 +53,18 @@ class Declarations:
         return bool(self._declared)
 
     def knows(self, tool: str) -> bool:
-        """Whether a tool of that name is declared; the prefix `functions.` makes no difference."""
+        """True if a tool with this name is declared; the prefix `functions.` is ignored."""
         return _plain(tool) in self._declared
 
     def check(self, tool: str, data: bytes, base: int) -> list[ArgumentFault]:
-        """What is wrong with the JSON text of the arguments, which stands at `base`; nothing where it is not JSON."""
+        """The faults of arguments in JSON text at offset `base`; none if it is not JSON."""
         if not self.knows(tool) or check_json(data, base) is not None:
             return []
         node = read_json(data, base).node
         return self.check_node(tool, node) if node else []
 
     def check_node(self, tool: str, node: JsonNode) -> list[ArgumentFault]:
-        """What is wrong with arguments that have been read."""
+        """The faults of parsed arguments."""
         name = _plain(tool)
         if name not in self._declared:
             return []

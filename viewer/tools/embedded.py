@@ -1,4 +1,4 @@
-"""JSON and YAML in a text that is written for a model: the whole of it, fenced blocks, or values between prose."""
+"""JSON and YAML embedded in prose: the whole text, fenced blocks, or values within prose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _YAML_LINE = lazy_regex(r"(?:[ \t]+[^\n]*|-[ \t][^\n]*|[\w$-]{1,64}[ \t]*:(?:[ \
 
 
 def json_values(text: str) -> Iterator[object]:
-    """The outermost JSON objects and arrays of a text that may hold declarations; time is linear in its length."""
+    """The outermost JSON objects and arrays of a text that may hold declarations, in linear time."""
     keys = [found.start() for found in _KEYS.finditer(text)]
     if not keys:
         return
@@ -47,7 +47,7 @@ def json_values(text: str) -> Iterator[object]:
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:
-    """Brackets that belong together; a string ends with its line, so that a lone quote of prose does little harm."""
+    """Matching brackets. A string ends with its line, so that a lone quote in prose does little harm."""
     opened: list[tuple[str, int]] = []
     for found in _BRACKETS.finditer(text):
         mark = found[0]
@@ -61,12 +61,12 @@ def _pairs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def first_json(text: str) -> list[object]:
-    """The JSON values with which a text begins, one after another; what follows them is not looked at."""
+    """The JSON values at the start of a text; the rest is ignored."""
     return list(_first(text))
 
 
 def _first(text: str) -> Generator[object, None, int]:
-    """Returns where the values end, in characters."""
+    """Yield the values and return where they end, in characters."""
     data = text.encode("utf-8", "replace")
     position = 0
     while found := _NEXT_VALUE.match(data, position):
@@ -79,7 +79,7 @@ def _first(text: str) -> Generator[object, None, int]:
 
 
 def yaml_values(text: str) -> Iterator[object]:
-    """The YAML blocks of a text that may hold declarations: fenced ones, or a run of lines that begins like one."""
+    """The YAML blocks of a text that may hold declarations: fenced blocks, or lines that look like a declaration."""
     blocks = 0
     fenced = False
     for found in _YAML_FENCE.finditer(text):
@@ -96,7 +96,7 @@ def yaml_values(text: str) -> Iterator[object]:
 
 
 def _yaml_end(text: str, position: int) -> int:
-    """Where the lines end that look like YAML."""
+    """The end of the lines that look like YAML."""
     while position < len(text) and (found := _YAML_LINE.match(text, position)):
         if found.end() == position:
             break

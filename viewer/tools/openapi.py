@@ -1,4 +1,4 @@
-"""Tools that JSON or YAML documents declare: OpenAPI paths, chat-completions functions, names with parameters."""
+"""Tools in JSON or YAML documents: OpenAPI paths, chat-completions functions, names with parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 @frozen
 class Tool:
-    """A tool by its name, the schema of its arguments, and the document that references in it point into."""
+    """A tool: name, argument schema, and the document that its references point into."""
 
     name: str
     schema: object
@@ -29,7 +29,7 @@ class Tool:
 
 
 def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[Tool]:
-    """The tools of a document; in a list of functions a name alone is enough."""
+    """The tools of a document; an entry in a list of functions needs only a name."""
     waiting: list[tuple[object, int]] = [(document, 0)]
     while waiting:
         value, depth = waiting.pop()
@@ -47,7 +47,7 @@ def tools_in(document: object, *, list_of_functions: bool = False) -> Iterator[T
 
 
 def _function(value: Mapping, document: object, named: bool) -> Tool | None:
-    """`{"type": "function", "function": {…}}`, or an object with a name and parameters."""
+    """The tool in `{"type": "function", "function": {…}}`, or in an object with a name and parameters."""
     inner = value.get("function")
     wrapped = isinstance(inner, dict) and value.get("type", "function") == "function"
     told = inner if wrapped and isinstance(inner, dict) else value
@@ -64,7 +64,7 @@ def _function(value: Mapping, document: object, named: bool) -> Tool | None:
 
 
 def _is_schema(value: object) -> bool:
-    """Whether parameters are a schema, and not the arguments of an example call."""
+    """True if parameters are a schema, and not the arguments of an example call."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
@@ -78,7 +78,7 @@ def _is_schema(value: object) -> bool:
 
 
 def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
-    """The operations of OpenAPI `paths`; operations of one name accept what any of them accepts."""
+    """The operations of OpenAPI `paths`. Operations with the same name accept what any of them accepts."""
     paths = document.get("paths")
     found: dict[str, list[object]] = {}
     for path, item in paths.items() if isinstance(paths, dict) else ():
@@ -95,7 +95,7 @@ def _operations(document: Mapping, whole: object) -> Iterator[Tool]:
 
 
 def _operation_name(operation: Mapping, path: str) -> str:
-    """Its id, or the last segment of its path that is no parameter."""
+    """Its id, or the last segment of its path that is not a parameter."""
     given = operation.get("operationId")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -122,7 +122,7 @@ def _arguments(operation: Mapping, shared: object, document: object) -> object:
 
 
 def _body(operation: Mapping, document: object) -> object:
-    """The schema of the JSON body; of another media type where there is no JSON."""
+    """The schema of the JSON body, or of another media type if there is no JSON."""
     content = _followed(operation.get("requestBody"), document).get("content")
     if not isinstance(content, dict):
         return None
@@ -132,7 +132,7 @@ def _body(operation: Mapping, document: object) -> object:
 
 
 def _parameter_schema(parameter: Mapping) -> object:
-    """Its schema; in older documents the parameter itself says its type."""
+    """The schema of a parameter; in older documents the parameter itself has the type."""
     if isinstance(parameter.get("schema"), dict):
         return parameter["schema"]
     content = parameter.get("content")
@@ -154,7 +154,7 @@ def _merged(body: object, properties: Mapping, required: list[object], document:
 
 
 def _followed(value: object, document: object) -> Mapping:
-    """A mapping, through the references that lead to it; an empty one where there is none."""
+    """Follow references to a mapping; empty if there is none."""
     for _ in range(MOST_REFERENCES):
         if not isinstance(value, dict):
             return {}

@@ -1,4 +1,4 @@
-"""The plainest JSON Schemas: what most tools declare, judged without loading a validator, which takes long."""
+"""Fast path for simple JSON Schemas, as most tools declare: judged without a validator, which loads slowly."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from viewer.tools.schema_keywords import TYPES
 from viewer.tools.validate import Schema, compiled, is_kind, is_valid
 
 Judge = Callable[[object], bool]
-"""Whether a value fits a schema."""
+"""True if a value fits a schema."""
 
 MOST_WORDS = 64
-"""A list of more is for the validator, which does not look at one after the other."""
+"""The maximum length of a list; the validator does not search longer lists linearly."""
 
 _SAID = frozenset({"type", "enum", "properties", "required", "additionalProperties", "items"})
 _KINDS = frozenset(TYPES.values())
 
 
 def judge_of(schema: Schema | bool) -> Judge | None:
-    """What tells whether values fit a schema that has been written out; None where that is unusable."""
+    """A function that judges values under a written-out schema; None if the schema is unusable."""
     if is_plain(schema):
         return partial(fits, schema)
     validator = compiled(schema)
@@ -27,7 +27,7 @@ def judge_of(schema: Schema | bool) -> Judge | None:
 
 
 def is_plain(schema: object) -> bool:
-    """Whether types, names and lists of words are all that a schema asks for that has been written out."""
+    """True if a written-out schema uses only types, names and lists of words."""
     if isinstance(schema, bool):
         return True
     if not isinstance(schema, dict) or not schema.keys() <= _SAID:
@@ -42,7 +42,7 @@ def is_plain(schema: object) -> bool:
 
 
 def fits(schema: Schema | bool, value: object) -> bool:
-    """Whether a value fits a plain schema."""
+    """True if a value fits a plain schema."""
     if isinstance(schema, bool):
         return schema
     if not is_kind(schema, value) or ("enum" in schema and not _is_among(schema["enum"], value)):
@@ -62,7 +62,7 @@ def _are_words(names: list[object]) -> bool:
 
 
 def _is_word(name: object) -> bool:
-    """A text that every validator takes."""
+    """True for a text that every validator accepts."""
     return isinstance(name, str) and name.isascii()
 
 

@@ -1,7 +1,7 @@
-"""JSON Schemas of others made fit for checking: references written out, size bounded, what is unusable left open.
+"""JSON Schema made safe for untrusted input: references written out, size bounded, unusable parts left open.
 
-Nothing is ever fetched: a reference that the document itself does not answer accepts anything. So does what lies deeper
-or is larger than the caps, and every keyword that is not written as JSON Schema demands.
+Nothing is ever fetched: a reference that the document does not resolve accepts anything. So do parts beyond the caps,
+and every keyword that violates JSON Schema.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PatternTest = Callable[[str], bool]
 Guards = tuple[tuple[Schema, str], ...]
 
 LARGEST = 8_000
-"""Keywords' values and subschemas of one tool, with references written out."""
+"""The maximum number of keyword values and subschemas per tool, with references written out."""
 DEEPEST = 40
 LONGEST_REFERENCE = 1_000
 LONGEST_PATTERN = 1_000
@@ -41,12 +41,12 @@ MOST_PATTERNS = 100
 _PERCENT = lazy_regex("(?:%[0-9A-Fa-f]{2})+")
 _REFERENCES = ("$ref", "$recursiveRef", "$dynamicRef")
 _EXACT = frozenset({"not", "if", "oneOf", "contains"})
-"""Where a subschema that accepts too much would refuse too much."""
+"""Keywords that would refuse too much if their subschema accepts too much."""
 
 
 @mutable
 class Written:
-    """A schema without references, and how many of its parts may look at one and the same value."""
+    """A schema without references, and the number of its parts that may apply to the same value."""
 
     schema: Schema | bool
     weight: int
@@ -54,11 +54,11 @@ class Written:
 
 @mutable
 class _Part:
-    """A subschema that is still to be written, and where it goes."""
+    """A subschema to be written, and its destination."""
 
     raw: object
     holder: Any
-    """The mapping or list that it is put into, under the key."""
+    """The mapping or list that receives it under the key."""
     key: str | int
     depth: int
     guards: Guards
@@ -67,9 +67,9 @@ class _Part:
 def write_out(
     schema: object, roots: tuple[object, ...] = (), *, texts: bool = False, usable: PatternTest | None = None
 ) -> Written:
-    """The schema by itself; `texts` says that its scalars were all read as strings, as those of YAML are.
+    """Write out a schema. With `texts`, all its scalars were read as strings, like those of YAML.
 
-    `usable` tells which patterns to keep: all, where it is not given."""
+    `usable` selects the patterns to keep; by default all."""
     return _Writer((schema, *roots), texts, usable).write(schema)
 
 
@@ -112,7 +112,7 @@ class _Writer:
         return written
 
     def _follow(self, raw: object) -> object:
-        """What a reference stands for; keywords beside it hold as well."""
+        """Follow a reference; sibling keywords apply as well."""
         for _ in range(32):
             if not isinstance(raw, dict):
                 return raw
@@ -137,7 +137,7 @@ class _Writer:
         return None
 
     def _kind(self, raw: Schema, written: Schema, guards: Guards) -> None:
-        """`type`, `enum` and `const`; `nullable` adds null to them."""
+        """Write `type`, `enum` and `const`; `nullable` adds null to them."""
         given = raw.get("type")
         names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         known = [TYPES[name] for name in names if isinstance(name, str) and name in TYPES]
@@ -159,7 +159,7 @@ class _Writer:
             written["enum"] = [*choice, None]
 
     def _pays(self, values: list[object]) -> bool:
-        """Whether there is room for these values; their number counts, and the size of what they hold."""
+        """True if there is room for these values, by their number and size."""
         waiting = list(values)
         cost = 0
         while waiting and cost <= self.left:
@@ -280,7 +280,7 @@ _CONSTRAINING = frozenset((*NUMBERS, *COUNTS, *FLAGS, *SCHEMAS, *MAPS, *LISTS)) 
 
 
 def pointed_at(root: object, reference: str) -> object:
-    """What a JSON pointer (`#/components/schemas/Order`) leads to; None where it leads nowhere."""
+    """The target of a JSON pointer (`#/components/schemas/Order`); None if there is none."""
     pointer = _PERCENT.sub(_unquoted, reference[1:])
     if pointer and not pointer.startswith("/"):
         return None
@@ -301,7 +301,7 @@ def _unquoted(found: re.Match[str]) -> str:
 
 
 def _loosen(guards: Guards) -> None:
-    """Take back the keywords that an open subschema would make refuse more than was meant."""
+    """Remove the keywords that would refuse too much because of an open subschema."""
     for written, keyword in guards:
         if keyword == "oneOf" and "oneOf" in written:
             alternatives = written.pop("oneOf")

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema that are checked, by the shape of their value, and those values read with patience."""
+"""The JSON Schema keywords that are checked, by the shape of their value, and tolerant readers for these values."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ TYPES = {name: name for name in ("string", "number", "integer", "boolean", "obje
     "dict": "object",
     "list": "array",
 }
-"""The seven types, and the names that tool declarations give them by mistake."""
+"""The seven types, and the names that tool declarations use for them by mistake."""
 
 _LARGEST = 1e300
 
 
 def as_flag(value: object) -> bool:
-    """Whether a keyword is switched on; YAML readers give the word."""
+    """True if a keyword is switched on; YAML readers return the word."""
     return value is True or value == "true"
 
 
 def as_number(value: object) -> int | float | None:
-    """A number, also one that a YAML reader gave as text."""
+    """A number, possibly as text from a YAML reader."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -62,7 +62,7 @@ def as_number(value: object) -> int | float | None:
 
 
 def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[object] | None:
-    """The values that `enum` or `const` allow; where scalars came as texts, as what the type asks for."""
+    """The values that `enum` or `const` allow; scalars read as texts are converted as the type requires."""
     given = schema.get("enum")
     values = given if isinstance(given, list) and given else [schema["const"]] if "const" in schema else None
     if values is None or not texts:
@@ -71,7 +71,7 @@ def options(schema: dict[str, object], kinds: list[str], texts: bool) -> list[ob
 
 
 def _readings(value: object, kinds: list[str]) -> list[object]:
-    """What a plain scalar of YAML may stand for."""
+    """The possible values of a plain YAML scalar."""
     if not isinstance(value, str):
         return [value]
     readings: list[object] = [value] if not kinds or "string" in kinds else []

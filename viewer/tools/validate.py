@@ -1,4 +1,4 @@
-"""jsonschema-rs as it is used here: no network, no files, patterns in linear time, and nothing raised."""
+"""Validation with jsonschema-rs: no network, no files, patterns in linear time, no exceptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Schema = dict[str, Any]
 
 
 def compiled(schema: Schema | bool) -> Validator | None:
-    """A validator, or None where the schema is unusable. Nothing is fetched, and patterns take linear time."""
+    """Compile a validator; None if the schema is unusable. Nothing is fetched, and patterns take linear time."""
     from jsonschema_rs import Draft202012Validator, RegexOptions
 
     options = RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
@@ -22,12 +22,12 @@ def compiled(schema: Schema | bool) -> Validator | None:
 
 
 def is_usable(pattern: str) -> bool:
-    """Whether the engine takes this pattern; it has no look-around, for instance."""
+    """True if the engine accepts this pattern; it has no look-around, for example."""
     return compiled({"pattern": pattern}) is not None
 
 
 def is_valid(validator: Validator, value: object) -> bool:
-    """Whether a value fits; one that the validator cannot take is not held against anyone."""
+    """True if a value fits, or if the validator cannot process it."""
     try:
         return validator.is_valid(value)
     except ValueError:
@@ -35,7 +35,7 @@ def is_valid(validator: Validator, value: object) -> bool:
 
 
 def is_kind(schema: Schema, value: object) -> bool:
-    """Whether a value is of one of the types that a schema names."""
+    """True if a value has one of the types that a schema names."""
     kinds = schema.get("type")
     return kinds is None or any(kind in kinds for kind in _kinds(value))
 

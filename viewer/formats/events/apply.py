@@ -1,4 +1,4 @@
-"""What each event does to the messages: one method for each kind of event."""
+"""Apply events to messages: one method for each kind of event."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
 class EventApplier:
-    """Takes events one after another. The caller records what it does not take as stray text."""
+    """Applies events one after another. The caller records rejected values as stray text."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -44,12 +44,12 @@ class EventApplier:
         self._chunks = ChatChunks(self.streams, self._reject)
         self._items = Items()
         self._known: set[str] = set()
-        """The unlisted events without text that were reported."""
+        """The reported events that are unlisted and without text."""
         self._time_ms: int | None = None
-        """When the response began."""
+        """The time when the response began."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """True if this value, or the `event:` line before it, gives a type that is known here."""
+        """True if this value, or the `event:` line before it, has a known type."""
         if node.kind is JsonKind.STRING:
             kind = kind_of(name) if name else None
             return kind is not None and kind.act is Act.DELTA
@@ -59,7 +59,7 @@ class EventApplier:
         return bool(kinds_of_event(event, name)) or is_chunk(event)
 
     def take(self, node: JsonNode, name: str | None = None) -> bool:
-        """True if this was an event and has been taken; `name` is the type from an `event:` line."""
+        """Apply an event; False if this is not one. `name` is the type from an `event:` line."""
         if node.kind is JsonKind.STRING and name:
             return self._take_string(node, kind_of(name))
         if node.kind is not JsonKind.OBJECT:
@@ -79,7 +79,7 @@ class EventApplier:
         return _ACTS[kinds[0].act](self, event, kinds[0])
 
     def _take_string(self, node: JsonNode, kind: EventKind | None) -> bool:
-        """A delta that is nothing but its text."""
+        """Apply a delta that is only its text."""
         if kind is None or kind.act is not Act.DELTA or kind.family is None:
             return False
         text = ItemText(kind.family, "", node, kind.is_refusal)
@@ -112,7 +112,7 @@ class EventApplier:
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None, *, is_copy: bool = False
     ) -> bool:
-        """Add a text to the message of a lane; `code` is reported if that opens the message."""
+        """Add a text to the message of a delta key; `code` is reported if that opens the message."""
         family, value = text.family, text.node
         item = self._items.get(lane)
         if family is Family.TEXT and is_thought(*event.layers):
@@ -162,7 +162,7 @@ class EventApplier:
         return True
 
     def _unknown(self, event: EventObject, name: str) -> bool:
-        """An event that the table does not list: its text is hidden, and reported."""
+        """Handle an event that is not in the table: hide its text, and report it."""
         lane = self._items.lane_of(event, Act.UNKNOWN, None)
         self._declare(event, lane, None)
         node = event.layers[-1]
@@ -196,7 +196,7 @@ class EventApplier:
         return taken
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
-        """What an event without text states of a message."""
+        """Apply the statements of an event without text to a message."""
         self._items.note(lane, event.said)
         self.streams.declare(lane, family, event.said)
         flag = next((layer.get("thought") for layer in event.layers if is_thought(layer)), None)
@@ -204,7 +204,8 @@ class EventApplier:
             self.streams.withdraw_lane(lane, Family.TEXT, (flag.start, flag.end))
 
     def _part(self, event: EventObject, kind: EventKind) -> bool:
-        """A content part begins or ends. Its type decides whether its text is shown; its text is a repetition."""
+        """Handle the start or end of a content part. Its type decides if its text is shown; its text is a
+        repetition."""
         lane = self._items.lane_of(event, kind.act, kind.family)
         part = event.get("part")
         if part is None or part.kind is not JsonKind.OBJECT:
@@ -223,7 +224,7 @@ class EventApplier:
         return True
 
     def _declare_part(self, lane: DeltaKey, text: ItemText, part: JsonNode) -> None:
-        """A part that holds no text for the user: what the user saw of it is marked, and its rest is hidden."""
+        """Handle a part without text for the user: mark what the user saw of it, and hide the rest."""
         if text.family is Family.TEXT or not lane.identified:
             return
         self._items.at(lane).parts.add(lane.part)
@@ -244,7 +245,7 @@ class EventApplier:
         return True
 
     def end_response(self) -> None:
-        """All that is open closes."""
+        """Close all open messages."""
         self.streams.end_response()
         self._forget()
 
@@ -256,7 +257,7 @@ class EventApplier:
         return True
 
     def _take_response(self, event: EventObject) -> None:
-        """What the closing event repeats of the response."""
+        """Read what the closing event repeats of the response."""
         response = response_of(event)
         if response is None:
             return
@@ -282,7 +283,7 @@ class EventApplier:
         self._time_ms = event.time_ms if time_ms is None else time_ms
         return True
 
-    # Cancelling.
+    # Cancellation.
 
     def _cancel(self, event: EventObject, kind: EventKind) -> bool:
         lane = self._items.lane_of(event, kind.act, None)
@@ -319,7 +320,7 @@ class EventApplier:
         return True
 
     def _learn(self, event: EventObject, item: JsonNode, index: str | None) -> DeltaKey:
-        """What an event says of an item, and with it of the messages that the user saw of it."""
+        """Apply the statements of an event about an item to the messages that the user saw of it."""
         known = self._items.announce(item, event, index)
         lane = known.lane
         self.streams.describe_call(lane, tool_name(known.names.name), known.names.call_id)
@@ -332,7 +333,7 @@ class EventApplier:
         return lane
 
     def _take_item(self, event: EventObject, item: JsonNode, index: str | None, code: str | None) -> None:
-        """An item that is complete. `code` is reported for texts that no delta brought."""
+        """Read a complete item. `code` is reported for texts without deltas."""
         repeated = repeated_key((item,))
         if repeated:
             self._reject(*repeated)
@@ -347,7 +348,7 @@ class EventApplier:
             self._write_text(event, place, text, code)
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None) -> None:
-        """A text that deltas may have brought before."""
+        """Write a text that deltas may have contained already."""
         if piece_of(text.node) is None or self.streams.has_seen(lane, text.family):
             return
         if text.is_unknown:

@@ -81,7 +81,7 @@ _OF_CHOICE = frozenset(
 
 
 class _Choice(NamedTuple):
-    """What a delta states, and where it belongs."""
+    """The statements of a delta, and its destination."""
 
     event: EventObject
     said: Said
@@ -90,7 +90,7 @@ class _Choice(NamedTuple):
 
 
 class ChatChunks:
-    """Reads chunks. The first chunk of a choice states its role, and whatever else holds for all of it."""
+    """Reads chunks. The first chunk of a choice states its role and other properties of the whole message."""
 
     def __init__(self, streams: Streams, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams
@@ -98,7 +98,7 @@ class ChatChunks:
         self._said: dict[str, Said] = {}
 
     def take(self, event: EventObject) -> bool:
-        """True if all of the chunk was taken."""
+        """Apply a chunk; True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")
         for choice in choices.items if choices else []:
@@ -173,7 +173,7 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
 
 
 def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
-    """The texts of one choice, thoughts first, in the order that their messages have."""
+    """The texts of one choice, thoughts first, in the order of their messages."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)
@@ -187,7 +187,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
 
 
 def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
-    """What the model thought; one text under several names counts once."""
+    """The thoughts; one text under several names counts once."""
     members = [member.value for member in delta.members if is_thought_key(member.key)]
     texts = {node.text: node for node in reversed(members) if node.kind is JsonKind.STRING and node.text}
     if texts:

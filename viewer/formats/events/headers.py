@@ -1,4 +1,4 @@
-"""The header of a message that a delta opens, and the problems in it."""
+"""Header of a message that a delta opens, and its problems."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 _CHANNELS = {channel.value: channel for channel in Channel}
 
 ANSWER = Header("assistant", channel=Channel.FINAL)
-"""The header of a text about which nothing is stated."""
+"""The header of a text without statements."""
 
 
 class CallNames(NamedTuple):
-    """What an item of a response states about its call."""
+    """The tool name and call id that an item of a response states."""
 
     name: str | None = None
     call_id: str | None = None
 
 
 def identity_of(said: Said, family: Family) -> Identity:
-    """What distinguishes the message of a delta from others of its lane."""
+    """The properties that distinguish the message of a delta from others with its key."""
     role = None if said.role is None else word_of(said.role)
     if family is not Family.TEXT:
         return Identity(role, None, None, None)
@@ -42,7 +42,7 @@ def is_shown(header: Header) -> bool:
 
 
 def opening_of(event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None) -> Opening:
-    """What a delta opens its message with; `said` includes the statements of its item."""
+    """The initial properties of the message that a delta opens; `said` includes the statements of its item."""
     role = "assistant" if said.role is None else word_of(said.role)
     faults = _role_faults(said.role, role)
     if family is Family.TEXT:
@@ -60,7 +60,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
 
 
 def with_said(header: Header, said: Said) -> Header:
-    """The header of a text with the statements of a later event."""
+    """Apply the statements of a later event to the header of a text."""
     role = header.role if said.role is None else word_of(said.role)
     given = said.channel_name
     return replace(

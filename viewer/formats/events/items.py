@@ -1,4 +1,4 @@
-"""The items of a response: their lanes, what announces them, and the texts that their last event repeats."""
+"""Items of a response: their keys, their announcements, and the texts that their last event repeats."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _CALL_KEYS = ("arguments", "input", "code", "command", "action")
 
 
 class ItemText(NamedTuple):
-    """One text of an item, and the part that it is."""
+    """One text of an item, and its part."""
 
     family: Family
     part: str
     node: JsonNode
     is_refusal: bool = False
     is_unknown: bool = False
-    """No rule maps this part."""
+    """True if no rule maps this part."""
 
 
 @mutable
 class Item:
-    """What is known of one item."""
+    """Known properties of one item."""
 
     lane: DeltaKey
     said: Said = NOTHING_SAID
     names: CallNames = CallNames()
     parts: set[str] = field(default_factory=set)
-    """Those that hold no text for the user."""
+    """The parts without text for the user."""
     is_announced: bool = False
     is_message: bool = True
 
@@ -59,16 +59,16 @@ class Items:
         self._lanes: dict[str, str] = {}
         self._items: dict[str, Item] = {}
         self.announces_messages = False
-        """An item was announced as a message, so that the text of an item that was not may be anything."""
+        """True after an item was announced as a message: the text of other items may then be anything."""
 
     def clear(self) -> None:
-        """Another response begins."""
+        """Forget all items when another response begins."""
         self._lanes.clear()
         self._items.clear()
         self.announces_messages = False
 
     def lane_of(self, event: EventObject, act: Act, family: Family | None) -> DeltaKey:
-        """The lane of an event that is not about an item as such."""
+        """The key of an event that is not about an item itself."""
         name = event.text("message_id", "item_id")
         index = event.text("output_index") if act is not Act.CANCEL or name else None
         call_id = event.text("call_id") if family is Family.CALL else None
@@ -77,13 +77,13 @@ class Items:
         return lane._replace(part=f"part {number}") if lane.identified and number else lane
 
     def item_lane(self, item: JsonNode | None, event: EventObject, index: str | None) -> DeltaKey:
-        """The lane of the item that an event is about."""
+        """The key of the item that an event is about."""
         name = text_of(item.get("id")) if item else None
         call_id = text_of(item.get("call_id")) if item else None
         return self._lane(name or event.text("item_id", "message_id"), index, call_id)
 
     def _lane(self, name: str | None, index: str | None, call_id: str | None) -> DeltaKey:
-        """The lane of these names. An item that was known by its index alone keeps that lane when its id comes."""
+        """The key for these names. An item known only by its index keeps that key when its id arrives."""
         message, place, call = (
             f"{kind}:{each}" if each else None
             for kind, each in (("message", name), ("index", index), ("call", call_id))
@@ -103,21 +103,21 @@ class Items:
         return DeltaKey(found, True)
 
     def get(self, lane: DeltaKey) -> Item | None:
-        """What is known of the item of a lane."""
+        """The item of a key; None if unknown."""
         return self._items.get(lane.name)
 
     def at(self, lane: DeltaKey) -> Item:
-        """The item of a lane, of which nothing need be known."""
+        """The item of a key, created if unknown."""
         return self._items.setdefault(lane.name, Item(lane._replace(part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
-        """What an event states of an item, without being its announcement."""
+        """Note the statements of an event about an item that do not announce it."""
         if lane.identified and said.first is not None:
             known = self.at(lane)
             known.said = said.over(known.said)
 
     def announce(self, item: JsonNode | None, event: EventObject, index: str | None) -> Item:
-        """Learn what an event says of an item."""
+        """Note the statements of an event that announces an item."""
         lane = self.item_lane(item, event, index)
         known = self._items.setdefault(lane.name, Item(lane)) if lane.identified else Item(lane)
         if item is None:
@@ -140,7 +140,7 @@ def is_message(item: JsonNode) -> bool:
 
 
 def texts_of(item: JsonNode) -> Iterator[ItemText]:
-    """The texts of an item that deltas would have brought, in their order."""
+    """The texts of an item that deltas would have contained, in their order."""
     kind = text_of(item.get("type")) or ""
     if kind == "reasoning":
         yield from _of_reasoning(item)

@@ -1,4 +1,4 @@
-"""The types of events: the table of what each does, and what kind of message its text belongs to."""
+"""Event types: the table of their actions, and the message families of their text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Family(Enum):
-    """Kinds of messages that arrive as deltas."""
+    """Families of messages that arrive as deltas."""
 
     TEXT = "text"
     REASONING = "reasoning"
@@ -18,28 +18,28 @@ class Family(Enum):
 
 
 class Act(Enum):
-    """What an event does."""
+    """The action of an event."""
 
     DELTA = "delta"
     DONE = "done"
-    """A message closes."""
+    """Closes a message."""
     FLUSH = "flush"
-    """A segment ends."""
+    """Ends a segment."""
     CANCEL = "cancel"
     TOOL_CANCEL = "tool-cancel"
     ITEM = "item"
-    """An item of the response begins; it may name a tool."""
+    """Begins an item of the response; it may name a tool."""
     ITEM_DONE = "item-done"
     PART_DONE = "part-done"
-    """A content part closes; it repeats its text."""
+    """Closes a content part and repeats its text."""
     BEGINS = "begins"
-    """A response begins."""
+    """Begins a response."""
     ENDS = "ends"
-    """A response ends, and all its messages."""
+    """Ends a response and all its messages."""
     BREAKS_OFF = "breaks-off"
-    """A response ends, its messages unfinished."""
+    """Ends a response; its messages stay unfinished."""
     NOTHING = "nothing"
-    """A known event without text of a message."""
+    """A known event without message text."""
     UNKNOWN = "unknown"
     """An event of the interface that this table does not list."""
 
@@ -81,7 +81,7 @@ _WITHOUT_TEXT = (
     "response.image_generation_call.partial_image",
 )
 _PROGRESS = ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
-"""The last words of events that report the state of a tool: `response.web_search_call.searching`."""
+"""Last words of events that report the state of a tool: `response.web_search_call.searching`."""
 
 _KINDS = {
     "response.delta": EventKind(Act.DELTA, Family.TEXT),
@@ -111,11 +111,11 @@ _KINDS = {
 }
 
 TEXT_KEYS = ("text", "arguments", "refusal", "input", "transcript", "code", "command", "diff")
-"""Where a `…done` may repeat the whole text."""
+"""Members of a `…done` event that may repeat the whole text."""
 
 
 def kind_of(name: str) -> EventKind | None:
-    """The row of a type; None if it is no event known here."""
+    """The row of a type; None for an unknown event."""
     known = _KINDS.get(name)
     if known or not name.startswith("response."):
         return known

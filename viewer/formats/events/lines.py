@@ -1,4 +1,4 @@
-"""Lines of server-sent events: which bytes of a stream are a line, and the value that `data:` lines join to."""
+"""Lines of server-sent events: the bytes of a line, and the joined value of `data:` lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_field(line: bytes) -> bool:
 
 
 def data_line(line: bytes, offset: int) -> DataLine | None:
-    """The value of a `data:` line; one space after the colon is no part of it."""
+    """The value of a `data:` line, without one space after the colon."""
     text = line.lstrip(_SPACE)
     if not text.startswith(b"data:") and text.rstrip(_SPACE) != b"data":
         return None
@@ -36,7 +36,7 @@ def data_line(line: bytes, offset: int) -> DataLine | None:
 
 
 def is_complete(line: DataLine) -> bool:
-    """True if no other line can belong to the value of this one: it is no JSON that only has begun."""
+    """True if no further line can belong to this value: it is not truncated JSON."""
     if not line.value.lstrip(_SPACE).startswith((b"{", b"[", b'"')):
         return True
     reading = read_json(line.value)
@@ -58,7 +58,7 @@ def read_joined(lines: list[DataLine]) -> JsonReading | None:
 
 
 class OpenValue:
-    """A JSON object over several lines that are no fields: whole as soon as its brackets are closed."""
+    """A JSON object over several lines that are not fields: complete when its brackets are closed."""
 
     def __init__(self, line: bytes, start: int) -> None:
         self.data = bytearray(line)
@@ -68,7 +68,7 @@ class OpenValue:
         self._count.end(self.data, 0)
 
     def add(self, line: bytes, offset: int) -> bool:
-        """True if the line is the last one of the value."""
+        """Add a line; True if it is the last one of the value."""
         gap = offset - self.start - len(self.data)
         self.data += b"\n" * gap + line
         return self._count.end(self.data, 0) is not None
@@ -79,7 +79,7 @@ class OpenValue:
         return text.startswith(_FIELDS) or (text.startswith(b"{") and _indent_of(line) <= self._indent)
 
     def lines(self) -> list[DataLine]:
-        """Its lines, one by one."""
+        """Its individual lines."""
         lines, at = [], self.start
         for line in bytes(self.data).split(b"\n"):
             lines.append(DataLine(line, at))
@@ -92,7 +92,7 @@ def _indent_of(line: bytes) -> int:
 
 
 class _Places:
-    """From offsets in the joined text to offsets in the input."""
+    """Maps offsets in the joined text to offsets in the input."""
 
     def __init__(self, lines: list[DataLine]) -> None:
         self._joined: list[int] = []
@@ -103,19 +103,19 @@ class _Places:
             at += len(line.value) + 1
 
     def start(self, at: int) -> int:
-        """Where a byte of the joined text is."""
+        """The input offset of a byte of the joined text."""
         index = self._line(at)
         return self._sources[index] + at - self._joined[index]
 
     def end(self, at: int) -> int:
-        """Where the byte before ends."""
+        """The input offset after the previous byte of the joined text."""
         return self.start(at - 1) + 1 if at else self._sources[0]
 
     def _line(self, at: int) -> int:
         return bisect_right(self._joined, at) - 1
 
     def move(self, root: JsonNode) -> None:
-        """Give a value, and all in it, its offsets in the input."""
+        """Convert the offsets of a value and of everything in it to input offsets."""
         waiting = [root]
         while waiting:
             node = waiting.pop()

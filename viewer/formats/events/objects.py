@@ -1,4 +1,4 @@
-"""One event: its type, its members under their various names, and what it states about a message."""
+"""Event object: its types, its members under various names, and its statements about a message."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _NOTES = frozenset(
         "signature",
     )
 )
-"""Members whose strings are no text of a message."""
+"""Members whose strings are not message text."""
 
 
 class Said(NamedTuple):
-    """What an object states about the message that its text belongs to; None where it states nothing."""
+    """The statements of an object about the message of its text; None if it makes none."""
 
     role: JsonNode | None = None
     channel: JsonNode | None = None
@@ -55,7 +55,7 @@ class Said(NamedTuple):
     intent: JsonNode | None = None
 
     def over(self, other: Said) -> Said:
-        """These statements, and those of another object where this one states nothing."""
+        """Combine these statements with those of another object; these take precedence."""
         has_channel = self.channel is not None or self.phase is not None
         channel, phase = (self.channel, self.phase) if has_channel else (other.channel, other.phase)
         return Said(
@@ -68,12 +68,12 @@ class Said(NamedTuple):
 
     @property
     def first(self) -> JsonNode | None:
-        """The statement that comes first in the input."""
+        """The first statement in the input."""
         return min((node for node in self if node is not None), key=lambda node: node.start, default=None)
 
     @property
     def channel_name(self) -> str | None:
-        """The channel as written; the one that a phase stands for; the kind of value if it is no string."""
+        """The channel as written, or the channel of a phase; the kind of value if it is not a string."""
         if self.channel is not None:
             return word_of(self.channel)
         if self.phase is None:
@@ -87,13 +87,13 @@ NOTHING_SAID = Said()
 
 @frozen
 class EventObject:
-    """A JSON object that is an event. Members of `data`, where that is an object, come first."""
+    """A JSON object that is an event. Members of `data`, if that is an object, come first."""
 
     layers: tuple[JsonNode, ...]
     span: Span
 
     def get(self, *keys: str) -> JsonNode | None:
-        """The first of these members that is there and not null."""
+        """The first of these members that exists and is not null."""
         for layer in self.layers:
             for key in keys:
                 value = layer.get(key)
@@ -102,36 +102,36 @@ class EventObject:
         return None
 
     def text(self, *keys: str) -> str | None:
-        """The first of these members, if it is a string or a number, and not empty."""
+        """The first of these members, if it is a nonempty string or number."""
         return text_of(self.get(*keys))
 
     @property
     def time_ms(self) -> int | None:
-        """When it happened, if it says so."""
+        """The time of the event, if given."""
         return parse_time(self.get(*_TIMES))
 
     @property
     def said(self) -> Said:
-        """What it states about its message."""
+        """The statements about its message."""
         return said_by(self.layers)
 
     @property
     def contradiction(self) -> Span | None:
-        """A key that an object has twice, or a statement that two of its objects make differently."""
+        """A repeated key, or a statement on which two of its objects disagree."""
         part, response = self.get("part"), self.get("response")
         inner = [node for node in (self.get("item"), part, response) if node and node.kind is JsonKind.OBJECT]
         return repeated_key((*self.layers, *inner)) or disagreement((*self.layers, *inner[:1]))
 
 
 def event_object(node: JsonNode) -> EventObject:
-    """The event that this object is."""
+    """The event in this object."""
     data = node.get("data")
     layers = (data, node) if data is not None and data.kind is JsonKind.OBJECT else (node,)
     return EventObject(layers, (node.start, node.end))
 
 
 def names_of_event(event: EventObject, name: str | None) -> list[str]:
-    """The types that it gives; `name` is the one from an `event:` line."""
+    """The types of an event; `name` is the one from an `event:` line."""
     values = [layer.get(key) for layer in event.layers for key in ("type", "event")]
     names = [value.text for value in values if value is not None and value.kind is JsonKind.STRING]
     return [*names, *([name] if name else [])]
@@ -153,7 +153,7 @@ def is_chunk(event: EventObject) -> bool:
 
 
 def said_by(nodes: Iterable[JsonNode]) -> Said:
-    """What these objects state; the first that states something counts."""
+    """The statements of these objects; the first of each counts."""
     found: dict[str, JsonNode] = {}
     for node in nodes:
         for key in _STATED:
@@ -175,7 +175,7 @@ def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
 
 
 def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
-    """The first of two values for one statement that these objects give differently."""
+    """The first of two different values that these objects give for one statement."""
     known: dict[str, tuple[str, JsonNode]] = {}
     for node in nodes:
         for key in _STATED:
@@ -192,7 +192,7 @@ def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
 
 
 def is_thought(*nodes: JsonNode | None) -> bool:
-    """True if an object flags its text as a thought: `thought`, also where Google's extensions put it."""
+    """True if an object marks its text as a thought: `thought`, possibly in Google's extensions."""
     for node in nodes:
         extra = member_object(member_object(node, "extra_content"), "google")
         for each in (node, extra):
@@ -203,7 +203,7 @@ def is_thought(*nodes: JsonNode | None) -> bool:
 
 
 def has_text(node: JsonNode) -> bool:
-    """True if a string in it may be text of a message."""
+    """True if a string in it may be message text."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
@@ -222,7 +222,7 @@ def text_of(node: JsonNode | None) -> str | None:
 
 
 def word_of(node: JsonNode) -> str:
-    """A word as written; the kind of a value that is no string."""
+    """A word as written; the kind of a value that is not a string."""
     return node.text.strip(" \t\r\n") if node.kind is JsonKind.STRING else node.text or node.kind.value
 
 
@@ -239,7 +239,7 @@ def member_items(node: JsonNode | None, key: str) -> Iterator[JsonNode]:
 
 
 def piece_of(node: JsonNode) -> Piece | None:
-    """The body that a value is: a string's text, the source of all else; None for null and the empty string."""
+    """The body of a value: the text of a string, the source of anything else; None for null and the empty string."""
     if node.kind is not JsonKind.STRING:
         return None if node.kind is JsonKind.NULL else Piece(node.start, node.end, Coding.JSON_VALUE)
     if not node.text:
@@ -252,7 +252,7 @@ def piece_of(node: JsonNode) -> Piece | None:
 
 
 def tool_name(name: str | None) -> str | None:
-    """The recipient of a call to a tool of this name."""
+    """The recipient of a call to this tool."""
     if name is None or "." in name or name in ("python", "browser"):
         return name
     return f"functions.{name}"

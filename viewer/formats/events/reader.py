@@ -1,4 +1,4 @@
-"""Event streams: JSON lines and server-sent events, alone or between the messages of a log."""
+"""Event stream reader: JSON Lines and server-sent events, separate or between the messages of a log."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
-"""A line that is longer is not read."""
+"""A longer line is not read."""
 
 _SPACE = b" \t\r\n"
 _BRACKETS = (b"[", b"]", b"],", b",")
 """Lines of an array of events."""
 _HEAD = 80
-"""The bytes at the beginning of a line that decide whether it is a field of a server-sent event."""
+"""The number of bytes at the start of a line that show if it is a field of a server-sent event."""
 
 
 class EventLines:
-    """Takes those lines of a log that are events."""
+    """Reads the lines of a log that are events."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._taker = EventApplier(record)
 
     def offer(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
-        """Whether the line is an event of a known type, and has been taken; `first` is called before that."""
+        """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
         if not may_be_event(line):
             return False
         reading = read_json(line, offset)
@@ -42,11 +42,11 @@ class EventLines:
         return self.take(reading.node, None, reading.lenient)
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
-        """Whether this value, or the line before it, gives a type that is known here."""
+        """True if this value, or the line before it, has a known type."""
         return self._taker.knows(node, name)
 
     def take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> bool:
-        """The same for a value that has been read; `name` is its type as far as the line before said it."""
+        """The same for a parsed value; `name` is its type if the line before stated it."""
         if not self._taker.take(node, name):
             return False
         for span in lenient:
@@ -54,43 +54,42 @@ class EventLines:
         return True
 
     def end_response(self) -> None:
-        """All messages that are open close."""
+        """Close all open messages."""
         self._taker.end_response()
 
     def grow(self) -> None:
-        """Tell of the messages that have grown since the last time; called once after each run of lines."""
+        """Report the messages that grew since the last call; called once per run of lines."""
         self._taker.streams.grow()
 
     def close(self, at: int) -> None:
-        """The input has ended."""
+        """Handle the end of the input."""
         self._taker.streams.break_off()
 
 
 class EventReader:
-    """Reads lines. What is no event is stray text, one item for a run of such lines."""
+    """Reads lines. Lines that are not events become stray text, one item per run."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         self._record = record
         self._events = EventLines(record)
         self._line = bytearray()
-        """What is known of the line that is not complete."""
+        """The incomplete line so far."""
         self._start = 0
         self._after_return = False
-        """The last line ended with CR; a line feed right after it belongs to that."""
+        """True if the last line ended with CR; a line feed right after it belongs to that line."""
         self._skipping: Span | None = None
-        """The text of a line that is too long, as far as it has come."""
+        """The span of a line that is too long, as far as received."""
         self._stray: Span | None = None
         self._name: str | None = None
-        """The type that an `event:` line gives to the data of its event."""
+        """The type from an `event:` line for the data of its event."""
         self._data: list[DataLine] = []
-        """The `data:` lines of the event that is not complete."""
+        """The `data:` lines of the incomplete event."""
         self._size = 0
-        """The bytes in them."""
+        """The number of bytes in them."""
         self._value: OpenValue | None = None
         """An object over several lines."""
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
         at = 0
         while at < len(data):
             if self._after_return:
@@ -103,7 +102,7 @@ class EventReader:
         self._events.grow()
 
     def _feed_line(self, data: bytes, at: int) -> int:
-        """Read to the end of a line, or of these bytes; returns where the next line begins."""
+        """Read to the end of a line, or of these bytes; return where the next line begins."""
         end = data.find(b"\n", at)
         stop = len(data) if end < 0 else end
         found = data.find(b"\r", at, stop)
@@ -123,14 +122,13 @@ class EventReader:
         return end + 1
 
     def _ends_with_return(self, rest: bytes, length: int) -> bool:
-        """True if a CR ends the line that is known up to here: a lone one does so for server-sent events."""
+        """True if a CR ends the current line: a lone one does so for server-sent events."""
         if self._skipping is not None:
             return False
         head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
         return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
 
     def close(self) -> None:
-        """The input has ended."""
         self._end_line()
         self._dispatch()
         self._give_up_value()
@@ -189,7 +187,7 @@ class EventReader:
                 self._read_plain(line, offset)
 
     def _read_plain(self, line: bytes, offset: int) -> None:
-        """A line that is no field."""
+        """Read a line that is not a field."""
         text = line.strip(_SPACE)
         start = offset + len(line) - len(line.lstrip(_SPACE))
         if text.startswith((b"{", b"[{")):
@@ -198,7 +196,7 @@ class EventReader:
             self._add_stray(start, start + len(text))
 
     def _read_value(self, value: OpenValue) -> None:
-        """An object that is complete, with what else is on its last line."""
+        """Read a complete object, and anything else on its last line."""
         data = bytes(value.data)
         reading = read_json(data, value.start)
         if reading.node is None or reading.fault:
@@ -208,19 +206,19 @@ class EventReader:
         self._read_objects(data.strip(_SPACE), value.start + len(data) - len(data.lstrip(_SPACE)), None)
 
     def _give_up_value(self) -> None:
-        """An object that never ended: its lines are read one by one."""
+        """Read the lines of an object that never ended one by one."""
         value, self._value = self._value, None
         for line in value.lines() if value else []:
             self._read_plain(line.value, line.start)
 
     def _take_name(self, name: str) -> None:
-        """An `event:` line may follow the data that it names, but not where the data has a name already."""
+        """Note an `event:` line. It may follow its data, unless the data already has a name."""
         if self._data and self._name is not None:
             self._dispatch()
         self._name = name
 
     def _add_data(self, line: bytes, offset: int) -> None:
-        """Lines of one event are joined; data that is complete needs no blank line after it."""
+        """Add a line to the data of an event; complete data needs no blank line after it."""
         found = data_line(line, offset)
         if found is None:
             return
@@ -232,7 +230,7 @@ class EventReader:
         self._size += len(found.value)
 
     def _dispatch(self) -> None:
-        """The data of an event is complete."""
+        """Read the complete data of an event."""
         lines, self._data, self._size = self._data, [], 0
         reading = read_joined(lines) if len(lines) > 1 else None
         if reading and reading.node:
@@ -250,7 +248,7 @@ class EventReader:
             self._read_objects(text, start, self._name)
 
     def _read_objects(self, text: bytes, start: int, name: str | None) -> None:
-        """The values of one line, of which there should be one."""
+        """Read the values of one line, which should be one."""
         at = 0
         while at < len(text):
             reading = read_json(text, start, at)
@@ -295,7 +293,7 @@ class EventReader:
 
 
 def _is_begun(text: bytes) -> bool:
-    """True if an object has begun in these bytes, and not ended."""
+    """True if an object begins in these bytes and does not end."""
     if text.endswith(b"}"):
         return False  # almost all lines, decided without reading them
     reading = read_json(text)

@@ -1,4 +1,4 @@
-"""The messages of deltas: which delta goes where, when a message is settled, and what a later event says of it."""
+"""Messages of deltas: the destination of each delta, the end of a message, and later statements about it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _DEFAULT_CHANNEL = {
     Family.OTHER: "final",
 }
 _LASTING = "message:"
-"""Lanes of this kind have names that no other response uses."""
+"""Prefix of keys with names that no other response uses."""
 
 _MOST_SHOWN = 64
-"""The number of messages of one lane that a later event can still mark."""
+"""The number of messages per key that a later event can still mark."""
 
 
 class Streams:
-    """All messages that are open at one time. Each step costs the same however many there are."""
+    """All open messages. The cost of each step is independent of their number."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -37,17 +37,17 @@ class Streams:
         """Messages without an id that ended only because another kind began."""
         self._seen: set[tuple[str, str, Family]] = set()
         self._closed: set[tuple[str, str, Family | None]] = set()
-        """Lanes whose messages are closed for good: all of a lane, of a family, or one part."""
+        """Keys whose messages are finally closed: all of a key, of a family, or one part."""
         self._cancelled: set[str] = set()
         self._all_cancelled = False
-        """The response was cancelled as a whole."""
+        """True if the response was cancelled as a whole."""
         self._shown: dict[str, dict[int, tuple[DeltaKey, Family, Header]]] = {}
-        """The messages of this response that the user may have seen, by the name of their lane."""
+        """The messages of this response that the user may have seen, by the name of their key."""
         self._withdrawn: set[tuple[str, str]] = set()
-        """Lanes, and parts of lanes, whose rest a later event declared hidden."""
+        """Keys, and parts of keys, whose remaining text a later event declared hidden."""
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
-        """Add to a message, or open one; returns its number."""
+        """Add to a message, or open one; return its number."""
         delta = delta._replace(lane=self._open.part_of(delta.lane, delta.family))
         if self._is_late(delta):
             delta = delta._replace(lane=DeltaKey(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
@@ -98,7 +98,7 @@ class Streams:
         return number
 
     def _judged(self, delta: Delta, opening: Opening) -> Opening:
-        """The opening, hidden if the text came late or a later event declared its message hidden."""
+        """The opening, hidden if the text is late or a later event declared its message hidden."""
         lane = delta.lane
         if lane.late:
             return _hidden(opening, Fault("W-STREAM-LATE", None, *delta.event))
@@ -114,13 +114,13 @@ class Streams:
                 del known[next(iter(known))]
 
     def _leave(self, lane: DeltaKey) -> None:
-        """Another kind begins where only the order tells messages apart."""
+        """Close the current messages when another kind begins and only the order separates messages."""
         for stream in self._open.of_lane(lane):
             self._left.setdefault((lane, stream.family), set()).add(stream.identity)
             self._close(stream)
 
     def has_seen(self, lane: DeltaKey, family: Family) -> bool:
-        """True if deltas of this kind have come, so that the whole text is only a repetition."""
+        """True if deltas of this kind have arrived, so that the whole text is only a repetition."""
         if lane.identified:
             anonymous = (ANONYMOUS.name, ANONYMOUS.part, family)
             if not lane.part:
@@ -131,11 +131,11 @@ class Streams:
 
     @property
     def has_text(self) -> bool:
-        """True if a text of this response has been read."""
+        """True if a text of this response was read."""
         return any(family is Family.TEXT for _, _, family in self._seen)
 
     def describe_call(self, lane: DeltaKey, recipient: str | None, call_id: str | None) -> None:
-        """What was learned of a call, perhaps after it was opened."""
+        """Add the name and id of a call, possibly after it was opened."""
         stream = self._open.last(lane, Family.CALL)
         if stream:
             header = stream.header
@@ -144,8 +144,8 @@ class Streams:
     # Later statements about messages.
 
     def declare(self, lane: DeltaKey, family: Family | None, said: Said) -> None:
-        """An event without text states this about the messages of a lane. A message that the user saw stays as it is;
-        what else comes is hidden."""
+        """Apply statements of an event without text to the messages of a key. A message that the user saw does not
+        change; later text is hidden."""
         if said.first is None or (not lane.identified and self._is_about_hidden(lane, said)):
             return
         for name in [lane.name] if lane.identified or lane.name in self._shown else list(self._shown)[-_MOST_SHOWN:]:
@@ -161,7 +161,7 @@ class Streams:
                 self._withdrawn.add((name, lane.part))
 
     def _is_about_hidden(self, lane: DeltaKey, said: Said) -> bool:
-        """True if an event without an id names the channel of another message, one that was hidden all along."""
+        """True if an event without an id names the channel of another message that was always hidden."""
         channel = said.channel_name
         if channel in (None, "final"):
             return False
@@ -170,7 +170,7 @@ class Streams:
         return any(identity.channel == channel for identity in identities)
 
     def withdraw(self, name: str, number: int, place: Span) -> None:
-        """A later event, at this place, declares a message hidden that the user saw: it ends here, and is marked."""
+        """End and mark a message that the user saw, because a later event at this position declares it hidden."""
         self._record.report("E-PERM-VISIBILITY", "late-channel", *place, number)
         del self._shown[name][number]
         stream = self._open.get(number)
@@ -178,7 +178,7 @@ class Streams:
             self._close(stream)
 
     def withdraw_lane(self, lane: DeltaKey, family: Family | None, place: Span) -> None:
-        """The same for all messages of a lane, or of one part of it; what else comes is hidden."""
+        """The same for all messages of a key, or of one part of it; later text is hidden."""
         known = self._shown.get(lane.name, {})
         numbers = [number for number, (of, its_family, _) in known.items() if _concerns(lane, family, of, its_family)]
         for number in numbers:
@@ -187,7 +187,7 @@ class Streams:
             self._withdrawn.add((lane.name, lane.part))
 
     def settle(self, lane: DeltaKey, header_of: Callable[[Header], Header]) -> None:
-        """An item says that the texts of its lane are messages."""
+        """Note that an item declares the texts of its key to be messages."""
         for stream in self._open.addressed(lane):
             if stream.unsettled:
                 stream.unsettled = None
@@ -197,14 +197,14 @@ class Streams:
     # Ends.
 
     def flush(self, lane: DeltaKey, event: Span, piece: Piece) -> None:
-        """A boundary in the message that was last written to."""
+        """Add a boundary to the last written message."""
         stream = self._open.current(lane)
         if stream:
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
-        """The messages of this kind close, and those of the lane that were left before; no text may follow if this is
-        the last event about them."""
+        """Close the messages of this family, and those of the key that were left before. With `is_last`, no text may
+        follow."""
         for kind in [family] if family else Family:
             self._left.pop((lane, kind), None)
         if lane.identified and is_last:
@@ -229,11 +229,11 @@ class Streams:
             self._closed.add((lane.name, "", family))
 
     def reopen(self, lane: DeltaKey) -> None:
-        """Another message uses this lane."""
+        """Reuse this key for another message."""
         self._closed.discard((lane.name, "", None))
 
     def cancel(self, lane: DeltaKey, event: Span) -> None:
-        """The messages stop, and nothing more is added to them; without an id this holds for all of the response."""
+        """Cancel messages: no text is added to them anymore; without an id this applies to the whole response."""
         for stream in self._open.addressed(lane) if lane.identified else self._open.all():
             if not stream.lane.late:
                 stream.end = max(stream.end, event[1])
@@ -244,14 +244,14 @@ class Streams:
             self._all_cancelled = True
 
     def end_response(self) -> None:
-        """Everything that is open closes; what follows is another response."""
+        """Close all open messages; another response follows."""
         for stream in self._open.all():
             self._closed.add((stream.lane.name, "", None))
             self._close(stream)
         self._forget()
 
     def begin_response(self) -> None:
-        """What follows has nothing to do with the messages before, except for those that are open."""
+        """Begin a response that is unrelated to earlier messages, except open ones."""
         self._forget()
         self._closed.clear()
         self._withdrawn.clear()
@@ -267,7 +267,7 @@ class Streams:
         self._withdrawn = {lane for lane in self._withdrawn if lane[0].startswith(_LASTING)}
 
     def break_off(self) -> None:
-        """No more comes: of each lane the message that was last written to is unfinished."""
+        """End the input: for each key, the last written message stays unfinished."""
         last = {stream.lane.name: stream.number for stream in sorted(self._open.all(), key=lambda stream: stream.end)}
         for stream in self._open.all():
             if last[stream.lane.name] == stream.number and not stream.lane.late:
@@ -278,7 +278,7 @@ class Streams:
         self._forget()
 
     def grow(self) -> None:
-        """Report what has grown since the last call."""
+        """Report growth since the last call."""
         for stream in self._changed.values():
             self._record.grow(stream.number, stream.pieces[stream.told :], stream.told)
             stream.told = len(stream.pieces)

@@ -1,4 +1,4 @@
-"""Read the tool names, the ids, and the arguments of calls that are written in the syntax of a chat template."""
+"""Read the tool names, the ids, and the arguments of calls in the syntax of a chat template."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.values import frozen
 
 LONGEST_READ = 1024 * 1024
-"""No name is read from a call that is longer."""
+"""No name is read from a longer call."""
 LONGEST_NAME = 512
 MOST_CALLS = 1000
-"""More calls between one pair of marks are one call without a name."""
+"""More calls between one pair of marks are read as one call without a name."""
 
 _NAME = rb"([A-Za-z_][\w.:/-]{0,200})"
 _SYNTAXES = tuple(
@@ -53,16 +53,16 @@ class CallText:
     """One call or reply between marks."""
 
     body: Span
-    """The arguments if they can be read, otherwise all of the text."""
+    """The arguments if they are readable, otherwise the whole text."""
     name: str | None = None
     call_id: str | None = None
     is_json: bool = False
     whole: Span | None = None
-    """All of it, if it is one of several or JSON."""
+    """The whole text, if it is one of several or JSON."""
 
 
 def read_calls(data: bytes) -> list[CallText]:
-    """The calls between two marks; one without a name if nothing can be read."""
+    """The calls between two marks; one without a name if nothing is readable."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     parts = list(_python_calls(data)) if _PYTHON_LIST.match(data) else _split(data, _NEXT_CALL)
@@ -82,7 +82,7 @@ def _moved(span: Span, by: int) -> Span:
 
 
 def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
-    """What is between the separators, without the blank part before a first one."""
+    """The text between the separators, without a blank part before the first one."""
     parts: list[Span] = []
     at = 0
     for found in separator.finditer(data):
@@ -93,7 +93,7 @@ def _split(data: bytes, separator: re.Pattern[bytes]) -> list[Span]:
 
 
 def _python_calls(data: bytes) -> Iterator[Span]:
-    """The items of `[f(a=1), g(b="x")]`; all of the text if the brackets do not match."""
+    """The items of `[f(a=1), g(b="x")]`; the whole text if the brackets do not match."""
     start = data.index(b"[") + 1
     depth, at = 0, start
     items: list[Span] = []
@@ -137,7 +137,7 @@ def _read_part(data: bytes) -> list[CallText]:
 
 
 def read_replies(data: bytes) -> list[CallText]:
-    """The replies between two marks, and what each says of the call that it answers."""
+    """The replies between two marks, with the call that each answers."""
     if len(data) > LONGEST_READ:
         return [CallText((0, len(data)))]
     text = data.strip()

@@ -10,7 +10,7 @@ from viewer.syntax.json_text import JsonKind, JsonReading
 
 
 class ChatMLJsonReader(JsonDocuments):
-    """Every array is a transcript of its own."""
+    """Reads each array as a separate transcript."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         super().__init__(record)
@@ -27,7 +27,7 @@ class ChatMLJsonReader(JsonDocuments):
             self.record.stray(node.start, node.end)
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """Of a document that could not be read to its end, what was not read is stray text."""
+        """Report the unread rest of a broken document as stray text."""
         fault = reading.faults[-1]
         start = fault.offset
         if reading.node is not None and reading.node.kind is not JsonKind.ARRAY:

@@ -1,4 +1,4 @@
-"""The items of a ChatML array as messages: headers, bodies, and what to make of missing tokens."""
+"""Messages of a ChatML array: headers, bodies, and recovery from missing tokens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Handler = Callable[[JsonNode, "str | None"], None]
 
 
 class ChatMLFrames:
-    """Reads one array, item by item; a state is the method that takes the next item."""
+    """Reads one array, item by item; a state is the method for the next item."""
 
     def __init__(self, record: Recorder, reading: JsonReading, array: JsonNode) -> None:
         self._record = record
@@ -38,11 +38,11 @@ class ChatMLFrames:
         self._state: Handler = self._between
         self._first = True
         self._spans: list[tuple[int, int]] = []
-        """Where each message began, and its number."""
+        """The start and the number of each message."""
         self._begin(array.start)
 
     def read(self) -> None:
-        """All messages of the array."""
+        """Read all messages of the array."""
         for item in self._array.items:
             if not item.closed and item.kind is not JsonKind.STRING:
                 break
@@ -77,7 +77,7 @@ class ChatMLFrames:
             self._record.stray(item.start, item.end)
 
     def _text_first(self, item: JsonNode) -> None:
-        """Text without a header: at the beginning of the array it is what the assistant completed."""
+        """Handle text without a header: at the beginning of the array it is a completion of the assistant."""
         if not self._first:
             self._record.stray(item.start, item.end)
             return
@@ -112,7 +112,7 @@ class ChatMLFrames:
         self._end = item.end
 
     def _start_again(self, item: JsonNode) -> None:
-        """A second start: after a role, the first one began a message that has nothing else."""
+        """Handle a second start: after a role, the first one began an otherwise empty message."""
         if self._role is not None:
             self._missing(item.start)
             self._close(Ending.IMPLIED, self._end)
@@ -122,7 +122,8 @@ class ChatMLFrames:
         self._end = item.end
 
     def _after_wrong_token(self, item: JsonNode, token: str | None) -> None:
-        """After a stop where `<|message|>` belongs: text goes on as the body, all else ends the message."""
+        """Handle an item after a stop in place of `<|message|>`: text becomes the body, anything else ends the
+        message."""
         if token is None and item.kind is JsonKind.STRING:
             self._state = self._body
             self._body(item, None)
@@ -148,7 +149,7 @@ class ChatMLFrames:
             self._pieces.append(piece_of(item))
 
     def _finish(self) -> None:
-        """The array has ended, or cannot be read any further."""
+        """Finish at the end of the array, or where reading fails."""
         if self._state == self._between:
             return
         closed = self._array.closed
@@ -191,13 +192,13 @@ class ChatMLFrames:
         self._state = self._between
 
     def _add_unknown(self, header: Header, span: Span) -> None:
-        """Items of the body that are neither text nor a token: a hidden message each."""
+        """Add a hidden message for each body item that is not text or a token."""
         for item in self._unknown:
             number = self._record.add(replace(header, kind=Kind.UNKNOWN), Ending.END, span, [piece_of(item)])
             self._record.report("W-PART-UNKNOWN", None, item.start, item.end, number)
 
     _breaks_out = False
-    """The next message begins inside the unclosed body of a hidden one."""
+    """True if the next message begins inside the unclosed body of a hidden one."""
 
     def _read_header(self, complete: bool) -> Header:
         role = "assistant" if self._implied else ""
@@ -211,7 +212,7 @@ class ChatMLFrames:
         return Header(role, channel=Channel.FINAL, malformed=malformed, complete=complete)
 
     def _report_text(self) -> None:
-        """What is wrong with the JSON itself, told of the message it is in."""
+        """Report faults of the JSON itself for the message that contains them."""
         for fault in self._reading.faults if self._array.closed else self._reading.faults[:-1]:
             self._report_at("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
         for start, end in self._reading.lenient:
@@ -223,6 +224,6 @@ class ChatMLFrames:
 
 
 def _token(item: JsonNode) -> str | None:
-    """The token that an object stands for."""
+    """The token in an object."""
     value = item.get("token")
     return value.text if value is not None and value.kind is JsonKind.STRING else None

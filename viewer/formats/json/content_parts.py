@@ -40,16 +40,16 @@ class ContentPart:
     """One run of the text."""
 
     kind: BlockKind | None
-    """None for text that was said."""
+    """None for shown text."""
     pieces: list[Piece]
     call: CallText | None = None
     header: Header | None = None
-    """What an embedded turn says of this part."""
+    """The header of an embedded turn."""
     reports: list[Report] = field(default_factory=list)
 
 
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
-    """The parts of a text in order; empty if nothing in it is marked."""
+    """The parts of a text in order; empty if it has no marks."""
     body = read_body(tuple(pieces), read)
     if not MAY_BE_MARK.search(body.data) and not body.data[:32].lstrip().startswith(
         (b"analysis", b"commentary", b"assistant")
@@ -64,7 +64,7 @@ def _blocks(body: Body, role: str) -> list[Block]:
     if role != "assistant":
         return blocks
     if _OWN_THOUGHT.search(body.data):
-        return blocks  # OpenChatML keeps its own thought blocks inside a message
+        return blocks  # OpenChatML keeps its thought blocks inside a message
     taken = [Block(start, end, BlockKind.THOUGHT) for start, end in thought_spans(body)]
     if any(block.source is not Source.MARKS for block in blocks):
         return blocks
@@ -81,7 +81,7 @@ def _apart(blocks: list[Block]) -> list[Block]:
 
 
 class _Splitter:
-    """Goes through the blocks of one body."""
+    """Iterates over the blocks of one body."""
 
     def __init__(self, body: Body, blocks: list[Block]) -> None:
         self._body = body
@@ -163,7 +163,7 @@ class _Splitter:
             yield ContentPart(BlockKind.TOKENS, self._pieces(start, end))
 
     def _inner(self, block: Block) -> Span:
-        """The content of a block without its marks and without white space next to them."""
+        """The content of a block without its marks and adjacent whitespace."""
         data, (start, end) = self._body.data, (block.start, block.end)
         if block.source is not Source.MARKS:
             return self._trimmed(start, end)
@@ -209,7 +209,7 @@ class _Splitter:
         if run.length == run.source_length:
             return [Piece(*self._body.source_span(low, high), Coding.PLAIN)]
         halves = {(run.source, run.source + HALF_LENGTH), (end - HALF_LENGTH, end)}
-        return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # what is between them is not text
+        return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # the bytes between them are not text
 
 
 def is_shown(header: Header) -> bool:
@@ -218,7 +218,7 @@ def is_shown(header: Header) -> bool:
 
 
 def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | None]:
-    """The header of a part, given that of the text it is in, and how it ends if not as usual."""
+    """The header of a part, given that of its text, and its ending if unusual."""
     if part.kind is None:
         return spoken, None
     if part.header is not None:
@@ -236,7 +236,7 @@ def part_header(part: ContentPart, spoken: Header) -> tuple[Header, Ending | Non
 
 
 def _unknown(header: Header) -> Header:
-    """Hidden in this format, and on a channel that other formats hide as well."""
+    """Hide a header in this format, on a channel that other formats hide as well."""
     return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
 
 

@@ -1,4 +1,4 @@
-"""Input made of JSON documents one after another: where each begins and ends, however the bytes arrive."""
+"""Input of consecutive JSON documents: finds the start and end of each, independent of chunk boundaries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INSIDE = re.compile(rb'["\\]')
 
 
 class BracketCount:
-    """Finds the end of a document by its brackets and quotes alone, each byte looked at once."""
+    """Finds the end of a document by brackets and quotes only, reading each byte once."""
 
     def __init__(self) -> None:
         self._at = 0
@@ -22,7 +22,7 @@ class BracketCount:
         self._in_string = False
 
     def end(self, data: bytearray, start: int) -> int | None:
-        """Where the document that begins at `start` ends; None while more is needed."""
+        """The end of the document that begins at `start`; None if more bytes are needed."""
         size = len(data) - start
         while self._at < size:
             found = (_INSIDE if self._in_string else _OUTSIDE).search(data, start + self._at)
@@ -43,21 +43,20 @@ class BracketCount:
 
 
 class JsonDocuments:
-    """Reads document by document. From a broken one on, the rest is read when the input has ended."""
+    """Reads document by document. After a broken one, the rest is read at the end of the input."""
 
     def __init__(self, record: Recorder) -> None:
         self.record = record
         self.data = bytearray()
         self.base = 0
-        """The offset of the first byte that is kept."""
+        """The offset of the first byte in the buffer."""
         self.at = 0
-        """How much of what is kept has been read."""
+        """The number of buffered bytes that were read."""
         self._looked = 0
         self._count: BracketCount | None = None
         self._spoiled = False
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
         self.data += data
         self.advance()
         del self.data[: self.at]
@@ -66,7 +65,7 @@ class JsonDocuments:
         self.at = 0
 
     def close(self) -> None:
-        """The input has ended: what is left is an unfinished document, a broken one, or none."""
+        """Handle the end of the input: the rest is an unfinished document, a broken one, or none."""
         data = bytes(self.data)
         at = self.at
         while found := _OPENER.search(data, at):
@@ -80,7 +79,7 @@ class JsonDocuments:
         self.text_between(data[at:], self.base + at)
 
     def advance(self) -> None:
-        """Read all documents that are complete."""
+        """Read all complete documents."""
         while not self._spoiled:
             if self._count is None and not self._begin():
                 return
@@ -97,22 +96,22 @@ class JsonDocuments:
             self._count = None
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
-        """One document, perhaps unfinished or broken; `base` is the offset of the first byte of `data`."""
+        """Read one document, possibly unfinished or broken; `base` is the offset of the first byte of `data`."""
         raise NotImplementedError
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """What follows the place where reading stopped is no document."""
+        """Handle the text after the position where reading stopped."""
         raise NotImplementedError
 
     def text_between(self, text: bytes, start: int) -> None:
-        """Text outside the documents."""
+        """Record text outside the documents."""
         content = text.strip(SPACE)
         if content:
             begin = start + len(text) - len(text.lstrip(SPACE))
             self.record.stray(begin, begin + len(content))
 
     def _begin(self) -> bool:
-        """Go to the next document; what stands before it is told once it is whole."""
+        """Go to the next document; text before it is recorded once it is complete."""
         found = _OPENER.search(self.data, max(self._looked, self.at))
         if found is None:
             self._looked = len(self.data)

@@ -1,4 +1,4 @@
-"""The fields of a JSON message object by the names they go by, and their values as text and pieces."""
+"""Fields of a JSON message object under their various names, and their values as text and pieces."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _THOUGHT_TEXTS = (*THOUGHT_WORDS, "text", "summary")
 
 
 def is_thought_key(key: str) -> bool:
-    """Whether a field holds what the model thought (`thinking`, `reasoning`, `reasoning_content`, …)."""
+    """True if a field holds a thought (`thinking`, `reasoning`, `reasoning_content`, …)."""
     return key.startswith(THOUGHT_WORDS)
 
 
 def is_known_key(key: str) -> bool:
-    """Whether a field of a message means something here; all others are kept as extra attributes."""
+    """True if a message field has a meaning here; others are kept as extra attributes."""
     return key in _KNOWN_KEYS or is_thought_key(key)
 
 
 def is_message(node: JsonNode) -> bool:
-    """Whether an object is meant as a message."""
+    """True if an object is meant as a message."""
     keys = {member.key for member in node.members}
     return any(key in (*ROLE_KEYS, *CONTENT_KEYS, *CALL_KEYS) or is_thought_key(key) for key in keys)
 
 
 def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
-    """The first of these fields that is there and not null."""
+    """The first of these fields that exists and is not null."""
     for key in keys:
         value = node.get(key)
         if value is not None and value.kind is not JsonKind.NULL:
@@ -55,23 +55,23 @@ class Source:
     base: int
 
     def text(self, node: JsonNode) -> str:
-        """A string's value, the source text of all else."""
+        """The value of a string, or the source text of anything else."""
         if node.kind is JsonKind.STRING:
             return node.text
         return self.data[node.start - self.base : node.end - self.base].decode("utf-8", "replace")
 
     def value(self, node: JsonNode) -> str:
-        """A string's value, all else as `JsonText`."""
+        """The value of a string, or anything else as `JsonText`."""
         return node.text if node.kind is JsonKind.STRING else JsonText(self.text(node))
 
     def field(self, node: JsonNode, *keys: str) -> str | None:
-        """The first of these fields that says something, as text."""
+        """The first of these fields that is not null, as text."""
         value = first_of(node, keys)
         return None if value is None else self.text(value)
 
 
 def piece_of(node: JsonNode) -> Piece:
-    """A value as a body: a string's text, the source text of all else."""
+    """A value as a body: the text of a string, or the source text of anything else."""
     if node.kind is not JsonKind.STRING:
         return Piece(node.start, node.end, Coding.JSON_VALUE)
     if node.plain:
@@ -80,12 +80,12 @@ def piece_of(node: JsonNode) -> Piece:
 
 
 def pieces_of(node: JsonNode | None) -> list[Piece]:
-    """The body that a value gives, whatever it holds; nothing for null and the empty string."""
+    """The body of any value; empty for null and the empty string."""
     return [] if node is None or is_empty(node) else [piece_of(node)]
 
 
 def thought_pieces(node: JsonNode | None) -> list[Piece]:
-    """The same for what a model thought, which may be a list of parts."""
+    """The same for a thought, which may be a list of parts."""
     if node is None:
         return []
     pieces: list[Piece] = []

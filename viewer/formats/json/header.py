@@ -1,4 +1,4 @@
-"""The header of a JSON message object, and what is wrong with it."""
+"""Header of a JSON message object, and its problems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BUILT_IN = frozenset({"python", "browser"})
 
 
 class Problem(NamedTuple):
-    """A diagnostic of every message that an object gives."""
+    """A diagnostic of every message in an object."""
 
     code: str
     reason: str | None
@@ -38,7 +38,7 @@ class Problem(NamedTuple):
 
 @mutable
 class ObjectHeader:
-    """What the fields of one object say about its messages."""
+    """The header facts that the messages of one object share."""
 
     header: Header
     ending: Ending | None
@@ -47,12 +47,12 @@ class ObjectHeader:
 
 
 def full_tool_name(name: str) -> str:
-    """A tool's name as a recipient: one without a dot that is not built in is a function."""
+    """The name of a tool as a recipient: a name without a dot is a function unless it is built in."""
     return name if not name or "." in name or name in _BUILT_IN else f"functions.{name}"
 
 
 def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
-    """Role, channel and attributes of a message object."""
+    """Read role, channel and attributes of a message object."""
     problems: list[Problem] = []
     role, name = _role(node, source, problems)
     channel, given = _channel(node, source, problems)
@@ -78,12 +78,12 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
 
 
 def default_ending(header: Header) -> Ending:
-    """How a message ended where its object does not say: what the assistant sends to a tool is a call."""
+    """The ending of a message whose object does not state it: an assistant message to a tool is a call."""
     return Ending.CALL if header.role == "assistant" and is_tool(header.recipient) else Ending.END
 
 
 def _is_settled(node: JsonNode) -> bool:
-    """Whether an unfinished object has said all that decides about showing it, in whatever order its fields come."""
+    """True if an unfinished object has stated everything that decides its visibility, in any order of its fields."""
     return all((value := node.get(key)) is not None and value.closed for key in ("role", "channel"))
 
 
@@ -135,7 +135,7 @@ def _content_type(node: JsonNode, source: Source, problems: list[Problem]) -> tu
 
 
 def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> None:
-    """Report a key that occurs twice with different values, also under another of its names."""
+    """Report a key that occurs twice with different values, possibly under another of its names."""
     values: dict[str, str] = {}
     for member in node.members:
         value = member.value
@@ -151,7 +151,7 @@ def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> N
 
 
 def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
-    """The fields that mean nothing here, as text; null says nothing."""
+    """The fields without a meaning here, as text; null fields are dropped."""
     extra: dict[str, str] = {}
     for member in node.members:
         if member.value.kind is JsonKind.NULL or (
@@ -163,7 +163,7 @@ def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:
 
 
 def _is_unused(key: str, value: JsonNode) -> bool:
-    """A known field whose value means nothing: kept as it stands."""
+    """True for a known field with a meaningless value: it is kept unchanged."""
     if key in TIME_KEYS:
         return parse_time(value) is None
     return key == "ending" and value.text not in _ENDINGS

@@ -1,4 +1,4 @@
-"""One JSON message object as the messages it stands for: what was thought, what was said, what was called."""
+"""Split one JSON message object into messages: thoughts, answers, calls."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class Part(NamedTuple):
 
 
 class MessageObjects:
-    """Writes message objects to a record; remembers which call ids belong to which tool."""
+    """Writes message objects to a recorder; remembers the tool of each call id."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._tools: dict[str, str] = {}
 
     def start(self) -> None:
-        """A transcript begins: call ids do not link across two of them."""
+        """Begin a transcript: call ids do not link across transcripts."""
         self._tools = {}
 
     def add(self, node: JsonNode, source: Source, problems: list[Problem], kind: Kind = Kind.SAID) -> None:
-        """The messages of one object; `problems` were found in its text before."""
+        """Add the messages of one object; `problems` are those of its text."""
         node = with_inner_message(node)
         said = read_object_header(node, source)
         given = node.get("type")
@@ -135,7 +135,7 @@ class MessageObjects:
         return found
 
     def _named(self, node: JsonNode, header: Header, problems: list[Problem]) -> Header:
-        """A reply without a name is named by the call it answers."""
+        """Name a reply without a name by the call it answers."""
         if header.role != "tool" or header.name is not None:
             return header
         tool = self._tools.get(header.call_id or "")
@@ -145,7 +145,7 @@ class MessageObjects:
         return replace(header, name=tool)
 
     def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
-        """A tool's reply that stands as a part in the content of another message."""
+        """A reply of a tool that is a part in the content of another message."""
         call_id = source.field(reply, "tool_use_id", "call_id", "tool_call_id", "toolUseId", "toolCallId", "id")
         name = source.field(reply, "name", "toolName") or self._tools.get(call_id or "")
         body = first_of(reply, ("content", "output", "result", "response"))
@@ -184,7 +184,7 @@ class MessageObjects:
 
 
 def _thoughts(node: JsonNode, source: Source) -> list[Piece]:
-    """What was thought, from all fields that hold it; the same text under two names is there once."""
+    """The thoughts from all fields that hold them; the same text under two names counts once."""
     pieces: list[Piece] = []
     seen: set[str] = set()
     for member in node.members:
@@ -208,7 +208,7 @@ def _unknown_part(start: int, end: int) -> Problem:
 
 
 def _missing(node: JsonNode) -> list[Problem]:
-    """A message without content whose other members hold text."""
+    """The problem of a message without content whose other members hold text."""
     member = first_text_member(node) if node.closed else None
     return [Problem("W-CONTENT-MISSING", None, member.key_start, member.value.end)] if member else []
 
@@ -230,7 +230,7 @@ def _has_more(call: JsonNode) -> bool:
 
 
 def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[Problem]]:
-    """The type of the arguments: json unless the call says otherwise."""
+    """The type of the arguments: json unless the call states another one."""
     given = call.get("content_type")
     if given is None:
         return "json", True, []
@@ -244,7 +244,7 @@ def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[P
 
 
 def _mixes(node: JsonNode) -> bool:
-    """OpenChatML 2.0: an assistant's turn has content or calls, not both."""
+    """True if an assistant message mixes content and calls, which OpenChatML 2.0 forbids."""
     calls = first_of(node, ("tool_calls",))
     return calls is not None and (calls.kind is not JsonKind.ARRAY or bool(calls.items))
 
@@ -255,7 +255,7 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Intent, ending and extra attributes belong to one message of several, and only it has a thought's recipient."""
+    """Give intent, ending and extra attributes to one of several messages; thoughts get no recipient otherwise."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

@@ -1,4 +1,4 @@
-"""How a JSON input is laid out: one object a line, or documents that may run over many lines."""
+"""Layout of a JSON input: one object per line, or documents over several lines."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 
 
 class Layout(Enum):
-    """The two ways to lay out messages."""
+    """The two layouts of messages."""
 
     LINES = "lines"
     DOCUMENTS = "documents"
 
 
 class LayoutJudge:
-    """Judges by the first two lines that are not blank; each byte is looked at once, however it arrives."""
+    """Decides by the first two nonblank lines; reads each byte once, independent of chunk boundaries."""
 
     def __init__(self) -> None:
         self._start = 0
-        """Where the line begins that is not whole yet, white space left out."""
+        """The start of the incomplete line, without leading whitespace."""
         self._looked = 0
         self._first: bytes | None = None
 
     def judge(self, data: bytearray, *, ended: bool) -> Layout | None:
-        """The layout; None while more is needed. `data` is all of the input so far."""
+        """The layout; None if more bytes are needed. `data` is the whole input so far."""
         while (line := self._next_line(data, ended)) is not None:
             if self._first is not None:
                 return _by_the_second(self._first, line)
@@ -53,13 +53,13 @@ class LayoutJudge:
 
 
 def _is_object(line: bytes) -> bool:
-    """Whether a line is one JSON object and nothing else."""
+    """True if a line is exactly one JSON object."""
     reading = read_json(line)
     return reading.end == len(line) and not reading.faults and line.startswith(b"{")
 
 
 def _by_the_second(first: bytes, second: bytes) -> Layout:
-    """The first line is no object: is it broken, or does it go on in the second?"""
+    """Decide if a first line that is not an object is broken, or continues on the second line."""
     if not _is_object(second):
         return Layout.DOCUMENTS
     if not first.startswith(b"{"):

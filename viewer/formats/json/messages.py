@@ -17,7 +17,7 @@ from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, 
 
 
 class JsonMessagesReader(JsonDocuments):
-    """One object, an array, `{"messages": […]}`, or one object a line."""
+    """Reads one object, an array, `{"messages": […]}`, or one object per line."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         super().__init__(record)
@@ -25,7 +25,7 @@ class JsonMessagesReader(JsonDocuments):
         self._layout: Layout | None = None
         self._judge = LayoutJudge()
         self._is_empty = False
-        """The transcript has no message yet."""
+        """True if the transcript has no message yet."""
 
     def advance(self) -> None:
         if self._layout is None:
@@ -45,13 +45,13 @@ class JsonMessagesReader(JsonDocuments):
             self._read_line(bytes(self.data[self.at :]), self.base + self.at, ended=True)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
-        """Every document is a transcript of its own."""
+        """Read a document as a separate transcript."""
         if reading.node is not None:
             self._begin_document(reading.node, Source(data, base))
             self._read_items(reading, Source(data, base), at_end=True)
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
-        """An unfinished document has been read as far as it goes; of a broken one the rest is stray text."""
+        """Report the rest of a broken document as stray text; an unfinished one was read as far as it goes."""
         fault = reading.faults[-1]
         if fault.reason == "json-truncated":
             return
@@ -63,7 +63,7 @@ class JsonMessagesReader(JsonDocuments):
         self.text_between(data[start - self.base :], start)
 
     def _read_lines(self) -> None:
-        """Every line that is complete."""
+        """Read every complete line."""
         start = self.at
         while (end := self.data.find(b"\n", max(start, self._looked))) >= 0:
             self._read_line(bytes(self.data[start:end]), self.base + start, ended=False)
@@ -89,13 +89,13 @@ class JsonMessagesReader(JsonDocuments):
         self._read_items(reading, source, at_end=ended)
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
-        """A document begins a transcript, unless it is an array of transcripts."""
+        """Begin a transcript with a document, unless it is an array of transcripts."""
         self._is_empty = False
         if not (node.kind is JsonKind.ARRAY and node.items and is_wrapper(node.items[0])):
             self._start(node, source)
 
     def _start(self, node: JsonNode, source: Source) -> None:
-        """A transcript begins; what its wrapper holds besides messages is its header."""
+        """Begin a transcript; the other members of its wrapper are its header."""
         header = {member.key: _header_value(member.value, source) for member in header_members(node)}
         version, model = header.get("version"), header.get("model")
         self.record.start(
@@ -128,7 +128,7 @@ class JsonMessagesReader(JsonDocuments):
             self.record.report("E-STREAM-TRUNCATED", "header", reading.end, reading.end)
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
-        """A wrapper in another one begins a transcript; an array at the head of one belongs to it."""
+        """Begin a transcript with a nested wrapper; an array at the head of a wrapper belongs to it."""
         if wrapper is not root and not (wrapper.kind is JsonKind.ARRAY and self._is_empty):
             self._start(wrapper, source)
 
@@ -148,7 +148,7 @@ class JsonMessagesReader(JsonDocuments):
 
 
 class _Notes:
-    """What is wrong with, or lenient in, the text of a document, by the message it is in."""
+    """Faults and leniencies in the text of a document, by the message that contains them."""
 
     def __init__(self, reading: JsonReading) -> None:
         going_on = [fault for fault in reading.faults if reading.node is not None and reading.node.closed]
@@ -161,13 +161,13 @@ class _Notes:
         self._told: set[Problem] = set()
 
     def inside(self, node: JsonNode) -> list[Problem]:
-        """Those in the bytes of a message."""
+        """The problems in the bytes of a message."""
         found = self._problems[bisect_left(self._starts, node.start) : bisect_left(self._starts, node.end)]
         self._told.update(found)
         return found
 
     def others(self) -> list[Problem]:
-        """Those outside all messages."""
+        """The problems outside all messages."""
         return [problem for problem in self._problems if problem not in self._told]
 
 
@@ -176,7 +176,7 @@ def _is_truncated(fault: JsonFault | None) -> bool:
 
 
 def _header_value(node: JsonNode, source: Source) -> object:
-    """A value of a transcript's header: mappings, lists and text."""
+    """A header value of a transcript: mappings, lists and text."""
     if node.kind is JsonKind.OBJECT:
         return {member.key: _header_value(member.value, source) for member in node.members}
     if node.kind is JsonKind.ARRAY:

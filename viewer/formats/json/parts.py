@@ -43,15 +43,15 @@ _BARE_REPLIES = frozenset(
     {"functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result"}
 )
 _BARE_THOUGHTS = frozenset({"reasoningContent", "reasoning_content"})
-"""Members that say what a part without a `type` is: Gemini and Bedrock."""
+"""Members that identify a part without a `type`: Gemini and Bedrock."""
 _DECIDING = frozenset({"type", "text", "thought", "refusal"})
-"""Members that decide what a part is: repeated or in other letters, they make it an unknown part."""
+"""Members that identify a part: if repeated or in different case, they make it an unknown part."""
 _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
 
 @mutable
 class Content:
-    """What the content of a message holds. Empty strings are none of it."""
+    """The sorted content of a message, without empty strings."""
 
     pieces: list[Piece] = field(default_factory=list)
     """Text and labels to show."""
@@ -61,13 +61,13 @@ class Content:
     unknown: list[list[JsonNode]] = field(default_factory=list)
     """Runs of parts that no rule maps."""
     faults: list[Span] = field(default_factory=list)
-    """Unknown parts of a message that stays whole: a tool's reply, which is never shown."""
+    """Unknown parts of a message that stays whole: a reply of a tool, which is never shown."""
     empty: list[Piece] = field(default_factory=list)
-    """Where the content is that has no text."""
+    """The position of content without text."""
 
 
 def read_content(node: JsonNode, source: Source, role: str) -> Content:
-    """Sort what `content` and `refusal` hold. What is not listed is unknown, in every role."""
+    """Sort the values of `content` and `refusal`. Anything unlisted is unknown, in every role."""
     sorter = _Sorter(source, role)
     value = node.get("content")
     if value is not None:
@@ -83,16 +83,16 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
 
 
 class _Sorter:
-    """Sorts parts in their order."""
+    """Sorts parts in order."""
 
     def __init__(self, source: Source, role: str) -> None:
         self.content = Content()
         self._source = source
         self._role = role
         self._line_ended = True
-        """The next text needs no line break before it."""
+        """True if the next text needs no line break before it."""
         self._on_own_line = False
-        """The last piece must stay on a line of its own."""
+        """True if the last piece must stay on a separate line."""
         self._last_unknown = -2
 
     def add_content(self, value: JsonNode) -> None:
@@ -105,14 +105,14 @@ class _Sorter:
             self._add(part, index)
 
     def add_refusal(self, value: JsonNode) -> None:
-        """Text on its own line, after the content."""
+        """Add text on a separate line, after the content."""
         if value.kind is JsonKind.STRING:
             self._text(value, own_line=True)
         else:
             self.add_content(value)
 
     def _parts(self, value: JsonNode) -> list[JsonNode]:
-        """The parts of a content; of a tool's reply, data that only happens to be a list is one part."""
+        """The parts of a content; in a reply of a tool, a list of other data is one part."""
         inner = value.get("parts")
         if inner is not None and inner.kind is JsonKind.ARRAY:
             listed = value.get("content_type")
@@ -135,7 +135,7 @@ class _Sorter:
             self._unknown(part, index)
 
     def _add_object(self, part: JsonNode) -> bool:
-        """Sort a part that is an object; False where no rule maps it."""
+        """Sort a part that is an object; False if no rule maps it."""
         if not part.closed or is_ambiguous(part):
             return False
         given = part.get("type")
@@ -213,7 +213,7 @@ def _is_part(node: JsonNode) -> bool:
 
 
 def is_ambiguous(part: JsonNode) -> bool:
-    """True if a deciding member occurs twice, or is written in other letters."""
+    """True if an identifying member occurs twice, or is written in different case."""
     seen = set()
     for member in part.members:
         key = member.key

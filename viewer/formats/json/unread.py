@@ -1,4 +1,4 @@
-"""Find what a JSON message or a wrapper holds outside the members that are read."""
+"""Find the members of a JSON message or a wrapper that are not read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METADATA = frozenset(
 
 
 def with_inner_message(node: JsonNode) -> JsonNode:
-    """`{"role": …, "message": {"content": …}}` as one object; a repeated member keeps both values."""
+    """Merge `{"role": …, "message": {"content": …}}` into one object; a repeated member keeps both values."""
     inner = node.get("message")
     if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
         return node
@@ -40,7 +40,7 @@ def _renamed(member: JsonMember) -> JsonMember:
 
 
 def first_text_member(node: JsonNode) -> JsonMember | None:
-    """The first member that is not read and holds text."""
+    """The first unread member that holds text."""
     unread = (member for member in node.members if not is_known_key(member.key) and member.key not in _METADATA)
     return next((member for member in unread if _holds_text(member.value)), None)
 
@@ -57,7 +57,7 @@ def _holds_text(value: JsonNode) -> bool:
 
 
 def unread_messages(value: JsonNode) -> Iterator[JsonNode]:
-    """Objects with `role` and `content` at any depth of a value that is not read, outermost only."""
+    """Objects with `role` and `content` at any depth of an unread value, outermost only."""
     waiting = [value]
     while waiting:
         node = waiting.pop()

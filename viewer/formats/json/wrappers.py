@@ -14,19 +14,19 @@ LIST_KEYS = ("messages", "choices")
 _EXCHANGE_KEYS = ("request", "body", "response")
 """Objects that hold a message list; the messages of a response follow those of its request."""
 DEEPEST_EXCHANGE = 3
-"""Objects in objects of a request or a response that are looked into."""
+"""The maximum depth of nested objects of a request or a response."""
 _ANSWER_KEYS = ("chosen", "rejected")
 
 
 class Use(Enum):
-    """What a value found in a document is."""
+    """The use of a value in a document."""
 
     WRAPPER = "wrapper"
     """A transcript may begin here; its messages follow."""
     ITEM = "item"
-    """A message, or what is in the place of one."""
+    """A message, or a value in its place."""
     REJECTED = "rejected"
-    """A message of an answer that nobody got."""
+    """A message of a rejected answer."""
     UNREAD = "unread"
     """A message next to the list, which is not read."""
 
@@ -39,12 +39,12 @@ class Found(NamedTuple):
 
 
 def is_wrapper(node: JsonNode) -> bool:
-    """True if a value holds messages rather than being one."""
+    """True if a value contains messages and is not one itself."""
     return node.kind is JsonKind.ARRAY or _has_list(node) or any(True for _ in _exchange(node))
 
 
 def find_messages(node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]:
-    """The messages of a value in order, each wrapper before its own."""
+    """The messages of a value in order, each wrapper before its messages."""
     if node is None:
         return
     if not is_wrapper(node):
@@ -55,7 +55,7 @@ def find_messages(node: JsonNode | None, use: Use = Use.ITEM) -> Iterator[Found]
 
 
 def header_members(node: JsonNode) -> list[JsonMember]:
-    """What a wrapper says about its transcript: the members that hold no messages."""
+    """The members of a wrapper without messages: the header of its transcript."""
     if not is_wrapper(node):
         return []
     has_list = _has_list(node)
@@ -94,7 +94,7 @@ def _has_list(node: JsonNode) -> bool:
 
 
 def _exchange(node: JsonNode, deepest: int = DEEPEST_EXCHANGE) -> Iterator[tuple[str, JsonNode]]:
-    """The request and the response in an object that is no message itself."""
+    """The request and the response in an object that is not a message itself."""
     if not deepest or not any(member.key in _EXCHANGE_KEYS for member in node.members) or _is_spoken(node):
         return
     for key in _EXCHANGE_KEYS:
@@ -116,7 +116,7 @@ def _is_spoken(node: JsonNode) -> bool:
 
 
 def _answers(node: JsonNode, use: Use) -> Iterator[Found]:
-    """The answers of a preference pair that differ from the message list; the rejected one is nobody's answer."""
+    """The answers of a preference pair that differ from the message list; the rejected one is marked."""
     messages = node.get("messages")
     prompt = messages.items if messages is not None else []
     for key in _ANSWER_KEYS:
@@ -133,7 +133,7 @@ def _answers(node: JsonNode, use: Use) -> Iterator[Found]:
 
 
 def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
-    """How many messages an answer repeats before it begins."""
+    """The number of messages that an answer repeats before it begins."""
     length = 0
     for one, other in zip(messages, answer, strict=False):
         if one.to_python() != other.to_python():
@@ -143,7 +143,7 @@ def _common_length(messages: list[JsonNode], answer: list[JsonNode]) -> int:
 
 
 def _spoken(text: JsonNode) -> JsonNode:
-    """An answer that is only text, as the assistant's message."""
+    """An answer that is only text, as an assistant message."""
     role = JsonNode(JsonKind.STRING, text.start, text.start, text="assistant", plain=True)
     members = [
         JsonMember("role", text.start, text.start, role),

@@ -1,4 +1,4 @@
-"""Messages as the JSON interchange of OpenChatML 2.2: an array for each transcript, a message object a line."""
+"""Write messages as the JSON interchange of OpenChatML 2.2: one array per transcript, one message object per line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from viewer.syntax.json_values import JsonText
 
 
 def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:
-    """The text, and a sentence for each thing it cannot say.
+    """The text, and a sentence for each loss.
 
-    A transcript whose header is given becomes an object: the keys of the header, and its messages under `messages`."""
+    A transcript with a header becomes an object: the keys of the header, and its messages under `messages`."""
     losses: list[str] = []
     documents: list[str] = []
     for number, group in groupby(messages, lambda message: message.transcript):
@@ -30,7 +30,7 @@ def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTrans
 
 
 def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str, object]:
-    """The header of a transcript as read, or as much as may be told of it."""
+    """The header of a transcript as read, or the disclosed part of it."""
     for transcript in transcripts:
         if transcript.number != number:
             continue
@@ -45,7 +45,7 @@ def _with_header(header: dict[str, object], array: str) -> str:
 
 
 def _encoded(value: object) -> str:
-    """The value as JSON; `JsonText` as it is."""
+    """Encode a value as JSON; `JsonText` stays as it is."""
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
@@ -79,7 +79,7 @@ def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
 
 
 def _is_plain_call(message: Writable) -> bool:
-    """Whether a call is one that `tool_call` says in full."""
+    """True if `tool_call` can represent a call completely."""
     return (
         message.role == "assistant"
         and message.ending == "call"
@@ -110,7 +110,7 @@ def _content(message: Writable) -> str:
 
 
 def _value(message: Writable) -> str:
-    """The body as the JSON value that it was."""
+    """The body as its original JSON value."""
     return JsonText(message.body) if message.is_value and _is_json(message.body) else message.body
 
 
@@ -125,7 +125,7 @@ def _routing(message: Writable) -> dict[str, object]:
 
 
 def _extra(message: Writable, losses: list[str]) -> dict[str, object]:
-    """Other attributes, but for those whose names would mean something else here."""
+    """Other attributes, except names with a different meaning here."""
     kept: dict[str, object] = {}
     for key, value in message.extra.items():
         if is_known_key(key):

@@ -1,4 +1,4 @@
-"""What stands between the frames of OpenChatML 0.1: edges of transcripts, stray text, fill-in-the-middle, files."""
+"""Text between the frames of OpenChatML 0.1: edges of transcripts, stray text, fill-in-the-middle, files."""
 
 from __future__ import annotations
 
@@ -8,61 +8,61 @@ from viewer.reading.cursor import Token, TokenSet
 from viewer.reading.recorder import Recorder
 
 FILL_IN = {"fim_prefix": "user", "fim_middle": "assistant", "fim_suffix": "user"}
-"""The marks of fill-in-the-middle, and who speaks after them."""
+"""The marks of fill-in-the-middle, and the roles after them."""
 
 _EDGES = {b"[BOS]": "begin", b"[EOS]": "end", b"<|endoftext|>": "end"}
 _SHORT_EDGES = {b"<s>": "begin", b"</s>": "end"}
-"""In files and fill-ins these are text: HTML has them."""
+"""In files and fill-ins these are text, because HTML contains them."""
 _MARKS = {f"<|{name}|>".encode(): name for name in ("im_start", "im_end", "file_separator", *FILL_IN)}
 _BETWEEN = TokenSet({**_EDGES, **_SHORT_EDGES, **_MARKS})
 _INSIDE = TokenSet({**_EDGES, **_MARKS})
 MEANT_OUTSIDE = frozenset(spelling.decode() for spelling in (*_EDGES, *_MARKS))
-"""What is no text in a file or a fill-in."""
+"""Tokens that are not text in a file or a fill-in."""
 
 
 class Outside:
-    """Everything but the frames. Text is stray, or the first file, until a mark tells."""
+    """Reads everything except the frames. Text is stray, or the first file, until a mark decides."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._part: Part | None = None
-        """The file or the piece of a fill-in that is being read."""
+        """The current file, or piece of a fill-in."""
         self._text = _text_at(0)
         self._fresh = True
-        """Nothing of the current transcript has been read."""
+        """True if nothing of the current transcript was read."""
         self._ended = False
-        """The current transcript was closed: the next message begins another."""
+        """True if the current transcript was closed: the next message begins another."""
         self._framed = False
-        """The current transcript has frames, so that `<|file_separator|>` means nothing."""
+        """True if the current transcript has frames, so that `<|file_separator|>` has no meaning."""
         self._files = 0
         self._filled = ""
         """The name of the last piece of the current fill-in that was a message."""
         self._next = ""
-        """The mark that ends the current piece, if it is one of a fill-in."""
+        """The mark that ends the current piece, if it belongs to a fill-in."""
 
     @property
     def is_text(self) -> bool:
-        """Whether a file or a fill-in is being read, where `<|im_start|>` may be text."""
+        """True inside a file or a fill-in, where `<|im_start|>` may be text."""
         return self._part is not None
 
     @property
     def tokens(self) -> TokenSet:
-        """What may mean something here."""
+        """The tokens with a meaning here."""
         return _INSIDE if self._part else _BETWEEN
 
     def add(self, data: bytes, at: int) -> None:
-        """Text that is no token."""
+        """Add text without tokens."""
         (self._part or self._text).add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:
-        """A token that means nothing in a file or a fill-in: it is text."""
+        """Add a token without a meaning in a file or a fill-in: it is text."""
         self.add(text, token.start)
         self.settle()
         number = self._part.number if self._part else None
         self._record.report("W-MARKER-IN-BODY", "nested", token.start, token.end, number)
 
     def token(self, text: bytes, token: Token) -> None:
-        """Any token but `<|im_start|>`."""
+        """Handle any token except `<|im_start|>`."""
         if token.name in FILL_IN:
             self._fill_in(token)
         elif token.name == "file_separator":
@@ -73,25 +73,25 @@ class Outside:
             self._edge(token)
 
     def settle(self) -> None:
-        """All that is known so far has been added."""
+        """Announce everything that was added."""
         if self._part:
             self._part.announce(self._record)
 
     def begin_frame(self, at: int) -> None:
-        """A frame begins here."""
+        """Handle the start of a frame."""
         self._leave(at)
         self._begin_item(at)
         self._framed = True
 
     def end_frame(self, at: int) -> None:
-        """Text begins here."""
+        """Handle the end of a frame; text begins here."""
         self._text = _text_at(at)
 
     def close(self) -> None:
-        """The input has ended."""
+        """Handle the end of the input."""
         self._leave(0)
 
-    # Inside.
+    # Internals.
 
     def _edge(self, token: Token) -> None:
         self._leave(token.end)
@@ -119,7 +119,7 @@ class Outside:
         self._record.report("W-STOP-REDUNDANT", None, token.start, token.end)
 
     def _leave(self, at: int, *, exactly_at: int | None = None) -> None:
-        """What was being read ends; text begins at this offset."""
+        """End the current part or text; new text begins at this offset."""
         part, text = self._part, self._text
         self._part, self._text = None, _text_at(at)
         if part:
@@ -132,7 +132,8 @@ class Outside:
             self._record.stray(text.first, text.end)
 
     def _note_fill_in(self, part: Part, next_fill_in: int | None) -> None:
-        """An empty piece of a fill-in gives no message, so that its mark is kept as text outside any message."""
+        """Note the end of a piece. An empty piece of a fill-in is not a message, so its mark is kept as text outside
+        any message."""
         mark = part.header.name or ""
         if not mark.startswith("fim."):
             self._filled = ""
@@ -168,7 +169,7 @@ class Outside:
         self._part = Part(_file_header(self._files), token.start, token.end, Begins.AFTER_LINE_END)
 
     def _first_file(self, text: Part) -> None:
-        """The text before the first separator turns out to be a file."""
+        """Convert the text before the first separator to a file."""
         start = text.piece().start
         self._begin_item(start)
         self._files += 1

@@ -1,4 +1,4 @@
-"""The header line of an OpenChatML 0.1 frame (`role name=Eric`), and the names that calls and outputs carry in JSON."""
+"""Header line of an OpenChatML 0.1 frame (`role name=Eric`), and the names that calls and outputs carry in JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.values import mutable
 
 ROLES = frozenset({"system", "tool", "user", "assistant"})
 LONGEST_PLAUSIBLE = 512
-"""A header that may end an open message is no longer than this."""
+"""The maximum length of a header that may end an open message."""
 LONGEST_NAME = 512
 
 _WORD = re.compile(rb"[^ \t\r\n]+")
@@ -21,11 +21,11 @@ _PLAUSIBLE = re.compile(rb"[ \t]*(?:system|tool|user|assistant)(?:[ \t]+name=[^ 
 _RESTRICTING_INTENTS = frozenset({"debug", "status"})
 _UNSAFE_IN_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_constant=len)
-"""Only strings are wanted: numbers are not converted."""
+"""Only strings are needed: numbers are not converted."""
 
 
 class Problem(NamedTuple):
-    """A diagnostic at a place in the input."""
+    """A diagnostic at a position in the input."""
 
     code: str
     reason: str | None
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
 
 @mutable
 class Head:
-    """What a header line says; the messages of its frame share it."""
+    """The content of a header line, shared by the messages of its frame."""
 
     role: str = ""
     name: str | None = None
@@ -44,21 +44,21 @@ class Head:
     extra: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: int = 0
-    """Where text that is no header begins."""
+    """The start of text that is not part of the header."""
     words_end: int = 0
-    """After its last word."""
+    """The end of its last word."""
     complete: bool = True
-    """Its newline has been read."""
+    """True if its newline was read."""
     name_at: int = 0
-    """Where `name=` would stand: after the role."""
+    """The position for a `name=`: after the role."""
 
     @property
     def malformed(self) -> bool:
-        """Whether it carries an E-PARSE-HEADER."""
+        """True if it has an E-PARSE-HEADER."""
         return any(problem.code == "E-PARSE-HEADER" for problem in self.problems)
 
     def header(self) -> Header:
-        """That of a run of text."""
+        """The header of a text part."""
         return Header(
             self.role,
             name=tool_name(self.name) if self.role == "tool" and self.name else self.name,
@@ -78,17 +78,17 @@ class _Word(NamedTuple):
 
 
 def read_head(line: bytes, at: int) -> Head:
-    """A whole header line without its newline; `at` is its offset in the input."""
+    """Read a whole header line without its newline; `at` is its offset in the input."""
     return _Reading(line, at).whole()
 
 
 def read_broken_head(line: bytes, at: int) -> Head:
-    """A header that no newline ended: role and attributes as far as they go, the rest is body."""
+    """Read a header without a newline: role and attributes as far as possible, the rest is body."""
     return _Reading(line, at).broken()
 
 
 def header_follows(text: bytes, ended: bool) -> bool | None:
-    """Whether a plausible header line begins here; None while too little is there to tell."""
+    """True if a plausible header line begins here; None if more bytes are needed."""
     text = text[:LONGEST_PLAUSIBLE]
     line, newline, _ = text.partition(b"\n")
     if newline:
@@ -104,12 +104,12 @@ def _may_become_role(line: bytes) -> bool:
 
 
 def tool_name(name: str) -> str:
-    """The full name of a tool: one without a dot that is not built in belongs to `functions`."""
+    """The full name of a tool: a name without a dot belongs to `functions` unless it is built in."""
     return name if "." in name or name in ("python", "browser") else f"functions.{name}"
 
 
 def name_in_json(text: bytes) -> str | None:
-    """The `name` of a call or an output, where its JSON can be read and the name can stand in a header."""
+    """The `name` of a call or an output, if its JSON is readable and the name is valid in a header."""
     try:
         value = _VALUES.decode(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -121,7 +121,7 @@ def name_in_json(text: bytes) -> str | None:
 
 
 class _Reading:
-    """One header line while it is read, word by word."""
+    """Reads one header line word by word."""
 
     def __init__(self, line: bytes, at: int) -> None:
         self._words = [_Word(match[0], at + match.start(), at + match.end()) for match in _WORD.finditer(line)]
@@ -171,7 +171,8 @@ class _Reading:
         return True
 
     def _finish(self) -> Head:
-        """`to=` and a hiding `intent=` keep the force they have elsewhere, so that nothing is shown by mistake."""
+        """Finish the header. `to=` and a hiding `intent=` keep their usual effect, so that nothing is shown by
+        mistake."""
         head, given = self._head, self._given
         head.name = given.pop("name", None)
         head.recipient = given.pop("to", None) or None

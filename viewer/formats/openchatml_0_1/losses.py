@@ -1,4 +1,4 @@
-"""What OpenChatML 0.1 cannot say: counted while a transcript is written, and told in sentences."""
+"""Losses of a conversion to OpenChatML 0.1: counted while writing, reported as sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.values import frozen
 
 
 class Loss(Enum):
-    """What happened to a message on the way; the value ends the sentence."""
+    """A loss of a message; the value ends the sentence."""
 
     CALL_ID = "call ids cannot be said and were left out"
     DEVELOPER = "the role developer was written as system"
@@ -34,7 +34,7 @@ class Loss(Enum):
 
 @frozen
 class Said:
-    """What will be read again from the written part."""
+    """The properties that a reader recovers from the written part."""
 
     channel: str | None = None
     intent: str | None = None
@@ -44,17 +44,17 @@ class Said:
 
 
 class Losses:
-    """How many messages met each loss."""
+    """The number of messages per loss."""
 
     def __init__(self) -> None:
         self._messages: Counter[Loss] = Counter()
 
     def add(self, *losses: Loss) -> None:
-        """One message met these."""
+        """Add the losses of one message."""
         self._messages.update(set(losses))
 
     def add_common(self, message: Writable) -> None:
-        """What no kind of message can say."""
+        """Add the losses that are common to all kinds of messages."""
         if message.call_id is not None:
             self.add(Loss.CALL_ID)
         if message.role == "developer":
@@ -63,7 +63,7 @@ class Losses:
             self.add(Loss.ROLE)
 
     def add_unsaid(self, message: Writable, said: Said) -> None:
-        """What the message has and the written part has not."""
+        """Add the losses of a message compared to its written part."""
         if message.channel_given not in (None, "final", said.channel):
             self.add(Loss.CHANNEL)
         if message.intent not in (None, said.intent):
@@ -76,7 +76,7 @@ class Losses:
             self.add(Loss.ENDING)
 
     def sentences(self) -> list[str]:
-        """One sentence for each loss."""
+        """One sentence per loss."""
         return [
             f"{count} message{'' if count == 1 else 's'}: {loss.value}."
             for loss in Loss

@@ -1,4 +1,4 @@
-"""One message as a part of an OpenChatML 0.1 frame: which kind of part, under which header line, in which words."""
+"""Write one message as a part of an OpenChatML 0.1 frame: its kind, its header line, and its text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PREAMBLE_ENDINGS = frozenset(ending.value for ending in PREAMBLE_ENDINGS)
 
 
 class Kind(Enum):
-    """What a part is; the value is the mark of those that are JSON."""
+    """The kind of a part; the value is the mark of JSON parts."""
 
     TEXT = "text"
     THOUGHT = "thought"
@@ -32,16 +32,16 @@ class Kind(Enum):
 
 @frozen
 class Written:
-    """One part, ready to be put into a frame."""
+    """One part, ready for a frame."""
 
     kind: Kind
     line: str
-    """The header line that its frame must have."""
+    """The header line of its frame."""
     text: str
 
 
 def write_part(message: Writable, losses: Losses) -> Written:
-    """The message as a part; what cannot be said is noted."""
+    """Write the message as a part, and note its losses."""
     kind = _kind(message)
     losses.add_common(message)
     refuse_tokens(message, _tokens(message))
@@ -57,7 +57,7 @@ def write_part(message: Writable, losses: Losses) -> Written:
 
 
 def refuse_tokens(message: Writable, tokens: frozenset[str]) -> None:
-    """A control token in a body would be read as one."""
+    """Refuse a body with a control token, which would be read as one."""
     if any(token in message.body for token in tokens):
         raise RefusedError(
             f"Message {message.number} holds a control token of OpenChatML 0.1 in its body, which cannot be escaped."
@@ -93,12 +93,12 @@ def _is_preamble(message: Writable) -> bool:
 
 
 def _tokens(message: Writable) -> frozenset[str]:
-    """What would be read as a token in this body; the marks of system messages are part of their text."""
+    """Strings in this body that would be read as tokens; the marks of system messages are part of their text."""
     marks = () if message.role == "system" else MARKS.get(message.role, ())
     return frozenset(f"<|{name}|>" for name in ("im_start", "im_end", *marks))
 
 
-# The words of a part.
+# The text of a part.
 
 
 def _text(message: Writable, losses: Losses) -> str:
@@ -166,7 +166,7 @@ def _json(message: Writable, losses: Losses) -> str:
 
 
 def _names(body: str, tool: str | None, *, of_frame: bool = False) -> bool:
-    """Whether the JSON says, as OpenChatML 0.1 wants it, which tool it is of."""
+    """True if the JSON names this tool in the way of OpenChatML 0.1."""
     if tool is None:
         return True
     name = name_in_json(body.encode("utf-8", "replace"))
@@ -199,7 +199,7 @@ def _name(message: Writable, kind: Kind) -> str | None:
 
 
 def _attributes(message: Writable, losses: Losses) -> list[tuple[str, str]]:
-    """Attributes as given, and those that keep a hidden message of a user hidden."""
+    """The given attributes, and those that keep a hidden message of a user hidden."""
     said_otherwise = {"name", *(THOUGHTS if message.role == "system" else ())}
     extra = [(key, value) for key, value in message.extra.items() if key not in said_otherwise]
     attributes = [(key, value) for key, value in extra if not ("=" in key or _is_unsayable(f"{key}={value}"))]

@@ -1,4 +1,4 @@
-"""One message of OpenChatML 0.1 while it is read: where its body begins and ends, and when it is announced."""
+"""One message of OpenChatML 0.1 during reading: the start and end of its body, and its announcement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viewer.values import mutable
 
 SPACE = b" \t\r\n"
 LONGEST_KEPT = 1024 * 1024
-"""No name is read from JSON that is longer."""
+"""No name is read from longer JSON."""
 _TAG_END = re.compile(rb"[<>\n]")
 
 
@@ -21,40 +21,40 @@ class Begins(Enum):
 
     EXACTLY = "exactly"
     AFTER_LINE_END = "after-line-end"
-    """One line end at its start is layout."""
+    """After a leading line end, which is layout."""
     AFTER_TAG = "after-tag"
-    """At its first character that is not white space after the attributes of its tag."""
+    """At the first nonblank character after the attributes of its tag."""
     AT_TEXT = "at-text"
-    """At its first character that is not white space."""
+    """At the first nonblank character."""
 
 
 @mutable
 class Part:
-    """A message while it is read; it is announced once it is known to be one."""
+    """A message during reading; it is announced when it is certain to be one."""
 
     header: Header
     span_start: int
     at: int
-    """Where its bytes begin."""
+    """The start of its bytes."""
     begins: Begins = Begins.EXACTLY
     certain: bool = False
-    """It is a message even when there is nothing in it."""
+    """True if it is a message even when it is empty."""
     broke_out: bool = False
     kept: bytearray | None = None
-    """The JSON of a call or an output, as long as it is short enough."""
+    """The JSON of a call or an output, if it is short enough."""
     block: MarkPair | None = None
     """The marks of a chat template that enclose it."""
     number: int | None = None
     ending: Ending = Ending.END
     first: int | None = None
-    """Its first character that is not white space."""
+    """The offset of its first nonblank character."""
     end: int = -1
-    """After its last character that is not white space."""
+    """The offset after its last nonblank character."""
     _head: bytes = b""
     _told: int = -1
 
     def add(self, data: bytes, at: int) -> None:
-        """More of its bytes, from this offset on."""
+        """Add bytes at this offset."""
         if self.begins is Begins.AFTER_TAG:
             found = _TAG_END.search(data)
             if not found:
@@ -79,7 +79,7 @@ class Part:
                 self.kept = None
 
     def piece(self) -> Piece:
-        """Its body as known by now."""
+        """Its body so far."""
         start = self._start()
         return Piece(start, max(start, self.end), Coding.PLAIN)
 
@@ -94,11 +94,11 @@ class Part:
 
     @property
     def is_message(self) -> bool:
-        """Whether it is known to be a message."""
+        """True if it is certain to be a message."""
         return self.certain or self.first is not None
 
     def announce(self, record: Recorder) -> None:
-        """Tell what is known by now."""
+        """Announce its current state."""
         if not self.is_message:
             return
         if self.number is None:
@@ -108,7 +108,7 @@ class Part:
         self._told = self.end
 
     def close(self, record: Recorder, end: int, stop: Span | None = None) -> None:
-        """It is settled; `end` is that of the whole message."""
+        """Settle it; `end` is the end of the whole message."""
         self.announce(record)
         if self.number is not None:
             record.close(self.number, self.ending, end, [self.piece()], stop=stop, header=self.header)

@@ -1,6 +1,6 @@
-"""The parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and runs of text, each a message of its own.
+"""Parts of an OpenChatML 0.1 frame: thought blocks, calls, outputs and runs of text, each a separate message.
 
-Bodies are kept as spans; only the JSON of the current call or output is kept, for the name in it."""
+Bodies are kept as spans. Only the JSON of the current call or output is kept, for the name in it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MARKS: dict[str, tuple[str, ...]] = {
     "tool": ("function_output",),
     "system": ("function_list", *THOUGHTS),
 }
-"""The marks that count in the frames of a role; elsewhere they are text."""
+"""The marks with a meaning in the frames of a role; elsewhere they are text."""
 
 
 def token_set(*names: str) -> TokenSet:
-    """The tokens that are spelled `<|name|>`."""
+    """The tokens spelled `<|name|>`."""
     return TokenSet({f"<|{name}|>".encode(): name for name in names})
 
 
@@ -50,12 +50,12 @@ class _FrameTokens(TokenSet):
         return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
 
     def held_back(self, window: Window) -> int:
-        """How many bytes at the end of the window may be the beginning of a token or a mark."""
+        """The number of bytes at the end of the window that may begin a token or a mark."""
         return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))
 
 
 TEMPLATE = "template"
-"""The name of a token that is a mark of a chat template."""
+"""The token name for a mark of a chat template."""
 _PLAIN_TOKENS = token_set("im_start", "im_end")
 _TOKENS: dict[str, TokenSet] = {
     "system": token_set("im_start", "im_end", *MARKS["system"]),
@@ -65,28 +65,28 @@ _TOKENS: dict[str, TokenSet] = {
 
 @dataclass(slots=True)
 class Frame:
-    """One frame, from `<|im_start|>` to its end; all its messages share its span, so they are closed together."""
+    """One frame, from `<|im_start|>` to its end. All its messages share its span, so they are closed together."""
 
     record: Recorder
     head: Head
     start: int
     body: int
-    """Where its body begins."""
+    """The start of its body."""
     broke_out: bool = False
     _parts: list[Part] = field(default_factory=list)
     _unclosed: list[str] = field(default_factory=list)
-    """Thought blocks that something else began in before they were closed: what follows may still be part of them."""
+    """Thought blocks in which something else began before they were closed: later text may still belong to them."""
     _has_text: bool = False
-    """A part of it is text."""
+    """True if a part of it is text."""
     _unclosed_kinds: Counter[str] = field(default_factory=Counter)
     _flags: dict[str, str] = field(default_factory=dict)
     _list_at: int | None = None
-    """Where the current list of tools begins."""
+    """The start of the current list of tools."""
     _header: Header = field(init=False)
     _part: Part = field(init=False)
     _template: TemplateBlocks = field(init=False)
     tokens: TokenSet = field(init=False)
-    """What is no plain text in its body."""
+    """The tokens that are not plain text in its body."""
 
     def __post_init__(self) -> None:
         self._header = self.head.header()
@@ -95,18 +95,18 @@ class Frame:
         self._template = TemplateBlocks(self)
 
     def add(self, data: bytes, at: int) -> None:
-        """Bytes that belong to the current part."""
+        """Add bytes to the current part."""
         self._template.skip(data)
         self._part.add(data, at)
 
     def nested(self, text: bytes, token: Token) -> None:
-        """A token that means nothing where it stands: it is text."""
+        """Add a token without a meaning here: it is text."""
         self.add(text, token.start)
         self._announce()
         self.record.report("W-MARKER-IN-BODY", "nested", token.start, token.end, self._part.number)
 
     def mark(self, text: bytes, token: Token) -> None:
-        """A mark that counts in frames of this role."""
+        """Handle a mark with a meaning in frames of this role."""
         edge, _, kind = token.name.partition("_")
         if token.name == TEMPLATE or self._template.is_open:
             self._template.take(text, token)
@@ -119,18 +119,18 @@ class Frame:
             self._begin(token)
 
     def settle(self) -> None:
-        """All that is known so far has been added."""
+        """Announce everything that was added."""
         self._announce()
 
     @property
     def is_prompt(self) -> bool:
-        """Whether there is nothing but the beginning of an answer."""
+        """True if the frame is only the beginning of an answer."""
         empty = not self._parts and not self._part.is_message
         return empty and self.head.role == "assistant" and not self._header.malformed
 
     @property
     def hides(self) -> bool:
-        """Whether what begins now, while this frame is unclosed, begins inside something hidden."""
+        """True if a frame that begins now, while this one is unclosed, begins inside hidden content."""
         if not self.head.complete and not self._part.is_message:
             return False
         part = self._part
@@ -138,7 +138,7 @@ class Frame:
         return bool(self._unclosed) or not is_user_safe(now)
 
     def finish(self, ending: Ending, end: int, stop: Span | None = None) -> int | None:
-        """The frame has ended: its messages are settled. Returns the number of the last one."""
+        """End the frame and settle its messages; return the number of the last one."""
         if self._is_thought and stop and not self._template.is_open:
             self._miss_end(stop[0])
         self._template.finish(stop[0] if stop else end)
@@ -151,7 +151,7 @@ class Frame:
             part.close(self.record, end, stop)
         return last.number
 
-    # For the marks of templates.
+    # Interface for the marks of templates.
 
     @property
     def header(self) -> Header:
@@ -165,7 +165,7 @@ class Frame:
 
     @property
     def parts(self) -> list[Part]:
-        """The parts that have ended."""
+        """The ended parts."""
         return self._parts
 
     @property
@@ -174,17 +174,17 @@ class Frame:
         return self._part.header.channel is not Channel.FINAL
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Another part begins with a mark at this offset."""
+        """Begin another part with a mark at this offset."""
         self._leave_part(at)
         part.broke_out = self.broke_out or bool(self._unclosed)
         self._part = part
 
     def end_block(self, end: int) -> None:
-        """The current part ends; text begins at this offset."""
+        """End the current part; text begins at this offset."""
         self._end_part()
         self._part = Part(self._header, self.start, end, Begins.AT_TEXT, broke_out=self._part.broke_out)
 
-    # Inside.
+    # Internals.
 
     def _announce(self) -> None:
         self._part.announce(self.record)
@@ -230,7 +230,7 @@ class Frame:
         )
 
     def _output_header(self) -> Header:
-        """The name in the JSON counts; that of the frame is kept beside it."""
+        """The header of an output. The name in the JSON counts; that of the frame is kept as an extra attribute."""
         given = self.head.name
         return replace(
             self._header,
@@ -264,7 +264,7 @@ class Frame:
             self._unclosed_kinds[closed] -= 1
 
     def _withdraw_text(self, kind: str, token: Token) -> None:
-        """A mark that closes nothing: the text before it was a thought."""
+        """Handle a mark that closes nothing: the text before it was a thought."""
         part = self._part
         part.header = _thought_header(self._header, kind)
         part.certain = True
@@ -275,7 +275,7 @@ class Frame:
         self._begin_text(token.end)
 
     def _leave_part(self, at: int) -> None:
-        """Something else begins here."""
+        """End the current part because something else begins here."""
         if self._is_thought:
             self._miss_end(at)
             self._part.ending = Ending.IMPLIED
@@ -299,9 +299,9 @@ class Frame:
             self._has_text |= self._part.header.channel is Channel.FINAL
 
     def _complete_header(self) -> list[Part]:
-        """What is known only now: the name in the JSON, the flags of a system message, that a tool has no name.
+        """Add facts that are only known now: the name in the JSON, the flags of a system message, a missing tool name.
 
-        Returns the other calls or replies between the same marks."""
+        Return the other calls or replies between the same marks."""
         part = self._part
         others: list[Part] = []
         if part.block is not None:

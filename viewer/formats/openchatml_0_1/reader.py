@@ -1,7 +1,7 @@
-"""OpenChatML 0.1: frames between `<|im_start|>` and `<|im_end|>`, fill-in-the-middle and multi-file sequences.
+"""OpenChatML 0.1 reader: frames between `<|im_start|>` and `<|im_end|>`, fill-in-the-middle and multi-file sequences.
 
-`openchatml_0_1_header.py` reads header lines, `openchatml_0_1_parts.py` what is inside a frame,
-`openchatml_0_1_outside.py` what is between frames, and `openchatml_0_1_write.py` writes."""
+`header.py` reads header lines, `parts.py` the inside of a frame, `between.py` the text between frames, and `writer.py`
+writes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ LONGEST_HEADER = 64 * 1024
 
 _ALL_MARKS = tuple(mark for marks in MARKS.values() for mark in marks)
 _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_MARKS)
-"""No header goes on after one of these."""
+"""No header continues after one of these."""
 
 
 class OpenChatML01Reader:
-    """The state machine; each state is a method that returns whether to go on."""
+    """A state machine; each state is a method that returns True to continue."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         self._record = record
         self._window = Window()
         self._at = 0
-        """Everything before this offset has been read."""
+        """Everything before this offset was read."""
         self._scan = 0
         """Nothing that ends the current header line begins before this offset."""
         self._outside = Outside(record)
@@ -45,7 +45,6 @@ class OpenChatML01Reader:
         self._state = self._between
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
         self._window.append(data)
         while self._state(False):
             pass
@@ -53,7 +52,6 @@ class OpenChatML01Reader:
         self._window.drop(self._at)
 
     def close(self) -> None:
-        """The input has ended."""
         while self._state(True):
             pass
         if self._frame:
@@ -133,7 +131,7 @@ class OpenChatML01Reader:
         return True
 
     def _repeats(self, words: list[bytes], token: Token, ended: bool) -> bool | None:
-        """Whether the same header line begins again."""
+        """True if the same header line begins again."""
         opens = self._opens_frame(token, ended)
         if not opens:
             return opens
@@ -141,7 +139,7 @@ class OpenChatML01Reader:
         return line.split() == words
 
     def _break_header(self, end: int) -> None:
-        """No newline ends the header; what stands here is body."""
+        """End a header without a newline; the text from here on is body."""
         head = read_broken_head(self._window.text(self._at, end), self._at)
         rest = self._window.text(head.rest, end)
         self._open(head, head.rest).add(rest, head.rest)
@@ -155,7 +153,7 @@ class OpenChatML01Reader:
         return frame
 
     def _cut_header_off(self) -> None:
-        """The input ends inside a header."""
+        """Handle the end of the input inside a header."""
         end = self._window.end
         head = read_head(self._window.text(self._at, end), self._at)
         self._at = end
@@ -171,7 +169,7 @@ class OpenChatML01Reader:
         self._record.report("E-STREAM-TRUNCATED", "header", end, end, number)
 
     def _prompt(self, head: Head) -> None:
-        """The input ends where an answer is to begin."""
+        """Report that the input ends where an answer should begin."""
         for problem in head.problems:
             self._record.report(*problem)
         self._record.report("I-OPEN-PROMPT", None, self._frame_start, head.words_end)
@@ -216,7 +214,7 @@ class OpenChatML01Reader:
         self._outside.end_frame(at)
 
     def _truncate(self, frame: Frame) -> None:
-        """The input ends inside a body."""
+        """Handle the end of the input inside a body."""
         end = self._window.end
         self._leave_frame(end)
         if frame.is_prompt:
@@ -228,7 +226,7 @@ class OpenChatML01Reader:
     # The window.
 
     def _next_token(self, tokens: TokenSet, add: Callable[[bytes, int], None], ended: bool) -> Token | None:
-        """The next token; the text before it, as far as it is known to be text, is given away."""
+        """Pass on text up to the next token, and return the token."""
         window = self._window
         token = tokens.search(window, self._at)
         end = token.start if token else window.end - (0 if ended else tokens.held_back(window))
@@ -238,7 +236,7 @@ class OpenChatML01Reader:
         return token
 
     def _opens_frame(self, token: Token, ended: bool) -> bool | None:
-        """Whether a plausible header follows; None while too little is there to tell."""
+        """True if a plausible header follows; None if more bytes are needed."""
         return header_follows(self._window.text(token.end, token.end + LONGEST_PLAUSIBLE), ended)
 
     def _text(self, token: Token) -> bytes:

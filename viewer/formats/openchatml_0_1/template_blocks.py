@@ -16,7 +16,7 @@ from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair,
 
 
 class BlockFrame(Protocol):
-    """The frame that the blocks are in."""
+    """The frame that contains the blocks."""
 
     record: Recorder
     start: int
@@ -31,20 +31,20 @@ class BlockFrame(Protocol):
 
     @property
     def parts(self) -> list[Part]:
-        """The parts that have ended."""
+        """The ended parts."""
 
     @property
     def is_special(self) -> bool:
-        """True inside a part with marks of its own."""
+        """True inside a part with OpenChatML 0.1 marks."""
 
     def add(self, data: bytes, at: int) -> None:
-        """More text of the current part."""
+        """Add text to the current part."""
 
     def begin_block(self, part: Part, at: int) -> None:
-        """Another part begins with a mark at this offset."""
+        """Begin another part with a mark at this offset."""
 
     def end_block(self, end: int) -> None:
-        """The current part ends; text begins at this offset."""
+        """End the current part; text begins at this offset."""
 
 
 class TemplateBlocks:
@@ -56,9 +56,9 @@ class TemplateBlocks:
         self._depth = 0
         self._block_start = 0
         self._is_late = False
-        """The current thought follows shown text."""
+        """True if the current thought follows shown text."""
         self._is_head = True
-        """Nothing but white space is between this place and the line's start or a mark."""
+        """True if only whitespace separates this position from the start of the line or a mark."""
         self._quoted: Counter[str] = Counter()
         self._first_said = 0
         """The index of the first part after the last thought."""
@@ -70,12 +70,12 @@ class TemplateBlocks:
         return self._pair is not None
 
     def skip(self, data: bytes) -> None:
-        """Text of the current part."""
+        """Note text of the current part."""
         line = data.rpartition(b"\n")
         self._is_head = (self._is_head or bool(line[1])) and not line[2].strip(SPACE)
 
     def take(self, text: bytes, token: Token) -> None:
-        """The next mark, or inside a block any token."""
+        """Handle the next mark, or inside a block any token."""
         mark = mark_of(text, (token.start, token.end)) if token.name == "template" else None
         if self._pair is not None:
             self._inside(text, token, mark, self._pair)
@@ -87,7 +87,7 @@ class TemplateBlocks:
             self._unmatched(text, mark)
 
     def finish(self, end: int) -> None:
-        """The frame has ended."""
+        """Handle the end of the frame."""
         self._report_late(end)
         self._pair = None
 
@@ -144,7 +144,7 @@ class TemplateBlocks:
         self._is_late = False
 
     def _unmatched(self, text: bytes, mark: Mark) -> None:
-        """A closing mark without its block: what was text before it is none."""
+        """Handle a closing mark without its block: the text before it is hidden."""
         frame = self._frame
         pair = next((pair for pair in mark.closes if not pair.shared_close), None)
         if pair and self._quoted[pair.name]:
@@ -166,7 +166,7 @@ class TemplateBlocks:
 
 
 def complete_block(part: Part, record: Recorder) -> list[Part]:
-    """Fill in what only the whole text of a block says: tool, call id, and type. Returns the calls after the first."""
+    """Fill in facts from the whole text of a block: tool, call id, and type. Return the calls after the first."""
     kept = bytes(part.kept) if part.kept else b""
     pair, part.kept = part.block, None
     if pair is None or pair.kind is MarkKind.THOUGHT:
@@ -211,7 +211,7 @@ def _next_part(part: Part) -> Part:
 
 
 def _place(part: Part, at: int, kept: bytes, call: CallText) -> None:
-    """Where one of several calls or replies is; `at` is where the kept bytes begin."""
+    """Set the span of one of several calls or replies; `at` is the start of the kept bytes."""
     low, high = call.whole or call.body
     text = kept[low:high]
     part.first = at + low + len(text) - len(text.lstrip(SPACE))

@@ -1,18 +1,17 @@
-"""Messages of any dialect written as OpenChatML 0.1, with sentences on what it cannot say.
+"""Write messages of any format as OpenChatML 0.1, with sentences on the losses.
 
 Text -> model -> text gives the same text for canonical input:
 
 - each transcript begins with `[BOS]` and ends with `[EOS]` and a newline; its items are joined by one newline;
 - a frame is `<|im_start|>role`, then ` name=…` and further attributes, a newline, its parts joined by one newline,
   and `<|im_end|>`;
-- messages with the same header line that follow each other stand in one frame, if they are thought blocks, calls or
-  outputs, or a text after a thought block; a text after a text or after JSON begins a new frame; an empty text has
-  one of its own;
+- consecutive messages with the same header line share one frame if they are thought blocks, calls or outputs, or a
+  text after a thought block; a text after a text or after JSON begins a new frame; an empty text has a separate one;
 - a thought block is `<|start_reason|>text<|end_reason|>`; a call is `<|function_call|>`, a newline and JSON, an output
   likewise;
 - a fill-in is `<|fim_prefix|>…<|fim_middle|>…<|fim_suffix|>…` in one run; a file is `<|file_separator|>`, a newline
-  and its text, also the first one, and files stand before frames;
-- there is no white space at the end of a text or around JSON.
+  and its text, also for the first file, and files come before frames;
+- there is no whitespace at the end of a text or around JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MOST_EMPTY_FILES = 1000
 
 
 def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
-    """The text, and what it could not say; a message that it cannot hold is a `RefusedError`."""
+    """The text, and its losses; a message that cannot be represented raises `RefusedError`."""
     writer = _Writer()
     for message in messages:
         writer.write(message)
@@ -40,7 +39,7 @@ def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
 
 
 class _Writer:
-    """The layout of frames, files and fill-ins in transcripts."""
+    """Writes frames, files and fill-ins of transcripts."""
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -51,12 +50,12 @@ class _Writer:
         self._files = 0
         self._frame: list[Written] = []
         self._fill_in: str | None = None
-        """The mark of the fill-in that was written last, if nothing else was since."""
+        """The mark of the last written fill-in, if nothing followed it."""
         self._ragged = False
-        """That ended in white space."""
+        """True if that fill-in ended in whitespace."""
 
     def write(self, message: Writable) -> None:
-        """The next message."""
+        """Write the next message."""
         if message.transcript != self._transcript:
             self.end_transcript()
             self._begin_transcript(message.transcript)
@@ -69,7 +68,7 @@ class _Writer:
             self._write_frame(message)
 
     def end_transcript(self) -> None:
-        """What follows belongs to another transcript."""
+        """End the current transcript."""
         if self._transcript is None:
             return
         self._end_item()
@@ -81,7 +80,7 @@ class _Writer:
         self._empty, self._framed, self._files = True, False, 0
 
     def _end_item(self) -> None:
-        """A frame or a run of fill-ins ends here."""
+        """End the current frame or run of fill-ins."""
         if self._frame:
             parts = "\n".join(part.text for part in self._frame)
             self._item(f"<|im_start|>{self._frame[0].line}\n{parts}<|im_end|>")
@@ -105,7 +104,7 @@ class _Writer:
         self._framed = True
 
     def _joins(self, part: Written) -> bool:
-        """Whether the part stands in one frame with the last one."""
+        """True if the part can join the frame of the last one."""
         if not self._frame or self._frame[-1].line != part.line:
             return False
         last = self._frame[-1]
@@ -124,7 +123,7 @@ class _Writer:
         return 0 < int(found[1]) - self._files_before() <= _MOST_EMPTY_FILES
 
     def _files_before(self) -> int:
-        """What stands before the first separator is a file, too."""
+        """The number of files so far; text before the first separator is a file, too."""
         return self._files or int(not self._empty)
 
     def _write_file(self, message: Writable) -> None:
@@ -136,7 +135,7 @@ class _Writer:
         self.text.append(f"\n{message.body}")
 
     def _separate(self, number: int) -> None:
-        """So many separators that the next file has this number."""
+        """Write separators until the next file has this number."""
         self._end_item()
         before = self._files_before()
         self._item("\n".join(["<|file_separator|>"] * (number - before)))
@@ -158,7 +157,7 @@ class _Writer:
         self._fill_in, self._ragged = mark, message.body.rstrip(SPACE) != message.body
 
     def _enter_file(self, number: str) -> None:
-        """Fill-ins may be all there is in a file."""
+        """Enter the file of a fill-in; a file may contain only fill-ins."""
         if self._framed or not re.fullmatch("[1-9][0-9]{0,8}", number):
             return
         if 0 < int(number) - self._files_before() <= _MOST_EMPTY_FILES:

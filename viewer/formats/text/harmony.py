@@ -14,7 +14,7 @@ from viewer.reading.text_reader import FrameReader
 from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, STOPS, TextGrammar, TextSetup
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
-"""Text that a decoder made by dropping the special tokens."""
+"""Text from a decoder that dropped the special tokens."""
 
 _SEPARATOR = re.compile(rb"assistant(analysis|commentary|final)")
 _CONTROL = re.compile(rb"<\|(?:start|end|message|channel|constrain|return|call)\|>")
@@ -28,7 +28,7 @@ GRAMMAR = TextGrammar(
 
 
 class HarmonyReader(FrameReader):
-    """What the frames of Harmony have beyond the others: the beginning of the input may be a bare completion."""
+    """Reads Harmony frames; the input may begin with a bare completion."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         header = replace(GRAMMAR.header, assume_preambles=True)
@@ -38,7 +38,7 @@ class HarmonyReader(FrameReader):
         self._segment: tuple[int, int, Channel] | None = None
 
     def _beginning(self, ended: bool) -> bool:
-        """Conversation or completion: the first marker decides."""
+        """Decide by the first marker: conversation or completion."""
         log = self._event_line_first(ended)
         if log is None:
             return False
@@ -60,7 +60,8 @@ class HarmonyReader(FrameReader):
         return True
 
     def _event_line_first(self, ended: bool) -> bool | None:
-        """Whether the input begins with a line that looks like an event: a log; None while the line is not whole."""
+        """True if the input begins with a line that looks like an event, as in a log; None if the line is
+        incomplete."""
         if not self.window.data.startswith(b"{"):
             return False
         end = self.window.line_end(self.at)
@@ -78,7 +79,7 @@ class HarmonyReader(FrameReader):
             self.state = self.between_state
 
     def _stripped(self, ended: bool) -> bool:
-        """A best effort: messages begin at `assistant` and a channel word; all of them are hidden."""
+        """Read text without tokens by best effort: messages begin at `assistant` and a channel word; all are hidden."""
         data, base = self.window.data, self.window.base
         if self._segment is None:
             self._first_segment()

@@ -1,4 +1,4 @@
-"""The lines between the messages of a log: whether one may be an event; most logs load no reader of them."""
+"""Event lines between the messages of a log; their reader is loaded only if a line may be an event."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _HINTS = (b'"type"', b'"event"', b'"choices"')
 
 
 def may_be_event(line: bytes) -> bool:
-    """A cheap look that refuses most lines that are no events."""
+    """True if a line may be an event: a cheap check that rejects most other lines."""
     return line.lstrip(_SPACE).startswith(b"{") and any(hint in line for hint in _HINTS)
 
 
 class LogLines:
-    """Takes those lines that are events; what reads them is loaded with the first that may be one."""
+    """Reads event lines; the event reader is loaded with the first line that may be one."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
         self._events: EventLines | None = None
 
     def offer(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
-        """Whether the line was an event, and has been taken; `first` is called before anything is recorded."""
+        """Apply the line if it is an event, and return True; `first` is called before anything is recorded."""
         if not may_be_event(line):
             return False
         if self._events is None:
@@ -37,11 +37,11 @@ class LogLines:
         return self._events.offer(line, offset, first)
 
     def grow(self) -> None:
-        """Tell of the messages that have grown since the last time."""
+        """Report the messages that grew since the last call."""
         if self._events is not None:
             self._events.grow()
 
     def close(self, at: int) -> None:
-        """The input has ended."""
+        """Handle the end of the input."""
         if self._events is not None:
             self._events.close(at)

@@ -1,4 +1,4 @@
-"""OpenChatML 2.2, 2.0 and 1.x: the rows of their grammars, and how they are written."""
+"""OpenChatML 2.2, 2.0 and 1.x: their grammars and rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GRAMMAR_1_X = TextGrammar(
 
 
 def grammar_of_version(version: str | None) -> TextGrammar:
-    """The grammar of a version as a document header gives it; the nearest known one for others."""
+    """The grammar for the version in a document header; the nearest known one for others."""
     if version is None:
         return GRAMMAR_2_2
     major, _, minor = version.partition(".")

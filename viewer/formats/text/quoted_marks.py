@@ -1,4 +1,4 @@
-"""Marks that are quoted in OpenChatML 2.2 by an escape or a literal block, which no other format has."""
+"""Marks quoted in OpenChatML 2.2 by an escape or a literal block, which no other format has."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def refuse_quoted_marks(messages: Iterable[Writable], target: str) -> None:
 
 
 def read_source_text(text: str) -> Body:
-    """What the text of an OpenChatML 2.2 body means."""
+    """Decode the text of an OpenChatML 2.2 body."""
     return _read(text.encode("utf-8", "replace"))
 
 
@@ -33,7 +33,8 @@ def _read(data: bytes) -> Body:
 
 
 def shown_source(data: bytes, role: str, kinds: frozenset[BlockKind]) -> str | None:
-    """The source of a body without blocks of these kinds, its escapes and literal blocks kept; None if it has none."""
+    """The source of a body without blocks of these kinds, including its escapes and literal blocks; None if it has
+    none."""
     body = _read(data)
     left = left_of(body, role, kinds)
     if left.data == body.data:
@@ -60,7 +61,7 @@ def _joined(left: Body, source: bytes) -> bytes:
 
 
 def _between(gap: bytes, was_quoted: bool, is_quoted: bool) -> bytes:
-    """What ends a literal block before a gap, and what quotes the run after it."""
+    """The mark that ends a literal block before a gap, and the mark that quotes the run after it."""
     closes = _END_LITERAL if was_quoted and gap.startswith(_END_LITERAL) else b""
     opens = _LITERAL if gap.endswith(_LITERAL) else b"<"
     return closes + (opens if is_quoted else b"")

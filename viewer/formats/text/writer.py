@@ -1,8 +1,8 @@
-"""Messages of any dialect written as OpenChatML 2.2, 2.0 or Harmony, with sentences on what the target cannot say.
+"""Write messages of any format as OpenChatML 2.2, 2.0 or Harmony, with sentences on the losses.
 
-Canonical 2.x is a document header as `write_yaml` lays it out, then one message a line-start, attributes in the order
-of the specification's examples, a final newline. Canonical Harmony is what the reference renderer writes: messages
-without anything between them, `<|constrain|>` after a space.
+Canonical 2.x is a document header in the layout of `write_yaml`, then one message per line, attributes in the order of
+the specification's examples, a final newline. Canonical Harmony is the output of the reference renderer: messages
+without separators, `<|constrain|>` after a space.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 @frozen
 class Target:
-    """What one text dialect can say."""
+    """Capabilities of one text format."""
 
     name: str
     title: str
     attributes: tuple[str, ...]
-    """Beside `to` and `name`."""
+    """Attributes other than `to` and `name`."""
     header: str
-    """What a document header says that gives nothing but the version; empty where there are none."""
+    """A document header with only the version; empty if the format has none."""
     constrain: str
-    """What stands before the type; empty where there are no types."""
+    """The text before the type; empty if the format has no types."""
     tokens: re.Pattern[str]
     separator: str
     escapes: bool = False
     named_roles: bool = False
-    """A tool's reply has the tool's name as its role."""
+    """True if the reply of a tool has the tool's name as its role."""
     names: bool = True
     keeps_return: bool = True
-    """Every final message may end with `<|return|>`; elsewhere only the last one."""
+    """True if every final message may end with `<|return|>`, otherwise only the last one."""
 
 
 _TOKEN_2_0 = re.compile(r"<\|(?:start|channel|message|call|return|end)\|>")
@@ -91,7 +91,7 @@ TO_HARMONY = Target(
 
 
 def writer_for(target: Target) -> Writer:
-    """A writer of this dialect."""
+    """Make a writer for this format."""
 
     def write(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         return _TextWriter(target, transcripts).write(list(messages))
@@ -100,14 +100,14 @@ def writer_for(target: Target) -> Writer:
 
 
 class _TextWriter:
-    """Writes one document; counts what is lost."""
+    """Writes one document and counts the losses."""
 
     def __init__(self, target: Target, transcripts: Sequence[WritableTranscript]) -> None:
         self._target = target
         self._transcripts = transcripts
         self._lost: Counter[str] = Counter()
         self._needs_version = False
-        """Something would mean something else to a reader that takes this for another dialect."""
+        """True if some text would be read differently in another format."""
 
     def write(self, messages: list[Writable]) -> tuple[str, list[str]]:
         parts: list[str] = []
@@ -134,14 +134,14 @@ class _TextWriter:
         return [("---\n" if again and "version" not in list(header)[:1] else "") + write_yaml(header)]
 
     def _of_version(self, header: dict[str, object]) -> dict[str, object]:
-        """The header with a version that makes a reader take the text for what it is."""
+        """The header with a version that makes a reader detect the right format."""
         given = header.get("version")
         known = isinstance(given, str) and grammar_of_version(given).name == self._target.name
         version = self._target.header.split()[1]
         return header if known else {"version": version} | header | {"version": version}
 
     def _values(self, number: int) -> dict[str, object]:
-        """The header as read, or as much as may be told of it."""
+        """The header as read, or the disclosed part of it."""
         for transcript in self._transcripts:
             if transcript.number != number:
                 continue
@@ -194,7 +194,7 @@ class _TextWriter:
             return []
         words = []
         for key, value in message.extra.items():
-            if key in ("to", "name", *self._target.attributes):  # it had no force where it comes from
+            if key in ("to", "name", *self._target.attributes):  # it had no effect in its source
                 self._lost["an attribute that would mean something else cannot be said"] += 1
             else:
                 if not _KEY.fullmatch(key) or (value and not _VALUE.fullmatch(value)):
@@ -209,7 +209,7 @@ class _TextWriter:
         return "" if given is None else f"<|channel|>{self._checked(message, given)}" if given else "<|channel|>"
 
     def _says_type(self, message: Writable) -> bool:
-        """Whether the type stands after the channel rather than as an attribute."""
+        """True if the type follows the channel and is not an attribute."""
         if message.content_type is None:
             return False
         if message.constrained:
@@ -253,7 +253,7 @@ class _TextWriter:
 
 
 def _as_written(message: Writable) -> str | None:
-    """The body as its source has it, if it means the same and no token in it depends on what follows."""
+    """The body as in its source, if it has the same meaning and no token in it depends on the text after it."""
     text = message.source_text
     if text is None or text.endswith("<"):
         return None
@@ -290,7 +290,7 @@ def _escaped(message: Writable) -> str:
 
 
 def _closed_edge(text: bytes) -> bytes:
-    """The text with a last `<` in a literal block, so that it does not escape the token that follows."""
+    """The text with a trailing `<` in a literal block, so that it does not escape the next token."""
     bare = text.rstrip(b"<")
     return text if bare == text else bare + _literal(text[len(bare) :])
 

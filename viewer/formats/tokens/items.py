@@ -1,4 +1,4 @@
-"""The items of a list of token ids: integers in JSON arrays, one a line, or separated by white space and commas."""
+"""Items of a list of token ids: integers in JSON arrays, one per line, or separated by whitespace and commas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from viewer.formats.tokens.vocabulary import LAST_ID
 
 LONGEST_KEPT = 16
-"""So many bytes of an item are kept; one that is longer is no token id."""
+"""The number of bytes kept of an item; a longer one is not a token id."""
 
 _REGULAR = re.compile(rb"[ \t\r\n,]*([0-9]{1,16})(?=[ \t\r\n,\[\]])")
 _SEPARATORS = re.compile(rb"[ \t\r\n,]*")
@@ -24,12 +24,12 @@ class Item(NamedTuple):
     start: int
     end: int
     number: int | None
-    """The token id; None where the item is a bracket or no integer."""
+    """The token id; None for a bracket or anything other than an integer."""
     bracket: bool = False
 
     @property
     def is_id(self) -> bool:
-        """Whether the vocabulary may have such a token."""
+        """True if the vocabulary may have such a token."""
         return self.number is not None and self.number <= LAST_ID
 
 
@@ -41,17 +41,17 @@ class _State(Enum):
 
 
 class ItemReader:
-    """Cuts bytes into items, however the bytes were cut; holds back at most the first bytes of one item."""
+    """Splits bytes into items, independent of chunk boundaries; holds back at most the first bytes of one item."""
 
     def __init__(self, base: int = 0) -> None:
         self._offset = base
-        """The offset of the next byte to come."""
+        """The offset of the next byte."""
         self._state = _State.BETWEEN
         self._start = base
         self._kept = b""
 
     def feed(self, data: bytes) -> Iterator[Item]:
-        """The items that are complete with these bytes."""
+        """The items that these bytes complete."""
         at = 0
         while at < len(data):
             if self._in_item():
@@ -80,7 +80,7 @@ class ItemReader:
         return self._state is not _State.BETWEEN
 
     def _go_on(self, data: bytes, at: int) -> int:
-        """Read on in an item; the state is `between` where it has ended."""
+        """Continue an item; the state is `between` if it has ended."""
         end = at
         if self._state is _State.ESCAPE:
             end += 1

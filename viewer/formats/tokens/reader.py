@@ -1,4 +1,4 @@
-"""Harmony as token ids: the ids are spelled out, read as Harmony text, and every place is led back to the numbers."""
+"""Harmony token reader: decodes ids, reads them as Harmony text, and maps every position back to the ids."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.recorder import Recorder
 
 UNREADABLE = "⟨?⟩".encode()
-"""Stands for an item that is no integer."""
+"""Replaces an item that is not an integer."""
 
 _STAND_INS = {"<": "\ufdd0", "{": "\ufdd1"}
-"""What begins a control token or an event cannot come out of text: noncharacters stand in for it while it is read."""
+"""Noncharacters that replace the first characters of control tokens and events in decoded text, so that text cannot
+form them."""
 _STAND_IN_BYTES = [(mark.encode(), stand_in.encode()) for mark, stand_in in _STAND_INS.items()]
 _BACK = str.maketrans({stand_in: mark for mark, stand_in in _STAND_INS.items()})
 
 
 def body_of_ids(data: bytes, vocabulary: Vocabulary | None = None) -> str:
-    """The text of a body that is a list of ids; without a vocabulary of its own it takes the installed one."""
+    """The text of a body that is a list of ids; by default with the installed vocabulary."""
     known = vocabulary or load_vocabulary()
     return b"".join(_spelled(item, known) for item in items_of(data) if not item.bracket).decode("utf-8", "replace")
 
@@ -38,7 +39,7 @@ def _spelled(item: Item, vocabulary: Vocabulary | None) -> bytes:
 
 
 def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
-    """The same, but in text no `<` and `{`, so that only the ids of control tokens make control tokens."""
+    """The same with `<` and `{` replaced in text, so that only ids of control tokens form control tokens."""
     text = _spelled(item, vocabulary)
     if item.number in CONTROL:
         return text
@@ -48,38 +49,38 @@ def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
 
 
 class IdOffsets:
-    """Where in the input the number stands that a byte of the spelled text came from."""
+    """Maps bytes of the decoded text to the ids in the input."""
 
     def __init__(self) -> None:
         self.end = 0
-        """The length of the spelled text."""
+        """The length of the decoded text."""
         self._texts = array("q")
         self._starts = array("q")
         self._ends = array("q")
 
     def add(self, item: Item, length: int) -> None:
-        """The next number, and how many bytes it was spelled with."""
+        """Add the next id, and the number of its decoded bytes."""
         self._texts.append(self.end)
         self._starts.append(item.start)
         self._ends.append(item.end)
         self.end += length
 
     def start(self, at: int) -> int:
-        """Where the number begins that holds this byte."""
+        """The start of the id for this byte."""
         return self._starts[self._index(at)] if at < self.end else self.after(at)
 
     def after(self, at: int) -> int:
-        """Where the number ends that holds the byte before."""
+        """The end of the id for the previous byte."""
         if not self._texts:
             return 0
         return self._ends[self._index(at - 1)] if at > self._texts[0] else self._starts[0]
 
     def span(self, start: int, end: int) -> Span:
-        """From the first to after the last number; an empty span stands after the number before it."""
+        """From the first to after the last id; an empty span is after the id before it."""
         return (self.start(start), self.after(end)) if end > start else (self.after(start), self.after(start))
 
     def drop(self, before: int) -> None:
-        """Forget the numbers that lie before this place in the spelled text."""
+        """Forget the ids before this position in the decoded text."""
         count = self._index(before)
         if count > len(self._texts) // 2:
             for column in (self._texts, self._starts, self._ends):
@@ -90,7 +91,7 @@ class IdOffsets:
 
 
 class TokenIdReader:
-    """Reads lists of ids; each list is a transcript of its own."""
+    """Reads lists of ids; each list is a separate transcript."""
 
     def __init__(self, record: Recorder, options: Options, vocabulary: Vocabulary | None = None) -> None:
         self.record = record
@@ -104,11 +105,9 @@ class TokenIdReader:
         self._lists = 0
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
         self._read(self._items.feed(data))
 
     def close(self) -> None:
-        """The input has ended."""
         self._read(self._items.close())
         self._end_list()
 
@@ -154,7 +153,7 @@ class TokenIdReader:
             self._places.drop(self._needed_from)
 
     def _tell(self) -> None:
-        """Repeat what the reader of text has recorded, at the places of the numbers."""
+        """Repeat the events of the text reader, at the positions of the ids."""
         told: Span | None = None
         for event in self._inner_record.take():
             if isinstance(event, Strayed):
@@ -211,7 +210,7 @@ class TokenIdReader:
 
 @bounded_cache(1024)
 def _restored(header: Header) -> Header:
-    """The header with what was stood in for."""
+    """The header with the original characters."""
     return replace(
         header,
         role=header.role.translate(_BACK),

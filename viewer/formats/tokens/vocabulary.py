@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 Vocabulary = Callable[[int], bytes]
-"""The bytes of a token; raises KeyError for an id that stands for none."""
+"""Returns the bytes of a token; raises KeyError for an unknown id."""
 
 LAST_ID = 201087
 """The highest id of o200k_harmony."""
@@ -45,7 +45,7 @@ _BASE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoke
 
 
 def text_of_id(number: int, vocabulary: Vocabulary | None) -> bytes:
-    """What an id that is no control token stands for: its text, or the number in brackets where that is not known."""
+    """The text of an id that is not a control token, or the number in brackets if it is unknown."""
     if number in WORDS:
         return WORDS[number]
     if vocabulary is not None and number <= LAST_ID:
@@ -58,7 +58,8 @@ def text_of_id(number: int, vocabulary: Vocabulary | None) -> bytes:
 
 @lru_cache(maxsize=1)
 def load_vocabulary() -> Vocabulary | None:
-    """The vocabulary of the extra `tokens`, if it is installed and its data is on this machine; nothing is fetched."""
+    """Load the vocabulary of the extra `tokens`, if it is installed and its data is on this machine; nothing is
+    fetched."""
     try:
         tiktoken = importlib.import_module("tiktoken")
         cache = importlib.import_module("tiktoken.load")
@@ -81,7 +82,7 @@ def _is_on_this_machine(cache: ModuleType) -> bool:
 
 
 def _cache_folder(cache: ModuleType) -> Path | None:
-    """Where tiktoken keeps what it has fetched."""
+    """The cache folder of tiktoken."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None

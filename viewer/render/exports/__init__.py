@@ -1,4 +1,4 @@
-"""`EXPORTERS`, the table of all forms that a transcript can be exported in; each takes nothing but a projection."""
+"""`EXPORTERS`, the table of all export formats; each takes only a projection."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Exporter:
     """One row of the table."""
 
     name: str
-    """As in `--to`."""
+    """The name in `--to`."""
     ending: str
-    """Of the names of its files."""
+    """The suffix of its files."""
     says: str
-    """What it is good for, in a few words."""
+    """A short description."""
     pieces: Callable[[Projection, str], Iterator[str]]
-    """The text of the file, piece by piece, from a projection and a title."""
+    """Yields the text of the file in pieces, from a projection and a title."""
 
 
 def _made_by(name: str) -> Callable[[Projection, str], Iterator[str]]:
-    """The function of the module of the same name, which is loaded when something is exported."""
+    """The function in the module of the same name, loaded on first use."""
 
     def pieces(projection: Projection, title: str) -> Iterator[str]:
         made: Iterator[str] = getattr(import_module(f"viewer.render.exports.{name}"), name)(projection, title)
@@ -48,7 +48,7 @@ EXPORTERS: dict[str, Exporter] = {
     )
 }
 FIRST = EXPORTERS["html"]
-"""What is written where nobody says what."""
+"""The default export format."""
 _ENDINGS = {exporter.ending: exporter for exporter in EXPORTERS.values()} | {
     ".htm": EXPORTERS["html"],
     ".markdown": EXPORTERS["md"],
@@ -58,12 +58,12 @@ _KNOWN = (".gz", ".xz", ".zst")
 
 
 def exporter_of(path: str) -> Exporter | None:
-    """The exporter that writes files with this ending."""
+    """The exporter for files with this suffix."""
     return _ENDINGS.get(PurePath(path).suffix.lower())
 
 
 def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
-    """`tour.safe.html`, or `tour.DEBUG.html`: the name says which view it is."""
+    """The default file name, such as `tour.safe.html` or `tour.DEBUG.html`: it names the view."""
     name = PurePath(document).name
     for ending in _KNOWN:
         name = name.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""The body of a message as HTML: the text as it is, styled in place, bad places marked, folded where it is long."""
+"""Body of a message as HTML: exact text, styled in place, with marked problems, folded if long."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import StyleRole
 
 FOLD_FROM, FOLD_TO = 60, 40
-"""A body of more lines is folded, to so many."""
+"""A longer body is folded to this many lines."""
 SHORT_FOLD_FROM, SHORT_FOLD_TO = 16, 10
-"""The same for what stood behind the conversation."""
+"""The same for messages that the end user did not see."""
 _WIDTH = 88
-"""Characters of a line in the page, about; JSON that is longer is laid out."""
+"""Approximate characters per line of the page; longer JSON is laid out."""
 _BLOCK = 64 * 1024
-"""A piece of a body too large to be styled."""
+"""Size of a piece of a body that is too large to be styled."""
 _BEGINNING = 2000
 _NEAR = 500
-"""How far before the end of a piece a space is looked for."""
+"""How far before the end of a piece to search for a space."""
 
 _TAGS = {StyleRole.CODE: "code", StyleRole.STRONG: "strong", StyleRole.EMPHASIS: "em"}
 
@@ -55,14 +55,14 @@ def _look(severity: str) -> StyleRole:
 
 
 def _range(shown: str, trim: bool) -> tuple[int, int]:
-    """Without the newline at the end, nor one at the beginning where it is layout."""
+    """The range without the trailing newline, and with `trim` without the leading one."""
     start = 1 if trim and shown.startswith("\n") else 0
     end = len(shown) - 1 if shown.endswith("\n") else len(shown)
     return start, max(start, end)
 
 
 def _fold(shown: str, start: int, end: int, short: bool) -> int:
-    """Where the first part of a long body ends; 0 where all of it is shown."""
+    """The end of the first part of a long body; 0 if all of it is shown."""
     most, keep = (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
     if _rows(shown, start, end) <= most:
         return 0
@@ -82,14 +82,14 @@ def _rows(shown: str, start: int, end: int) -> int:
 
 
 def _block(drawn: BodyText, marks: list[Styled], start: int, end: int, prose: bool) -> Html:
-    """One part of a body; a newline at its end is the end of the block."""
+    """One part of a body; a newline at its end ends the block."""
     last = end - 1 if drawn.text[end - 1 : end] == "\n" and end < len(drawn.text) else end
     inside = _styled(drawn, marks, start, last)
     return element("div", inside, class_="text prose" if prose else "text data", dir="auto")
 
 
 def _styled(drawn: BodyText, marks: list[Styled], start: int, end: int) -> Html:
-    """The spans of a look as elements, the rest between them."""
+    """The styled spans as elements, with the text between them."""
     parts: list[Html] = []
     at = start
     for span in drawn.spans:
@@ -107,7 +107,7 @@ def _styled(drawn: BodyText, marks: list[Styled], start: int, end: int) -> Html:
 
 
 def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, closes: bool = False) -> Html:
-    """A stretch of text with the bad places in it; one of no length is a place between two characters."""
+    """A range of text with marked problems; an empty mark lies between two characters."""
     parts: list[Html] = []
     at = start
     for mark in islice(marks, bisect_left(marks, start, key=_end_of), None):
@@ -122,7 +122,7 @@ def _marked(shown: SafeText, marks: list[Styled], start: int, end: int, *, close
 
 
 def _apart(marks: list[Styled]) -> list[Styled]:
-    """In order, none over another; an error goes before what is only worth knowing."""
+    """Sort the marks and drop overlapping ones; errors take precedence."""
     kept = _without_overlaps(mark for mark in marks if mark.look is StyleRole.BAD_SPAN)
     others = _without_overlaps(mark for mark in marks if mark.look is not StyleRole.BAD_SPAN)
     starts = [mark.start for mark in kept]
@@ -148,7 +148,7 @@ def _by_place(mark: Styled) -> tuple[int, int]:
 
 
 def _large(body: str) -> Iterator[Html]:
-    """A body too large to be styled, in pieces, folded behind its beginning."""
+    """A body too large to be styled, in pieces, folded after its beginning."""
     pieces = _cut(normalize_newlines(body))
     first = next(pieces)
     yield element("div", text(sanitize(first)), class_="text data", dir="auto")
@@ -161,7 +161,7 @@ def _large(body: str) -> Iterator[Html]:
 
 
 def _cut(given: str) -> Iterator[str]:
-    """The text in pieces that end after white space, where there is some, so that nothing is torn apart."""
+    """The text in pieces that end after whitespace if possible."""
     start, size = 0, _BEGINNING
     while start < len(given):
         limit = start + size

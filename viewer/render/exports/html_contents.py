@@ -1,4 +1,4 @@
-"""The table of contents of an exported page: turns by how they begin, and for a developer a letter for each message."""
+"""Table of contents of an exported page: turns by their first words, and for a developer a letter per message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def turn_anchor(transcript: int, turn: int) -> str:
 
 
 def contents_html(projection: Projection, rows: Rows) -> Iterator[Html]:
-    """A list of turns, in one piece for each."""
+    """A list of turns, one piece per turn."""
     safe = projection.audience.is_safe
     several = len(rows.shown_transcripts) > 1
     open_at = (0, 0)
@@ -51,7 +51,7 @@ def _turn(projection: Projection, rows: Rows, row: int, several: bool) -> Html:
 
 
 def _first_said(rows: Rows, row: int, projection: Projection) -> int:
-    """The row of the first message of the turn that its user wrote, or of the first message."""
+    """The row of the first user message of the turn, or of its first message."""
     at = rows.transcript(row), rows.turn(row)
     for later in range(row, min(row + 20, len(rows))):
         if rows.kind(later) is not RowKind.MESSAGE:

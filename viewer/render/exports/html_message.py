@@ -1,4 +1,4 @@
-"""A message of an exported page: its letter in the gutter, who speaks to whom, links of calls, body and problems."""
+"""Message of an exported page: letter in the gutter, speaker and recipient, call links, body and problems."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_DETAILS = 400
 
 
 def message_html(told: Told, projection: Projection, place: Places) -> Iterator[Html]:
-    """One article; what stood behind the conversation can be folded away by its head."""
+    """One article; its head can fold a message that the end user did not see."""
     message, safe = told.message, projection.audience.is_safe
     look = look_of(message)
     yield opening("article", class_=f"message {look.value}", id=anchor(message.number))
@@ -52,7 +52,7 @@ def stray_html(stray: ShownStray) -> Iterator[Html]:
 
 
 def note_html(found: ShownDiagnostic, place: Places) -> Html:
-    """A problem where it is: the sentence that the audience may read, its code, and the place if it may be told."""
+    """A problem in place: the sentence for the audience, its code, and the position if disclosed."""
     said = full_code(found.code, found.reason) + (f" {found.line}:{found.column}" if found.line is not None else "")
     count = words(f" ×{found.count:,}") if found.count and found.count > 1 else NOTHING
     number = words(f"#{found.message} ") if found.hidden and found.message else NOTHING
@@ -73,7 +73,7 @@ def anchor(number: int) -> str:
 
 
 def call_link(number: int, call: ShownCall) -> Html:
-    """From one end of a call to the other: where it is, how the call went, how long it took."""
+    """A link from one end of a call to the other: position, state, and latency."""
     begins = number == call.call
     other = call.reply if begins else call.call
     said = f"{call.state}{f' · {duration(call.latency_ms)}' if call.latency_ms is not None else ''}"
@@ -88,7 +88,7 @@ def call_link(number: int, call: ShownCall) -> Html:
 
 
 def _safe_head(message: ShownMessage) -> Html:
-    """What an end user reads: who speaks."""
+    """The head for an end user: the speaker."""
     parts = [_role(message)]
     if message.channel == "commentary":
         parts += [element("span", words("plan"), class_="tag"), element("span", words("preamble, user-visible"))]
@@ -98,7 +98,7 @@ def _safe_head(message: ShownMessage) -> Html:
 
 
 def _head(told: Told) -> Html:
-    """What a developer reads: the whole header, and links between calls and replies."""
+    """The head for a developer: the whole header, and links between calls and replies."""
     message = told.message
     parts = [_role(message)]
     if message.recipient and (message.role, message.recipient) != ("tool", "assistant"):
@@ -134,7 +134,7 @@ def _number(message: ShownMessage) -> Html:
 
 
 def _details(message: ShownMessage) -> Html:
-    """What else the header says, and how the message ended, where that is out of the ordinary."""
+    """Other header fields, and the ending if it is unusual."""
     said = details_of(message)
     if said or is_call(message) or message.ending != "end" or message.cancelled:
         said.append("cancelled" if message.cancelled else STOPS.get(message.ending, f"({message.ending})"))

@@ -1,4 +1,4 @@
-"""One HTML file: no scripts, no requests, light and dark, readable on paper; safe or debug stands where it begins."""
+"""HTML export: one file, no scripts, no requests, light and dark, printable; it begins with safe or debug."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _LONGEST_HEADER_LINE = 400
 
 
 def html_page(projection: Projection, title: str) -> Iterator[str]:
-    """The page in pieces, about one for each message."""
+    """The page in pieces, about one per message."""
     rows = projection.rows()
     yield "<!doctype html>\n"
     problems = told_problems(projection)
-    yield ""  # long lists are made one at a time, so that a screen can be drawn in between
+    yield ""  # long lists are built one at a time, so that a screen can be drawn in between
     calls = projection.calls()
     yield ""
     page = _Page(projection, title, rows, problems, calls)
@@ -51,7 +51,7 @@ def html_page(projection: Projection, title: str) -> Iterator[str]:
 
 
 class _Page:
-    """What the parts of one page share."""
+    """State shared by the parts of one page."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class _Page:
         self._in_section = False
 
     def head(self) -> Html:
-        """What the browser is told: that it may load nothing at all, and which view this is."""
+        """The document head: a policy that forbids all requests, and the name of the view."""
         view = " ".join([badge(self._audience), *revealed_names(self._audience)])
         return element(
             "head",
@@ -168,7 +168,7 @@ class _Page:
         return joined([title, element("details", element("summary", words("Document header")), shown, class_="header")])
 
     def _begin_section(self, turn: TurnBegins | None) -> Html:
-        """A section for a turn, or one without a title for what stands before the first."""
+        """A section for a turn, or one without a title for content before the first turn."""
         if turn is None:
             begun = NOTHING if self._in_section else opening("section", class_="turn")
         else:
@@ -184,20 +184,20 @@ class _Page:
         return joined([closing("section"), Html("\n")]) if was else NOTHING
 
     def tables(self) -> Iterator[Html]:
-        """Problems, and the calls where they may be told."""
+        """Problems, and the calls if the audience sees them."""
         yield from problems_html(self._problems, self._safe)
         if self._calls:
             yield from calls_html(self._calls, sum(call.state == "pending" for call in self._calls))
 
     def footer(self) -> Html:
-        """Which view this is, once more, where a reader of paper ends."""
+        """The view again, at the end for readers on paper."""
         said = f"{badge(self._audience)} view. {view_sentence(self._audience)} Made by ocmlview {__version__}."
         notes = counted(len(self._problems), "problem")
         return element("footer", words(f"{said} {notes}."))
 
 
 def _style(audience: Audience) -> Html:
-    """The style of the page with its inks; it is part of the program and has no text from outside in it."""
+    """The style sheet with its inks. It is part of the program and contains no external text."""
     css = bundled("render", "exports", "page.css").read_text("utf-8")
     light, night = custom_properties(night=False), custom_properties(night=True)
     inks = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{night}}}}}"

@@ -1,4 +1,4 @@
-"""JSON lines: the objects of `show --json`, what is hidden as a number, and a first line that says which view it is."""
+"""JSON Lines export: the objects of `show --json`, hidden counts, and a first line that names the view."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.render.json_lines import encode, projection_lines
 
 
 def json_lines(projection: Projection, title: str) -> Iterator[str]:
-    """Line by line."""
+    """The export, line by line."""
     audience, rows = projection.audience, projection.rows()
     first = {
         "kind": "export",

@@ -1,4 +1,4 @@
-"""Markdown: headings for turns and messages, bodies in fences longer than any inside, all else escaped."""
+"""Markdown export: headings for turns and messages, bodies in fences longer than any inside, all else escaped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST = 400
 
 
 def markdown_page(projection: Projection, title: str) -> Iterator[str]:
-    """The page in pieces, about one for each message."""
+    """The page in pieces, about one per message."""
     audience = projection.audience
     revealed = revealed_names(audience)
     reveals = f" (reveals {', '.join(revealed)})" if revealed else ""
@@ -43,13 +43,13 @@ def markdown_page(projection: Projection, title: str) -> Iterator[str]:
 
 
 def escaped(words: str) -> str:
-    """Words that no reader of Markdown takes for anything else."""
+    """Escape text so that it contains no Markdown."""
     plain = words.replace("&", "&amp;").replace("<", "&lt;")
     return _SPECIAL.sub(r"\\\1", plain)
 
 
 def code(given: str) -> str:
-    """A name from outside as a code span, which has nothing in it that acts."""
+    """An external name as a code span without markup."""
     shown = sanitize_line(given)
     ticks = "`" * (_longest_run(shown) + 1)
     pad = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") else ""
@@ -156,7 +156,7 @@ def _body(given: str, *, trim: bool) -> SafeText:
 
 
 def _note(found: ShownDiagnostic) -> str:
-    """A problem as an item of a list."""
+    """A problem as a list item."""
     place = f" at {found.line}:{found.column}" if found.line is not None else ""
     number = f"message {found.message}: " if found.message else ""
     count = f" ×{found.count:,}" if found.count and found.count > 1 else ""

@@ -1,4 +1,4 @@
-"""The inks of exported pages and pictures: for each look one for paper and one for the night."""
+"""Inks of exported pages and pictures: a light and a dark color per style role."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Ink(NamedTuple):
-    """A colour on a light and on a dark page."""
+    """A color on a light and on a dark page."""
 
     light: str
     dark: str
@@ -14,7 +14,7 @@ class Ink(NamedTuple):
 
 PAGE = Ink("#ffffff", "#0f141b")
 SURFACE = Ink("#f6f7f9", "#161d27")
-"""Behind code, tool data and tables."""
+"""Background of code, tool data and tables."""
 
 INKS = {
     "page": PAGE,
@@ -49,5 +49,5 @@ INKS = {
 
 
 def custom_properties(night: bool) -> str:
-    """The inks as CSS says them."""
+    """The inks as CSS custom properties."""
     return "".join(f"--{name}:{ink.dark if night else ink.light};" for name, ink in INKS.items())

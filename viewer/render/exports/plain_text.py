@@ -1,4 +1,4 @@
-"""Plain text: what `show` prints, under a line that says which view it is."""
+"""Plain text export: the output of `show`, under a line that names the view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH = 80
 
 
 def plain_text(projection: Projection, title: str) -> Iterator[str]:
-    """Line by line."""
+    """The export, line by line."""
     audience = projection.audience
     yield f"{badge(audience)} view of {sanitize_line(title)}. {view_sentence(audience)}\n\n"
     for line in conversation_lines(projection, _WIDTH, Style()):

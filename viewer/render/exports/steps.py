@@ -1,4 +1,4 @@
-"""A projection as the steps that a page is made of: transcripts, turns, items with what belongs to them, problems."""
+"""Steps of an export page: transcripts, turns, items with their notes, problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.values import frozen
 
 @frozen
 class TurnBegins:
-    """A new turn, and the time of its first message where one is given."""
+    """The start of a turn, with the time of its first message if there is one."""
 
     transcript: int
     number: int
@@ -23,21 +23,21 @@ class TurnBegins:
 
 @frozen
 class Told:
-    """A message, the calls that it is an end of, and what is wrong with it."""
+    """A message with its calls and problems."""
 
     message: ShownMessage
     calls: Sequence[ShownCall]
     problems: list[ShownDiagnostic]
     trim: bool
-    """A newline at either end of the body is layout."""
+    """True if a newline at either end of the body is layout."""
 
 
 Step = Boundary | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
-"""A problem that stands alone is of something hidden, or of a place between messages."""
+"""A separate problem belongs to hidden content or to a position between messages."""
 
 
 def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sequence[ShownCall]) -> Iterator[Step]:
-    """All that is shown, from top to bottom, with the problems and calls of the projection where they belong."""
+    """All shown content from top to bottom, with the problems and calls of the projection in their positions."""
     rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)
@@ -65,6 +65,6 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Seq
 
 
 def told_problems(projection: Projection) -> list[ShownDiagnostic]:
-    """The problems that this audience is told of: an end user no notes."""
+    """The problems disclosed to this audience: an end user gets no notes."""
     safe = projection.audience.is_safe
     return [found for found in projection.diagnostics() if not safe or found.severity != "info"]

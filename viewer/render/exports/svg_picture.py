@@ -1,4 +1,4 @@
-"""One picture of the conversation, as a wide terminal would show it, up to a height that viewers can cope with."""
+"""SVG export: one picture of the conversation as on a wide terminal, up to a height that viewers can display."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from viewer.render.svg import svg_pieces
 
 WIDTH = 100
 HIGHEST = 1000
-"""Lines; what comes after them is left out, and the picture says so."""
+"""The maximum number of lines; the picture notes that the rest is omitted."""
 _BOLD = {StyleRole.USER, StyleRole.ASSISTANT, StyleRole.UNKNOWN, StyleRole.STRONG, StyleRole.ERROR, StyleRole.WARNING}
 _INKS = {look: INKS[look.value] for look in StyleRole if look.value in INKS}
 
 
 def svg_picture(projection: Projection, title: str) -> Iterator[str]:
-    """The picture in pieces; some are empty: its height is known only when its lines are."""
+    """The picture in pieces. Some are empty, because the height is known only after all lines."""
     head = _head(projection, title)
     yield ""
     lines = styled_lines(projection, WIDTH, Style(wrapped=True))

@@ -1,4 +1,4 @@
-"""What an export says of itself, in words: safe or debug, what is revealed, how much is hidden."""
+"""Text about the view in an export: safe or debug, what is revealed, how much is hidden."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _OTHERS = {Reveal.STRAY: "text outside messages", Reveal.UNCLEAR: "unclear messa
 
 
 def badge(audience: Audience) -> str:
-    """The word that every export bears where it begins."""
+    """The word at the beginning of every export."""
     return "SAFE" if audience.is_safe else "DEBUG"
 
 
 def revealed_names(audience: Audience) -> list[str]:
-    """What is revealed, by the names of `--reveal`; nothing in a safe view."""
+    """The revealed kinds, by the names of `--reveal`; empty in a safe view."""
     if audience.reveals(Reveal.ALL):
         return [Reveal.ALL.value]
     return [reveal.value for reveal in Reveal if reveal in audience.revealed]
 
 
 def view_sentence(audience: Audience) -> str:
-    """What this view shows, and of whom it keeps what."""
+    """A sentence about the content of this view."""
     if audience.is_safe:
         return "What the end user saw: user, final and flagged preambles."
     if audience.reveals(Reveal.ALL):
@@ -34,11 +34,11 @@ def view_sentence(audience: Audience) -> str:
 
 
 def counts_words(rows: Rows) -> str:
-    """`12 messages, 21 hidden`; a strict audience is told of none that is hidden."""
+    """Counts such as `12 messages, 21 hidden`; a strict audience gets no hidden count."""
     hidden = rows.hidden_count
     return counted(rows.shown_count, "message") + (f", {hidden:,} hidden" if hidden else "")
 
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:
-    """The title of the dialect, and the model where it is told."""
+    """The title of the format, and the model if disclosed."""
     return [FORMATS.title(transcript.dialect), *([transcript.model] if transcript.model else [])]

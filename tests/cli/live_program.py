@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from tests.cli.program import ROOT, Result
 
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 120.0
 NO_EVENTS = (
     "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
 )

@@ -61,6 +61,7 @@ class TestFaults:
             append(path, HEAD + said("again"))
             live.until_bodies("again")
             assert [line["number"] for line in live.lines if line["kind"] == "message"] == [1, 1]
+            live.until(lambda live: "\n" in live.err)  # the two streams arrive independently
             assert live.err.count("\n") == 1
             assert "became shorter; it is read from the start again" in live.err
 
@@ -101,6 +102,7 @@ class TestFaults:
             live.until(lambda live: "the file is gone" in live.err)
             path.write_text(HEAD + said("new"))
             live.until_bodies("new")
+            live.until(lambda live: "took its place" in live.err)  # the two streams arrive independently
             assert [line.rpartition(": ")[2] for line in live.err.splitlines()] == [
                 "the file is gone; waiting for it to come back",
                 "following",

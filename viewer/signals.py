@@ -63,7 +63,7 @@ class TerminalGuard:
         self.is_taken = False
         """True while the screen belongs to the app."""
         self.end_app: Callable[[int], object] | None = None
-        """Asks the running app to end with an exit code; None if no app runs."""
+        """A function that asks the running app to end with an exit code; None if no app runs."""
         self._has_asked = False
         self._before: dict[int, signal._HANDLER] = {}
         self._attributes: list[Any] | None = None

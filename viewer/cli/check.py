@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """Iterates over the findings of all files and sums them up."""
+    """Iterator over the findings of all files, with their sums."""
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs

@@ -18,7 +18,7 @@ Lines = Callable[[LiveDocument, Finding], Iterator[Printable]]
 
 
 class LiveReport:
-    """Prints each diagnostic once, when it is found, and counts. A reading that began in a wrong format does not count;
+    """Printer of diagnostics as they are found, with counts. A reading that began in a wrong format does not count;
     findings from before a file was rewritten or replaced do."""
 
     def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:

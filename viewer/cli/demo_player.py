@@ -1,4 +1,4 @@
-"""Plays the tour into a temporary file in small pieces, at typing speed."""
+"""Player of the tour: writes it to a temporary file in small pieces, at typing speed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _message(message: str) -> Iterator[Moment]:
 
 
 class Player(threading.Thread):
-    """Writes each piece at its time."""
+    """Thread that writes each piece at its time."""
 
     def __init__(self, path: Path, told: Iterable[Moment]) -> None:
         super().__init__(name="player", daemon=True)

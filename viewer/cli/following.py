@@ -24,7 +24,7 @@ PAUSE = 0.05
 
 
 class Printer(Protocol):
-    """Prints followed input, one reading after another."""
+    """Printer of followed input, one reading after another."""
 
     def begin(self, document: LiveDocument) -> None:
         """Begin a reading."""

@@ -19,7 +19,7 @@ _HINT = "Try --format, or see `ocmlview formats`."
 
 
 class Inputs:
-    """Iterates over documents; afterwards `code` shows if all could be read."""
+    """Iterator over documents; afterwards `code` shows if all could be read."""
 
     def __init__(
         self,

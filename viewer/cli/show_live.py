@@ -23,7 +23,7 @@ def say_stalled(document: LiveDocument) -> None:
 
 
 class LiveText:
-    """Prints the conversation: message by message, and the open one as it grows."""
+    """Printer of the conversation: message by message, and the open one as it grows."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
@@ -98,7 +98,7 @@ class LiveText:
 
 
 class LiveJson:
-    """Prints lines, each when it is settled."""
+    """Printer of JSON Lines, each when it is settled."""
 
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience

@@ -82,7 +82,7 @@ class _Plan:
 
 
 class BlockSearcher:
-    """Finds one byte pattern; each call covers as many rows as possible."""
+    """Searcher for one byte pattern; each call covers as many rows as possible."""
 
     def __init__(self, ground: SearchScope, needle: BytePattern) -> None:
         self._ground = ground

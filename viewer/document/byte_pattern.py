@@ -31,7 +31,7 @@ _NONE: Positions = np.zeros(0, np.int64)
 
 
 class BytePattern:
-    """Finds the matches that `re` finds for the text, with or without case."""
+    """Byte pattern with the matches that `re` finds for its text, with or without case."""
 
     def __init__(self, text: str, ignores_case: bool) -> None:
         spellings = [_spellings(letter) if ignores_case else [letter.encode()] for letter in text]

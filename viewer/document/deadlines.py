@@ -17,7 +17,7 @@ class Overdue(NamedTuple):
 
 
 class Deadlines:
-    """Watches the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
+    """Watch over the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
     contain times."""
 
     def __init__(self, calls: CallLedger, findings: Findings) -> None:
@@ -64,7 +64,7 @@ class Deadlines:
             self._report_late(row, self._add(row, "late"), now - due)
 
     def _is_unjudged(self, row: int) -> bool:
-        """True if the transcript does not show if the reply was late."""
+        """True if the transcript does not show whether the reply was late."""
         return self._calls.latency_ms(row) is None and self._calls.state(row) is CallState.OK
 
     def _report_late(self, row: int, finding: int | None, seconds: float) -> None:

@@ -37,7 +37,7 @@ _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str],
 
 
 Look: TypeAlias = Callable[[int], list[Diagnostic]]
-"""Checks a message ahead of time."""
+"""A function that checks a message ahead of time."""
 
 
 class _Columns:

@@ -19,7 +19,7 @@ from viewer.values import frozen
 
 @frozen
 class Disclosure:
-    """Discloses diagnostics to one audience; a strict one learns nothing about hidden messages."""
+    """Disclosure of diagnostics to one audience; a strict one learns nothing about hidden messages."""
 
     audience: Audience
     _analysis: Analysis

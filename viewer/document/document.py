@@ -63,7 +63,7 @@ class Finding:
 
 
 class _Reader:
-    """Reads bytes for positions and checks of a document; after a rewrite, empty bytes for the screen."""
+    """Reader of bytes for positions and checks of a document; after a rewrite, it returns empty bytes to the screen."""
 
     def __init__(self, source: Source, on_rewritten: Callable[[], None] | None = None, raises: bool = False) -> None:
         self.on_rewritten = on_rewritten
@@ -267,7 +267,7 @@ class Document:
         self._is_read, self._analysis.is_partial = True, False
 
     def _report_fault(self) -> None:
-        """Report once, at the end of reading, that the source was damaged, truncated, or too large."""
+        """Report once, at the offset where reading stopped, that the source was damaged, truncated, or too large."""
         fault = self._source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True

@@ -36,7 +36,7 @@ class LiveChange:
     state: SourceState | None = None
     """The condition of the file, if it changed."""
     more: bool = False
-    """True if more can be read or checked at once."""
+    """True if more can be read or checked immediately."""
 
 
 class LiveDocument(Document):

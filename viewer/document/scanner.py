@@ -24,7 +24,7 @@ _ENDING_NUMBERS = np.array([ending_number(ending) for ending in ENDINGS])
 
 
 class Scanner:
-    """Reads for a parser and its analysis. Chunk boundaries and the use of a scanner do not change the result."""
+    """Reader for a parser and its analysis. Chunk boundaries and the use of a scanner do not change the result."""
 
     def __init__(self, parser: Parser, analysis: Analysis, *, shortest_run: int = SHORTEST_RUN) -> None:
         self._parser = parser

@@ -10,7 +10,7 @@ from viewer.document.values import Item, ShownDiagnostic, ShownMessage
 
 
 class Tail:
-    """Iterates over the rows of one reading; a returned row and all rows before it are settled."""
+    """Iterator over the rows of one reading; a returned row and all rows before it are settled."""
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection

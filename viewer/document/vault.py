@@ -41,7 +41,7 @@ Judge = Callable[[Message, bytes], bool]
 
 
 class Vault:
-    """Reads bodies from a source for an audience; of growing messages only the part that is certain.
+    """Reader of bodies from a source for an audience; of growing messages it returns only the part that is certain.
 
     If the source no longer holds the indexed bytes, no body is returned. For the screen, `on_rewritten` is then called
     and the text is empty; without it FileRewrittenError is raised."""

@@ -22,7 +22,8 @@ _UNSEEN, _SEEN = 1, 2
 
 
 class VisibilityCache:
-    """Evaluates a rule once per kind of message; the rule may depend only on header and ending, not on the call id."""
+    """Cache that evaluates a rule once per kind of message; the rule may depend only on header and ending, not on the
+    call id."""
 
     def __init__(self, index: MessageIndex, rule: Callable[[Message], bool]) -> None:
         self._index = index

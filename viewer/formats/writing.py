@@ -108,7 +108,7 @@ class WritableTranscript(Protocol):
 
 
 Writer = Callable[[Sequence[WritableTranscript], Iterable[Writable]], tuple[str, list[str]]]
-"""Returns the text, and a sentence for each loss."""
+"""A function that returns the text, and a sentence for each loss."""
 
 
 def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]) -> Writer:

@@ -17,7 +17,7 @@ UNNAMED = "tool"
 BUILT_INS = frozenset({"python", "browser"})
 Report = Callable[[str, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
-"""Returns the span of a call id, or where it should be. Called only for a report there."""
+"""A function that returns the span of a call id, or where it should be. Called only for a report there."""
 
 
 def full_tool_name(name: str) -> str:
@@ -44,7 +44,7 @@ class OpenCalls:
 
 
 class CallLedger(CallColumns):
-    """Links the calls and replies of an input in the order in which they close."""
+    """Ledger that links the calls and replies of an input in the order in which they close."""
 
     def __init__(self, report: Report, index: MessageIndex) -> None:
         super().__init__(index)

@@ -17,7 +17,7 @@ _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
 _ESCAPED, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 32, 64, 128
 IRREGULAR = 16
-"""Flags a message whose body is not one plain run of bytes."""
+"""The flag of a message whose body is not one plain run of bytes."""
 
 
 def ending_number(ending: Ending) -> int:

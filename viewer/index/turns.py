@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TurnCounter:
-    """Numbers turns from 1 in each transcript. Messages before the first user message belong to the first turn."""
+    """Counter of turns from 1 in each transcript. Messages before the first user message belong to the first turn."""
 
     def __init__(self) -> None:
         self._transcript = 0

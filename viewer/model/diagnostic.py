@@ -8,7 +8,7 @@ from enum import Enum
 from viewer.values import frozen
 
 VALUE_MARK = " …"
-"""Marks the place of the offending value in a title or reason text."""
+"""The place of the offending value in a title or reason text."""
 
 
 class Severity(Enum):

@@ -1,4 +1,4 @@
-"""Sanitize transcript text for a terminal: the only way to text that may be shown.
+"""Sanitize transcript text for a terminal: escape or replace everything that is unsafe to show.
 
 One code point in, one out, so that offsets stay valid. Invisible characters, and characters that move text, become
 visible marks:

@@ -63,7 +63,7 @@ class _NewPlaceError(Exception):
 
 
 class HeaderMemo:
-    """Caches the header kinds of one grammar. A header that is not fully understood is IRREGULAR."""
+    """Cache of the header kinds of one grammar. A header that is not fully understood is IRREGULAR."""
 
     def __init__(self, grammar: TextGrammar) -> None:
         self.kinds: list[HeaderKind] = []

@@ -23,7 +23,7 @@ TOO_LARGE = "too-large"
 
 
 class _Member(Protocol):
-    """Decompresses one member of a compressed file."""
+    """Decompressor of one member of a compressed file."""
 
     eof: bool
     unused_data: bytes
@@ -41,7 +41,7 @@ class Compression:
     slice: int
     """The number of bytes passed to the decompressor at once, to keep its output small."""
     member: Callable[[], _Member]
-    """Begins a member."""
+    """A function that begins a member."""
     error: Callable[[], type[Exception]]
     """The exception it raises for damaged data."""
 
@@ -95,7 +95,7 @@ def may_be_compressed(first: bytes) -> bool:
 
 
 class Expander:
-    """Decompresses a growing file; `fault` and `note` then describe the result."""
+    """Decompressor of a growing file; `fault` and `note` then describe the result."""
 
     def __init__(self, compression: Compression) -> None:
         self.taken = 0

@@ -89,7 +89,7 @@ class FileSource:
         return data + self._file.pread(indexed, end) if end > indexed else data
 
     def _compare(self, start: int, *, at_end: bool) -> None:
-        """Compare all indexed bytes. For a large file that grows while it is read, do this whenever the size has
+        """Compare all indexed bytes. For a large file that grows while it is read, do this whenever the amount read has
         doubled, and at the end."""
         begins = not start and not self._sums_all  # the format was detected before
         if (begins and self._file.has_moved) or not self._file.sums.is_whole:

@@ -23,7 +23,7 @@ UNPROVEN = Unproven()
 
 
 class GuardedFile:
-    """Reads an open file. It owns the descriptor and closes it."""
+    """Reader of an open file. It owns the descriptor and closes it."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor

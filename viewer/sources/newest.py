@@ -14,8 +14,8 @@ cap keeps one accidentally slow scan from delaying the next by minutes."""
 
 
 class NewestFile:
-    """Scans a folder periodically. After the first scan only a new file counts as newer: two files that are both
-    written to do not alternate."""
+    """Periodic scan of a folder. After the first scan only a new file counts as newer: two files that are both written
+    to do not alternate."""
 
     def __init__(self, folder: str, clock: Clock = time.monotonic) -> None:
         self.folder = folder

@@ -32,7 +32,7 @@ class Watcher(Protocol):
 
 
 Watch = Callable[[str], Watcher]
-"""Starts watching the file at this path."""
+"""A function that starts watching the file at this path."""
 
 
 class Polling:
@@ -51,7 +51,7 @@ class Polling:
 
 
 class FolderWatcher:
-    """Wakes on events in the folder of a file, and in that of its target if it is a symlink.
+    """Watcher that wakes on events in the folder of a file, and in that of its target if it is a symlink.
 
     One thread watches. If nothing can be watched, this is polling."""
 

@@ -36,11 +36,11 @@ _OPENERS = frozenset(b"{[")
 _NUMBER_STARTS = frozenset(b"-0123456789")
 
 Step: TypeAlias = Callable[[int], "Step | None"]
-"""Takes the byte at the position and returns the next step; None ends the reading."""
+"""A function that takes the byte at the position and returns the next step; None ends the reading."""
 
 
 class Scanner:
-    """Reads one value. Strict mode stops at the first fault; tolerant mode continues if the meaning is clear."""
+    """Scanner of one value. Strict mode stops at the first fault; tolerant mode continues if the meaning is clear."""
 
     def __init__(self, data: bytes, base: int, start: int, *, strict: bool) -> None:
         self._data = data

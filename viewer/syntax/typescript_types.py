@@ -54,7 +54,7 @@ class UnreadableError(Exception):
 
 
 class Reader:
-    """Reads types from a position in a text; `position` is valid even after a failure."""
+    """Reader of types from a position in a text; `position` is valid even after a failure."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text

@@ -36,7 +36,7 @@ _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
 
 class EventApplier:
-    """Applies events one after another. The caller records rejected values as stray text."""
+    """Applier of events, one after another. The caller records rejected values as stray text."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -59,7 +59,7 @@ class EventApplier:
         return bool(kinds_of_event(event, name)) or is_chunk(event)
 
     def take(self, node: JsonNode, name: str | None = None) -> bool:
-        """Apply an event; False if this is not one. `name` is the type from an `event:` line."""
+        """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
         if node.kind is JsonKind.STRING and name:
             return self._take_string(node, kind_of(name))
         if node.kind is not JsonKind.OBJECT:
@@ -348,7 +348,7 @@ class EventApplier:
             self._write_text(event, place, text, code)
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None) -> None:
-        """Write a text that deltas may have contained already."""
+        """Write a text, unless deltas contained it already."""
         if piece_of(text.node) is None or self.streams.has_seen(lane, text.family):
             return
         if text.is_unknown:

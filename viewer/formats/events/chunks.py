@@ -90,7 +90,7 @@ class _Choice(NamedTuple):
 
 
 class ChatChunks:
-    """Reads chunks. The first chunk of a choice states its role and other properties of the whole message."""
+    """Reader of chunks. The first chunk of a choice states its role and other properties of the whole message."""
 
     def __init__(self, streams: Streams, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams

@@ -92,7 +92,7 @@ def _indent_of(line: bytes) -> int:
 
 
 class _Places:
-    """Maps offsets in the joined text to offsets in the input."""
+    """Map of offsets in the joined text to offsets in the input."""
 
     def __init__(self, lines: list[DataLine]) -> None:
         self._joined: list[int] = []

@@ -23,7 +23,7 @@ _HEAD = 80
 
 
 class EventLines:
-    """Reads the lines of a log that are events."""
+    """Reader of the lines of a log that are events."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -67,7 +67,7 @@ class EventLines:
 
 
 class EventReader:
-    """Reads lines. Lines that are not events become stray text, one item per run."""
+    """Reader of lines. Lines that are not events become stray text, one item per run."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         self._record = record

@@ -10,7 +10,7 @@ from viewer.syntax.json_text import JsonKind, JsonReading
 
 
 class ChatMLJsonReader(JsonDocuments):
-    """Reads each array as a separate transcript."""
+    """Reader that makes each array a separate transcript."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         super().__init__(record)

@@ -29,7 +29,7 @@ Handler = Callable[[JsonNode, "str | None"], None]
 
 
 class ChatMLFrames:
-    """Reads one array, item by item; a state is the method for the next item."""
+    """Reader of one array, item by item; a state is the method for the next item."""
 
     def __init__(self, record: Recorder, reading: JsonReading, array: JsonNode) -> None:
         self._record = record

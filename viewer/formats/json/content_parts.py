@@ -40,7 +40,7 @@ class ContentPart:
     """One run of the text."""
 
     kind: BlockKind | None
-    """None for shown text."""
+    """None for text that was said."""
     pieces: list[Piece]
     call: CallText | None = None
     header: Header | None = None
@@ -81,7 +81,7 @@ def _apart(blocks: list[Block]) -> list[Block]:
 
 
 class _Splitter:
-    """Iterates over the blocks of one body."""
+    """Iteration over the blocks of one body."""
 
     def __init__(self, body: Body, blocks: list[Block]) -> None:
         self._body = body

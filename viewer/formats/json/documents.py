@@ -14,7 +14,7 @@ _INSIDE = re.compile(rb'["\\]')
 
 
 class BracketCount:
-    """Finds the end of a document by brackets and quotes only, reading each byte once."""
+    """Search for the end of a document by brackets and quotes only, reading each byte once."""
 
     def __init__(self) -> None:
         self._at = 0
@@ -43,7 +43,7 @@ class BracketCount:
 
 
 class JsonDocuments:
-    """Reads document by document. After a broken one, the rest is read at the end of the input."""
+    """Reader of one document after another. After a broken one, the rest is read at the end of the input."""
 
     def __init__(self, record: Recorder) -> None:
         self.record = record

@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 class MessageObjects:
-    """Writes message objects to a recorder; remembers the tool of each call id."""
+    """Writer of message objects to a recorder; it remembers the tool of each call id."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -255,7 +255,7 @@ def _mixed(node: JsonNode) -> Problem:
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:
-    """Give intent, ending and extra attributes to one of several messages; thoughts get no recipient otherwise."""
+    """Give intent, ending and extra attributes to one of several messages; other thoughts lose their recipient."""
     settled: list[Part] = []
     for index, part in enumerate(parts):
         header = part.header

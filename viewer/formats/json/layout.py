@@ -18,7 +18,7 @@ class Layout(Enum):
 
 
 class LayoutJudge:
-    """Decides by the first two nonblank lines; reads each byte once, independent of chunk boundaries."""
+    """Decision by the first two nonblank lines; each byte is read once, independent of chunk boundaries."""
 
     def __init__(self) -> None:
         self._start = 0

@@ -17,7 +17,7 @@ from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, 
 
 
 class JsonMessagesReader(JsonDocuments):
-    """Reads one object, an array, `{"messages": […]}`, or one object per line."""
+    """Reader of one object, an array, `{"messages": […]}`, or one object per line."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         super().__init__(record)

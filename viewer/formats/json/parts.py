@@ -83,7 +83,7 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
 
 
 class _Sorter:
-    """Sorts parts in order."""
+    """Sorter of parts, in order."""
 
     def __init__(self, source: Source, role: str) -> None:
         self.content = Content()

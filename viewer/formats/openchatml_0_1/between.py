@@ -21,7 +21,7 @@ MEANT_OUTSIDE = frozenset(spelling.decode() for spelling in (*_EDGES, *_MARKS))
 
 
 class Outside:
-    """Reads everything except the frames. Text is stray, or the first file, until a mark decides."""
+    """Reader of everything except the frames. Text is stray, or the first file, until a mark decides."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record

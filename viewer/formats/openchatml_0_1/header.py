@@ -121,7 +121,7 @@ def name_in_json(text: bytes) -> str | None:
 
 
 class _Reading:
-    """Reads one header line word by word."""
+    """Reader of one header line, word by word."""
 
     def __init__(self, line: bytes, at: int) -> None:
         self._words = [_Word(match[0], at + match.start(), at + match.end()) for match in _WORD.finditer(line)]

@@ -48,7 +48,7 @@ class BlockFrame(Protocol):
 
 
 class TemplateBlocks:
-    """Reads marks in order. The outermost pair decides, and marks nest by their pair."""
+    """Reader of marks in order. The outermost pair decides, and marks nest by their pair."""
 
     def __init__(self, frame: BlockFrame) -> None:
         self._frame = frame

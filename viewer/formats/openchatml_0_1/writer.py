@@ -39,7 +39,7 @@ def write_openchatml_0_1(messages: Iterable[Writable]) -> tuple[str, list[str]]:
 
 
 class _Writer:
-    """Writes frames, files and fill-ins of transcripts."""
+    """Writer of frames, files and fill-ins of transcripts."""
 
     def __init__(self) -> None:
         self.text: list[str] = []

@@ -28,7 +28,7 @@ GRAMMAR = TextGrammar(
 
 
 class HarmonyReader(FrameReader):
-    """Reads Harmony frames; the input may begin with a bare completion."""
+    """Reader of Harmony frames; the input may begin with a bare completion."""
 
     def __init__(self, record: Recorder, options: Options) -> None:
         header = replace(GRAMMAR.header, assume_preambles=True)

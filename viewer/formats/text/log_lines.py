@@ -20,7 +20,7 @@ def may_be_event(line: bytes) -> bool:
 
 
 class LogLines:
-    """Reads event lines; the event reader is loaded with the first line that may be one."""
+    """Reader of event lines; the event reader is loaded with the first line that may be one."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record

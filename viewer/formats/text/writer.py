@@ -100,7 +100,7 @@ def writer_for(target: Target) -> Writer:
 
 
 class _TextWriter:
-    """Writes one document and counts the losses."""
+    """Writer of one document that counts the losses."""
 
     def __init__(self, target: Target, transcripts: Sequence[WritableTranscript]) -> None:
         self._target = target

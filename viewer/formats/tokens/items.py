@@ -41,7 +41,8 @@ class _State(Enum):
 
 
 class ItemReader:
-    """Splits bytes into items, independent of chunk boundaries; holds back at most the first bytes of one item."""
+    """Splitter of bytes into items, independent of chunk boundaries; it holds back at most the first bytes of one
+    item."""
 
     def __init__(self, base: int = 0) -> None:
         self._offset = base

@@ -17,7 +17,7 @@ from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.recorder import Recorder
 
 UNREADABLE = "⟨?⟩".encode()
-"""Replaces an item that is not an integer."""
+"""The replacement for an item that is not an integer."""
 
 _STAND_INS = {"<": "\ufdd0", "{": "\ufdd1"}
 """Noncharacters that replace the first characters of control tokens and events in decoded text, so that text cannot
@@ -49,7 +49,7 @@ def _spelled_for_reader(item: Item, vocabulary: Vocabulary | None) -> bytes:
 
 
 class IdOffsets:
-    """Maps bytes of the decoded text to the ids in the input."""
+    """Map of bytes of the decoded text to the ids in the input."""
 
     def __init__(self) -> None:
         self.end = 0
@@ -91,7 +91,7 @@ class IdOffsets:
 
 
 class TokenIdReader:
-    """Reads lists of ids; each list is a separate transcript."""
+    """Reader of lists of ids; each list is a separate transcript."""
 
     def __init__(self, record: Recorder, options: Options, vocabulary: Vocabulary | None = None) -> None:
         self.record = record

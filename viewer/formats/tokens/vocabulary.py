@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 Vocabulary = Callable[[int], bytes]
-"""Returns the bytes of a token; raises KeyError for an unknown id."""
+"""A function that returns the bytes of a token, or raises KeyError for an unknown id."""
 
 LAST_ID = 201087
 """The highest id of o200k_harmony."""

@@ -24,7 +24,7 @@ class Exporter:
     says: str
     """A short description."""
     pieces: Callable[[Projection, str], Iterator[str]]
-    """Yields the text of the file in pieces, from a projection and a title."""
+    """A function that yields the text of the file in pieces, from a projection and a title."""
 
 
 def _made_by(name: str) -> Callable[[Projection, str], Iterator[str]]:

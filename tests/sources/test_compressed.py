@@ -188,6 +188,8 @@ def campaign(name: str, path: Path, rounds: int) -> None:
         data = bytearray(base if chance.random() < 0.7 else base + WAYS[name](b"") + base)
         expected = text if len(data) == len(base) else text + text
         for _ in range(chance.choice((1, 1, 1, 2, 9))):
+            if len(data) <= magic:
+                break  # nothing is left to damage
             place = chance.randrange(magic, len(data))
             match chance.randrange(5):
                 case 0:

@@ -83,9 +83,9 @@ class Batch:
         return self._flagged()
 
     def _flagged(self) -> Positions:
-        """The places of the flags. Looking for them in eights is five times as fast where few are set."""
+        """The places of the flags. Looking for them in eights takes a third of the time if few are set."""
         eights = np.flatnonzero(self._wide != 0)
-        if len(eights) > len(self._wide) // 8:
+        if len(eights) > len(self._wide) // 64:
             return np.flatnonzero(self._flags)
         places: Positions = ((eights << 3)[:, None] + np.arange(8)).ravel()
         is_set: Rows = self._flags[places]

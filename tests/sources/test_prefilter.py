@@ -41,6 +41,7 @@ BODIES = [
     "\U000e0041".encode(), "\ufeffx".encode(), b"a\x07b", b"a\x7fb", b"a\rb", b"a\r\nb", "\u00e9".encode(),
     b"\xc2\x85", "\u2028".encode(), "\u3164".encode(), "\u00ad".encode(), "x\ufe0f".encode(),
     b"<think>a</think>b", b"<THINK>a", b"a</think>b", b"<thinking>x</thinking>", b"<|start_reason|>a<|end_reason|>b",
+    b"<|start_reflect|>a", b"[THINK]a", b"a[/THINK]b", "a\u034fb".encode(),
     b"<|end_reflect|>", b"<|constrain|>json{}", b"<|literal|><|end|><|endliteral|>", b"<|endliteral|>", b"<<|end|>",
     b"<|start|>", b"<|channel|>", b'{"a":1,"a":2}', b'{"a":', b'{"a":1} x', b"[" * 201, b'{"tool_calls":[{"id":"x"}]}',
     b'{"tool_calls": [], "content": "x"}', b'{"TOOL_CALLS":[]}', b'{"ok":false}',

@@ -15,6 +15,8 @@ from tests.fragments import Document, text_documents
 from tests.hostile import SHAPES, Shape
 from tests.reading import read, read_scanned, scan
 from tests.samples import Sample, samples
+from tests.unconditional import unconditional
+from viewer.checks import CHECKS
 
 TEXT = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 EXAMPLES = int(os.environ.get("OCML_LAB_EXAMPLES", "1000000"))
@@ -140,7 +142,7 @@ def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> 
 def test_a_quick_look_finds_what_a_careful_one_finds(name: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
     quick = read(text, dialect)
-    monkeypatch.setattr("viewer.checks.queue.is_odd", lambda *_: True)
+    monkeypatch.setattr("viewer.checks.queue.CHECKS", unconditional(CHECKS))
     assert read(text, dialect) == quick
 
 

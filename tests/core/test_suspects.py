@@ -1,39 +1,109 @@
-"""The quick look at a whole run: it must find what the plain pattern finds."""
+"""The passes over a whole batch: they must find what a pattern finds in one message at a time."""
 
 from __future__ import annotations
 
 import random
+import re
 import sys
+from itertools import accumulate
 
+import numpy as np
 import pytest
 
-from viewer.checks.prefilter_numpy import SELDOM, hiding_places
+from viewer.checks import CHECKS
+from viewer.checks.check import (
+    AllOf,
+    Always,
+    AnyOf,
+    BodyStarts,
+    Check,
+    Contains,
+    HasByte,
+    IllFormed,
+    LoneByte,
+    Matches,
+    Scope,
+    Trigger,
+)
+from viewer.checks.prefilter import compile_plain
+from viewer.checks.prefilter_numpy import SELDOM, Batch, compile_numpy
+from viewer.checks.text import CONTROLS, HIDING_LEADS
 from viewer.syntax.characters import MAY_HIDE
 
-FEW = b"a" * 40 * SELDOM
+HEAD, STOP = b"<|start|>user<|message|>", b"<|end|>\n"
+HIDING = Matches(HIDING_LEADS, MAY_HIDE)
 
 
-def agreed(data: bytes) -> list[int]:
-    """Where both find something; they must agree."""
-    assert list(hiding_places(FEW + data)) == [len(FEW) + match.start() for match in MAY_HIDE.finditer(data)]
-    found = list(hiding_places(data))
-    assert found == [match.start() for match in MAY_HIDE.finditer(data)]
-    return found
+def judged_together(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
+    frames = [HEAD + body + STOP for body in bodies]
+    ends = np.array(list(accumulate(map(len, frames))), np.int64)
+    starts = ends - np.array(list(map(len, frames)), np.int64)
+    batch = Batch(b"".join(frames), starts, starts + len(HEAD), ends - len(STOP))
+    check = Check((), Scope.MESSAGE, trigger, lambda _: None)
+    none = np.zeros(0, np.int64)
+    return [mask == 1 for mask in compile_numpy([check]).masks(batch, np.zeros(len(bodies), np.int64), none).tolist()]
+
+
+def judged_alone(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
+    prefilter = compile_plain([Check((), Scope.MESSAGE, trigger, lambda _: None)])
+    return [prefilter.mask(0, HEAD + body + STOP, len(HEAD), len(HEAD + body)) == 1 for body in bodies]
 
 
 def test_every_character_is_judged_alike() -> None:
-    characters = (chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
-    assert len(agreed("".join(characters).encode())) > 500
-    assert sum(len(agreed(chr(code).encode())) for code in range(0x80, 0x3000)) > 50
+    bodies = [chr(code).encode() for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    filler = b"a" * 40 * SELDOM  # where leads are few, and where they are many
+    for first in range(0, len(bodies), 50_000):
+        some = bodies[first : first + 50_000]
+        assert judged_together(HIDING, some) == judged_alone(HIDING, some)
+        assert judged_together(HIDING, [filler * 10 + one for one in some[:20]]) == judged_alone(HIDING, some[:20])
+    assert sum(judged_alone(HIDING, bodies)) > 500
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9])
-def test_wherever_it_stands(size: int) -> None:
-    for end in (0, 1, 6, 7, 8, 9):
-        assert agreed(b"a" * size + "\u200b".encode() + b"z" * end) == [size]
+PIECES = [
+    *(b"<", b"<|", b"[", b"</", b"<think", b"<THINK", b"think", b"<|st", b"<|Start_", b"```", b"`", b"a", b" ", b"\n"),
+    *(b"\r", b"\r\n", b"\0", b"\x07", b"\x7f", "é".encode(), "\u200b".encode(), "日".encode(), "◁".encode()),
+    *(b"\xff", b"\xe2", b"\x80", b"\x8b", b"analysis", b"com", b"mentary"),
+]
+TRIGGERS: dict[str, Trigger] = {
+    "always": Always(),
+    "literals": Contains(b"```", b"think"),
+    "words": Contains(b"<think", b"<|Start_", b"<|", "◁".encode(), b"a ", ignore_case=True),
+    "bytes": HasByte(CONTROLS),
+    "nul": HasByte(b"\0"),
+    "a lone byte": LoneByte(b"\r", b"\n"),
+    "a pattern": HIDING,
+    "the start": BodyStarts(b"<ac", re.compile(rb"<think|analysis")),
+    "faults": IllFormed(),
+    "any": AnyOf(HasByte(b"\0"), Contains(b"```")),
+    "all": AllOf(HasByte(b"\r"), Contains(b"```")),
+    "never": AnyOf(),
+}
 
 
-def test_bytes_by_chance() -> None:
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_bytes_by_chance_are_selected_by_both(name: str) -> None:
+    """The passes over a batch may select more: they compare four bytes of a literal, and stop counting faults."""
     chance = random.Random(7)
-    likely = bytes(range(0x80, 0xC0)) + bytes([0x61, 0xC2, 0xCD, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF3]) * 5
-    assert sum(len(agreed(bytes(chance.choices(likely, k=chance.randrange(40))))) for _ in range(3000)) > 500
+    for _ in range(40):
+        bodies = [b"".join(chance.choices(PIECES, k=chance.randrange(6))) for _ in range(40)]
+        together, alone = judged_together(TRIGGERS[name], bodies), judged_alone(TRIGGERS[name], bodies)
+        missed = [body for body, quick, careful in zip(bodies, together, alone, strict=True) if careful and not quick]
+        assert missed == [], name
+        if name not in ("words", "faults"):
+            assert together == alone
+
+
+def test_no_body_is_selected_for_what_its_header_has() -> None:
+    """Marks of the frame are in every message."""
+    trigger = Contains(b"<|message|>", b"<|", b"user", ignore_case=True)
+    assert judged_together(trigger, [b"a", b"b"]) == judged_alone(trigger, [b"a", b"b"]) == [False, False]
+
+
+def test_the_leads_are_the_first_bytes_of_hidden_characters() -> None:
+    hidden = [chr(code).encode() for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    leads = {body[0] for body in hidden if len(body) > 1 and MAY_HIDE.match(body)}
+    assert leads == set(HIDING_LEADS)
+
+
+def test_a_check_has_a_bit_of_its_own() -> None:
+    assert len(CHECKS) < 63

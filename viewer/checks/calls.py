@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import field
 
-from viewer.checks.context import CheckContext
+from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope, rules_of
+from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
-from viewer.model.messages import Channel, Ending, Span
+from viewer.model.messages import Channel, Ending, Message, Span
 from viewer.reading.header import is_tool
 from viewer.rules import RULES
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -278,3 +279,28 @@ def _id_place(case: CheckContext) -> Span:
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')
     return case.before_mark(b"<|channel|>", b"<|constrain|>", b"<|message|>")
+
+
+def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
+    """True for calls, replies and instructions, which may declare tools, and for messages that end as calls."""
+    header = message.header
+    is_special = header.role in ("tool", "system", "developer") or is_tool(header.recipient)
+    return is_special or message.ending is Ending.CALL
+
+
+def check_calls(case: CheckContext) -> None:
+    """Follow declarations, calls and replies."""
+    assert case.tools is not None
+    case.tools.take(case)
+
+
+CALLS = Check(
+    rules_of(
+        *("E-CALL-SCHEMA", "W-CALL-MIXED", "W-TOOL-UNDECLARED", "W-TOOL-FAILED", "W-REPLY-ENVELOPE"),
+        *("W-CALL-ID-MISSING", "W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN", "W-CALL-UNANSWERED", "I-CALL-INFERRED"),
+        *(code for code in RULES if code.startswith("E-") and code != "E-CALL-SCHEMA"),  # a reply reports any error
+    ),
+    Scope.CALLS,
+    AnyOf(HeaderIs(_may_concern_tools), Contains(b'"tool_calls"', b"<|constrain|>")),
+    check_calls,
+)

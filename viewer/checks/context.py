@@ -6,7 +6,7 @@ import re
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from viewer.model.messages import Message, Span
 from viewer.reading.bodies import Body
@@ -14,6 +14,10 @@ from viewer.reading.format import FormatTraits
 from viewer.reading.yaml_header import HarmonyProfile
 from viewer.syntax.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
 from viewer.values import mutable
+
+if TYPE_CHECKING:
+    from viewer.checks.calls import ToolChecks
+    from viewer.reading.text_state import TextGrammar
 
 Read = Callable[[int, int], bytes]
 
@@ -82,6 +86,10 @@ class CheckContext:
     """Receives the number of the message if parts of its body are hidden."""
     checked_to: int = 0
     """Bytes before this offset have been looked at for their encoding."""
+    tools: ToolChecks | None = None
+    """For checks of the scope CALLS."""
+    grammar: TextGrammar | None = None
+    """For checks of the scope HEADER."""
 
     def report(self, code: str, reason: str | None, span: Span, count: int = 1) -> None:
         """A diagnostic of this message at these bytes of the input."""

@@ -1,56 +1,38 @@
-"""What a message needs of the checks: told by its header and ending, and by a quick look at its bytes."""
+"""Prefilter of single messages: triggers compiled to one bit mask per message, one bit per check."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
+from viewer.checks.check import (
+    AllOf,
+    Always,
+    AnyOf,
+    BodyStarts,
+    Check,
+    Contains,
+    HasByte,
+    HeaderIs,
+    IllFormed,
+    LoneByte,
+    Matches,
+    Noted,
+    Predicate,
+    Scope,
+    Trigger,
+)
 from viewer.checks.context import TranscriptFacts
-from viewer.checks.text import has_faulty_header
 from viewer.index.messages import MessageIndex
-from viewer.model.messages import Coding, Ending, Message, Span
-from viewer.reading.embedded_turn import may_be_stripped
-from viewer.reading.header import is_tool
-from viewer.reading.template_marks import MAY_BE_MARK
-from viewer.syntax.characters import may_hide
+from viewer.lazy import lazy_regex
+from viewer.model.messages import Coding, Message, Span
+from viewer.reading.template_marks import any_of
 
-ODD_WORDS = (b'"tool_calls"',)
-"""Plain messages with one of these in their bytes get all checks, in small inputs and in big ones."""
+Test: TypeAlias = Callable[[bytes, int, int], bool]
+"""The bytes of a message, and where its body begins and ends in them."""
 
-
-class Need(IntEnum):
-    """What must be done for a message; each one does all that is done for those before."""
-
-    NOTHING = 0
-    JSON_AND_TOOLS = 1
-    ALL = 2
-    ALL_AND_HEADER = 3
-    """What the parser would report of header and stop is to be reported too."""
-
-
-class Needs:
-    """Knows the needs of one transcript. Messages of equal look keys have the same."""
-
-    def __init__(self, index: MessageIndex, transcript: TranscriptFacts) -> None:
-        self._index = index
-        self._transcript = transcript
-        self._known: dict[int, Need] = {}
-
-    def of(self, number: int, key: int) -> Need:
-        """What this message needs, if there is nothing odd in its bytes."""
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _need(self._index[number], self._transcript)
-        return known
-
-
-def _need(message: Message, transcript: TranscriptFacts) -> Need:
-    header = message.header
-    if has_faulty_header(message, transcript):
-        return Need.ALL
-    careful = header.role in ("tool", "system", "developer") or is_tool(header.recipient)
-    if careful or message.ending is Ending.CALL or (header.content_type or "").lower() == "json":
-        return Need.JSON_AND_TOOLS
-    return Need.NOTHING
+_ALWAYS, _NEVER = Always(), AnyOf()
 
 
 def plain_body(message: Message) -> Span | None:
@@ -60,13 +42,157 @@ def plain_body(message: Message) -> Span | None:
     return message.pieces[0].start, message.pieces[0].end
 
 
-def is_odd(data: bytes, start: int, end: int) -> bool:
-    """Whether the bytes of a message, whose body is between two of them, must be looked at with care."""
-    return (
-        not data.isascii()
-        or b"\0" in data
-        or any(data.find(word, start, end) >= 0 for word in ODD_WORDS)
-        or MAY_BE_MARK.search(data, start, end) is not None
-        or may_be_stripped(data, start)
-        or may_hide(data)
-    )
+def has_own_text(message: Message, data: bytes, start: int, end: int) -> bool:
+    """True if the text of such a body, which is between two places of the data, is its bytes: nothing is escaped."""
+    return message.pieces[0].coding is Coding.PLAIN or data.find(b"<|", start, end) < 0
+
+
+def mask_of_scopes(checks: Sequence[Check], *scopes: Scope) -> int:
+    """The bits of all checks of these scopes."""
+    return sum(1 << number for number, check in enumerate(checks) if check.scope in scopes)
+
+
+def predicates_of(checks: Sequence[Check]) -> tuple[Predicate, ...]:
+    """The header predicates of the triggers, each once."""
+    return tuple(dict.fromkeys(leaf.predicate for leaf in leaves_of(checks) if isinstance(leaf, HeaderIs)))
+
+
+def leaves_of(checks: Sequence[Check]) -> Iterator[Trigger]:
+    """The triggers that the triggers of these checks consist of."""
+    waiting = [check.trigger for check in checks]
+    while waiting:
+        trigger = waiting.pop(0)
+        if isinstance(trigger, AnyOf | AllOf):
+            waiting += trigger.triggers
+        else:
+            yield trigger
+
+
+class HeaderAnswers:
+    """What the header predicates say of the messages of one transcript, computed once per distinct header key."""
+
+    def __init__(self, predicates: Sequence[Predicate], index: MessageIndex, transcript: TranscriptFacts) -> None:
+        self._predicates = predicates
+        self._index = index
+        self._transcript = transcript
+        self._known: dict[int, int] = {}
+
+    def of(self, number: int, key: int) -> int:
+        """One bit for each predicate that is true for the message of this number and key."""
+        known = self._known.get(key)
+        if known is None:
+            message = self._index[number]
+            true = (predicate(message, self._transcript) for predicate in self._predicates)
+            known = self._known[key] = sum(1 << place for place, is_true in enumerate(true) if is_true)
+        return known
+
+
+class PlainPrefilter:
+    """Judges one message at a time."""
+
+    def __init__(self, checks: Sequence[Check]) -> None:
+        self._checks = checks
+        self._predicates = predicates_of(checks)
+        self._tests: dict[int, tuple[int, list[tuple[int, Test]]]] = {}
+        """By the answers of the header: the bits that are set for sure, and the tests of others."""
+
+    def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
+        """The bits of the checks that a message needs; its body begins and ends at two places in its bytes."""
+        known = self._tests.get(answers)
+        if known is None:
+            known = self._tests[answers] = self._tests_for(answers)
+        mask, tests = known
+        for bit, test in tests:
+            if test(data, start, end):
+                mask |= bit
+        return mask
+
+    def _tests_for(self, answers: int) -> tuple[int, list[tuple[int, Test]]]:
+        true = {predicate for place, predicate in enumerate(self._predicates) if answers >> place & 1}
+        mask, tests = 0, []
+        for number, check in enumerate(self._checks):
+            left = _settled(check.trigger, true)
+            if isinstance(left, Always):
+                mask |= 1 << number
+            elif not (isinstance(left, AnyOf) and not left.triggers):
+                tests.append((1 << number, _test_of(left)))
+        return mask, tests
+
+
+def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
+    """The prefilter of these checks."""
+    return PlainPrefilter(checks)
+
+
+def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
+    """What is left to look for in the bytes if just these header predicates are true."""
+    match trigger:
+        case HeaderIs():
+            return _ALWAYS if trigger.predicate in true else _NEVER
+        case Noted():
+            return _NEVER  # the parser has read the message and reported this itself
+        case AnyOf():
+            parts = [_settled(part, true) for part in trigger.triggers]
+            if any(isinstance(part, Always) for part in parts):
+                return _ALWAYS
+            return _joined(AnyOf, [part for part in parts if not _is_never(part)])
+        case AllOf():
+            parts = [_settled(part, true) for part in trigger.triggers]
+            if any(_is_never(part) for part in parts):
+                return _NEVER
+            return _joined(AllOf, [part for part in parts if not isinstance(part, Always)]) if parts else _ALWAYS
+    return trigger
+
+
+def _is_never(trigger: Trigger) -> bool:
+    return isinstance(trigger, AnyOf) and not trigger.triggers
+
+
+def _joined(kind: type[AnyOf] | type[AllOf], parts: list[Trigger]) -> Trigger:
+    if len(parts) == 1:
+        return parts[0]
+    return kind(*parts) if parts else (_NEVER if kind is AnyOf else _ALWAYS)
+
+
+def _test_of(trigger: Trigger) -> Test:
+    match trigger:
+        case Contains():
+            return _contains(trigger)
+        case HasByte(wanted) if len(wanted) == 1:
+            return lambda data, _start, _end: wanted in data
+        case HasByte(wanted):
+            return lambda data, _start, _end: len(data.translate(None, wanted)) != len(data)
+        case LoneByte(byte, unless_before):
+            pair = byte + unless_before
+            return lambda data, _start, _end: byte in data and data.count(byte) != data.count(pair)
+        case Matches(leads, pattern) if min(leads) >= 0x80:
+            return lambda data, start, end: not data.isascii() and pattern.search(data, start, end) is not None
+        case Matches(_, pattern):
+            return lambda data, start, end: pattern.search(data, start, end) is not None
+        case BodyStarts(_, pattern):
+            return lambda data, start, end: pattern.match(data, start, end) is not None
+        case IllFormed():
+            return lambda data, _start, _end: not data.isascii() and _is_ill_formed(data)
+        case AnyOf():
+            either = [_test_of(part) for part in trigger.triggers]
+            return lambda data, start, end: any(test(data, start, end) for test in either)
+        case AllOf():
+            every = [_test_of(part) for part in trigger.triggers]
+            return lambda data, start, end: all(test(data, start, end) for test in every)
+    raise TypeError(f"{type(trigger).__name__} is settled by the header")
+
+
+def _contains(trigger: Contains) -> Test:
+    if not trigger.ignore_case:
+        literals = trigger.literals
+        return lambda data, start, end: any(data.find(literal, start, end) >= 0 for literal in literals)
+    pattern = lazy_regex(any_of(trigger.literals), re.IGNORECASE)
+    return lambda data, start, end: pattern.search(data, start, end) is not None
+
+
+def _is_ill_formed(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False

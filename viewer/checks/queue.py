@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks
+from viewer.checks.check import Scope
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
-from viewer.checks.prefilter import Need, Needs, is_odd, plain_body
-from viewer.checks.text import MESSAGE_CHECKS, check_json, find_nul
+from viewer.checks.prefilter import (
+    HeaderAnswers,
+    compile_plain,
+    has_own_text,
+    mask_of_scopes,
+    plain_body,
+    predicates_of,
+)
+from viewer.checks.text import find_nul
 from viewer.index.calls import CallLedger
 from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from viewer.checks.prefilter_numpy import NumpyPrefilter
     from viewer.reading.text_state import TextGrammar
 
 EVENT_BYTES = 256
@@ -75,8 +85,16 @@ class CheckQueue:
         self.tools = ToolChecks(self.calls)
         self.waiting: deque[Work] = deque()
         self.waiting_bytes = 0
-        self.needs: Needs
-        """What the messages of the current transcript need."""
+        self.checks = CHECKS
+        self.answers: HeaderAnswers
+        """What the header predicates of the triggers say of the current transcript."""
+        self.batch_prefilter: NumpyPrefilter | None = None
+        self._prefilter = compile_plain(self.checks)
+        self._predicates = predicates_of(self.checks)
+        self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
+        self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
+        self._runs: dict[int, tuple[Callable[[CheckContext], None], ...]] = {}
+        """The functions of each mask that occurred."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
         self.cut = array("I")
@@ -162,7 +180,7 @@ class CheckQueue:
             self.tools.start_transcript()
         self._has_begun = True
         self._transcribed = TranscriptFacts(self._dialects[transcript.dialect], profile(transcript.header))
-        self.needs = Needs(self.index, self._transcribed)
+        self.answers = HeaderAnswers(self._predicates, self.index, self._transcribed)
 
     def _end(self) -> None:
         """What was needed to check the input holds words of it, and is forgotten."""
@@ -170,19 +188,30 @@ class CheckQueue:
         self._release()
         self.tools = ToolChecks(self.calls)
         if self._has_begun:
-            del self._transcribed, self.needs
+            del self._transcribed, self.answers
             self._has_begun = False
 
     def _closed(self, message: Message) -> None:
-        need, data = self._need(message)
-        if need is Need.NOTHING:
-            self.tools.skip_messages(self.index.turn(message.number))
+        mask, data = self._mask(message)
+        if mask:
+            self.run_checks(mask, self.case_of(message, data))
         else:
-            case = self.case_of(message, data)
-            for check in (check_json,) if need is Need.JSON_AND_TOOLS else MESSAGE_CHECKS:
-                check(case)
-            self.tools.take(case)
+            self.tools.skip_messages(self.index.turn(message.number))
         self.checked_to = max(self.checked_to, message.span[1])
+
+    def run_checks(self, mask: int, case: CheckContext) -> None:
+        """Run the checks whose bits are set, in the order of the table."""
+        for run in self._functions(mask):
+            run(case)
+        if not mask & self._of_calls:
+            self.tools.skip_messages(case.turn)
+
+    def _functions(self, mask: int) -> tuple[Callable[[CheckContext], None], ...]:
+        known = self._runs.get(mask)
+        if known is None:
+            set_bits = (check.run for number, check in enumerate(self.checks) if mask >> number & 1)
+            known = self._runs[mask] = tuple(set_bits)
+        return known
 
     def ahead(self, message: Message) -> list[Diagnostic]:
         """What is wrong with a message whose turn has not come, as far as it says so itself: not its calls."""
@@ -190,30 +219,42 @@ class CheckQueue:
             return []
         found = Findings(self.read)
         case = replace(self.case_of(message, None), add=found.add, cut=array("I"))
-        for check in MESSAGE_CHECKS:
-            check(case)
+        for run in self._functions(self._of_message):
+            run(case)
         return found.by_position()
 
-    def _need(self, message: Message) -> tuple[Need, bytes | None]:
-        """What a message needs, and the bytes of its body, where those are as they were written."""
+    def _mask(self, message: Message) -> tuple[int, bytes | None]:
+        """The bits of the checks that a message needs, and the bytes of its body, if these are its text."""
+        everything = self._of_message | self._of_calls
         body = plain_body(message)
         if body is None or self._transcribed.dialect.shares_spans:
-            return Need.ALL, None
-        start = message.span[0]
-        data = self.read(*message.span)
-        if is_odd(data, body[0] - start, body[1] - start):
-            return Need.ALL, None
-        need = self.needs.of(message.number, self.index.look_key(message.number))
-        return need, data[body[0] - start : body[1] - start]
+            return everything, None
+        data, base = self.read(*message.span), message.span[0]
+        start, end = body[0] - base, body[1] - base
+        if not has_own_text(message, data, start, end):
+            return everything, None
+        answers = self.answers.of(message.number, self.index.look_key(message.number))
+        return self._prefilter.mask(answers, data, start, end), data[start:end]
 
-    def case_of(self, message: Message, data: bytes | None) -> CheckContext:
+    def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:
         """A message as the checks see it; the bytes of its body, where those are as they were written."""
         if data is None:
             body = read_body(message.pieces, self.read, self._ids)
         else:
             body = Body(data, [ByteRun(0, len(data), message.pieces[0].start, len(data), True)])
         turn = self.index.turn(message.number)
-        return CheckContext(message, turn, body, self.read, self._transcribed, self.report, self.cut, self.checked_to)
+        return CheckContext(
+            message,
+            turn,
+            body,
+            self.read,
+            self._transcribed,
+            self.report,
+            self.cut,
+            self.checked_to,
+            self.tools,
+            grammar,
+        )
 
     def _strayed(self, stray: Stray) -> None:
         start, end = stray.span

@@ -1,22 +1,41 @@
-"""Checks of one message at a time: its encoding, its header, its body."""
+"""Checks of text: encoding, hidden characters, thoughts, and the marks of chat templates."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from viewer.checks.check import (
+    AllOf,
+    AnyOf,
+    BodyStarts,
+    Check,
+    Contains,
+    HasByte,
+    HeaderIs,
+    IllFormed,
+    LoneByte,
+    Matches,
+    Scope,
+    rules_of,
+)
 from viewer.checks.context import CheckContext, TranscriptFacts
-from viewer.index.calls import is_function
-from viewer.model.messages import Channel, Coding, Ending, Header, Message, Span
+from viewer.model.messages import Message, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.embedded_turn import first_token, first_word
-from viewer.reading.header import is_tool
+from viewer.reading.embedded_turn import MAY_BE_STRIPPED, first_token, first_word
 from viewer.reading.hidden_spans import BlockKind, Source, hidden_blocks
+from viewer.reading.template_marks import MARK_SIGNS
+from viewer.reading.template_marks import MAY_BE_MARK as MAY_BE_TOKEN
 from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
-from viewer.syntax.characters import find_hidden_characters
-from viewer.syntax.json_text import duplicate_keys
+from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
 from viewer.syntax.utf8 import ill_formed
 
+CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
+"""Control characters but NUL, tab, line feed and carriage return."""
+HIDING_LEADS = b"\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf0\xf3"
+"""First bytes of hidden characters beyond ASCII."""
+_TOKEN_LEADS = "<[]◁".encode()
+_STRIPPED_LEADS = b"ac \t\n\r\v\f"
 _NULS = re.compile(rb"\0++")
 
 
@@ -46,73 +65,26 @@ def find_nul(data: bytes, base: int) -> Iterator[Span]:
         yield base + run.start(), base + run.end()
 
 
+ENCODING = Check(rules_of("W-ENCODING"), Scope.MESSAGE, AnyOf(IllFormed(), HasByte(b"\0")), check_encoding)
+
+
 def check_hidden_characters(case: CheckContext) -> None:
     """W-TEXT-HIDDEN-CHARACTERS: invisible and reordering characters in a body."""
     for kind, start, end in find_hidden_characters(case.body.data):
         case.report_in_body("W-TEXT-HIDDEN-CHARACTERS", kind, start, end)
 
 
-def check_channel(case: CheckContext) -> None:
-    """E-PARSE-CHANNEL-MISSING, where the dialect or the profile requires channels."""
-    if _lacks_channel(case.message.header, case.transcript):
-        case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
-
-
-def _lacks_channel(header: Header, transcript: TranscriptFacts) -> bool:
-    if header.channel_given is not None or header.malformed or not header.complete:
-        return False
-    by_dialect = transcript.dialect.channel_required and header.role == "assistant"
-    return by_dialect or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
-
-
-def check_call_channel(case: CheckContext) -> None:
-    """W-CALL-CHANNEL: a function called outside the channel for calls."""
-    header = case.message.header
-    if _is_call_elsewhere(header, case.transcript):
-        given = header.channel_given
-        place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
-        lead = len("<|channel|>") if given and place[0] < place[1] else 0
-        case.report("W-CALL-CHANNEL", None, (place[0] + lead, place[1]))
-
-
-def _is_call_elsewhere(header: Header, transcript: TranscriptFacts) -> bool:
-    if header.role != "assistant" or not is_tool(header.recipient) or transcript.dialect.name == "openchatml-1.x":
-        return False
-    channel = header.channel.value if header.channel else None
-    return is_function(header.recipient or "") and channel != transcript.profile.tool_calls_in
-
-
-def check_preamble(case: CheckContext) -> None:
-    """E-PERM-VISIBILITY: `intent=preamble` where it has no force."""
-    reason = _powerless_preamble(case.message)
-    if reason:
-        case.report("E-PERM-VISIBILITY", reason, case.place("intent=preamble", '"preamble"'))
-
-
-def _powerless_preamble(message: Message) -> str | None:
-    header = message.header
-    if header.role != "assistant":
-        return None
-    if header.intent != "preamble" and dict(header.extra).get("intent") != "preamble":
-        return None
-    if header.channel is Channel.ANALYSIS:
-        return "preamble-on-analysis"
-    return "preamble-on-call" if is_tool(header.recipient) or message.ending is Ending.CALL else None
-
-
-def has_faulty_header(message: Message, transcript: TranscriptFacts) -> bool:
-    """Whether header and ending alone give something to report; messages that are alike in them are alike in this."""
-    header = message.header
-    return (
-        _lacks_channel(header, transcript)
-        or _is_call_elsewhere(header, transcript)
-        or _powerless_preamble(message) is not None
-    )
+HIDDEN_CHARACTERS = Check(
+    rules_of("W-TEXT-HIDDEN-CHARACTERS"),
+    Scope.MESSAGE,
+    AnyOf(HasByte(CONTROLS), LoneByte(b"\r", unless_before=b"\n"), Matches(HIDING_LEADS, MAY_HIDE)),
+    check_hidden_characters,
+)
 
 
 def check_thoughts(case: CheckContext) -> None:
     """E-PERM-VISIBILITY: a thought block in a shown body. W-MARKER-IN-BODY: a think tag in the middle of a line."""
-    if case.message.header.role != "assistant" or not is_user_safe(case.message):
+    if not _is_shown_answer(case.message, case.transcript):
         return
     blocks = thought_blocks(case.body)
     if blocks:
@@ -136,9 +108,24 @@ def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
     return []
 
 
+def _is_shown_answer(message: Message, _: TranscriptFacts) -> bool:
+    return message.header.role == "assistant" and is_user_safe(message)
+
+
+THOUGHTS = Check(
+    rules_of("E-PERM-VISIBILITY", "W-MARKER-IN-BODY"),
+    Scope.MESSAGE,
+    AllOf(
+        HeaderIs(_is_shown_answer),
+        Contains(b"<|start_", b"<|end_", b"<think", b"</think", b"[think", b"[/think", ignore_case=True),
+    ),
+    check_thoughts,
+)
+
+
 def check_template_marks(case: CheckContext) -> None:
     """Tokens and marks of a chat template in a body that the end user sees."""
-    if not is_user_safe(case.message):
+    if not _is_shown(case.message, case.transcript):
         return
     dialect = case.transcript.dialect
     blocks = hidden_blocks(case.body, case.message.header.role, in_json=dialect.json_content)
@@ -160,47 +147,23 @@ def check_template_marks(case: CheckContext) -> None:
                 case.report_in_body("W-MARKER-IN-BODY", "template", *first_token(case.body.data, start, end))
 
 
-def check_json(case: CheckContext) -> None:
-    """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
-    if case.message.ending is Ending.OPEN:
-        return
-    if _is_constrained_json(case) and case.json_fault:
-        fault = case.json_fault
-        case.report_in_body("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
-    if _may_be_json(case) and b'"' in case.json and _may_repeat_a_key(case):
-        for one in duplicate_keys(case.json, case.json_start, case.glance.survey):
-            case.report_in_body("W-JSON-DUPLICATE-KEY", None, one.start, one.end, one.count)
+def _is_shown(message: Message, _: TranscriptFacts) -> bool:
+    return is_user_safe(message)
 
 
-def _may_repeat_a_key(case: CheckContext) -> bool:
-    return case.glance.repeats if case.glance.valid else case.json_fault is None
+def _is_shown_json_content(message: Message, transcript: TranscriptFacts) -> bool:
+    return transcript.dialect.json_content and is_user_safe(message)
 
 
-def _is_constrained_json(case: CheckContext) -> bool:
-    header = case.message.header
-    return header.constrained and (header.content_type or "").lower() == "json" and not _is_unspelled(case)
-
-
-def _is_unspelled(case: CheckContext) -> bool:
-    """Token ids that stand as numbers say nothing of the text that they spell."""
-    by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
-    return by_ids and "⟨".encode() in case.body.data
-
-
-def _may_be_json(case: CheckContext) -> bool:
-    header = case.message.header
-    by_type = (header.content_type or "").lower() == "json"
-    by_role = header.role == "tool" or is_tool(header.recipient) or case.json_start > 0
-    return by_type or (by_role and case.begins_object)
-
-
-MESSAGE_CHECKS: tuple[Callable[[CheckContext], None], ...] = (
-    check_encoding,
-    check_channel,
-    check_call_channel,
-    check_preamble,
-    check_hidden_characters,
-    check_thoughts,
+TEMPLATE_MARKS = Check(
+    rules_of("E-PERM-VISIBILITY", "W-MARKER-IN-BODY", "W-TOKENS-STRIPPED"),
+    Scope.MESSAGE,
+    AnyOf(
+        AllOf(
+            HeaderIs(_is_shown),
+            AnyOf(Contains(*MARK_SIGNS, ignore_case=True), BodyStarts(_STRIPPED_LEADS, MAY_BE_STRIPPED)),
+        ),
+        AllOf(HeaderIs(_is_shown_json_content), Matches(_TOKEN_LEADS, MAY_BE_TOKEN)),
+    ),
     check_template_marks,
-    check_json,
 )

@@ -1,0 +1,103 @@
+"""Checks of headers: the channel, calls outside of theirs, powerless preambles, and what the parser reports."""
+
+from __future__ import annotations
+
+from viewer.checks.check import Check, HeaderIs, Noted, Scope, rules_of
+from viewer.checks.context import CheckContext, TranscriptFacts
+from viewer.index.calls import is_function
+from viewer.model.messages import Channel, Ending, Message
+from viewer.reading.header import is_tool, read_header
+from viewer.reading.stops import is_stop_expected
+
+_START, _MESSAGE = b"<|start|>", b"<|message|>"
+
+
+def repeat_header_problems(case: CheckContext) -> None:
+    """Report what the parser would report of the header and the stop of a message that the scanner has read."""
+    message = case.message
+    assert case.grammar is not None and message.body_span is not None and message.stop is not None
+    first, last = message.span[0] + len(_START), message.body_span[0] - len(_MESSAGE)
+    for problem in read_header(case.read(first, last), case.grammar.header).problems:
+        case.add(problem.code, problem.reason, first + problem.start, first + problem.end, message.number)
+    if not is_stop_expected(message.header, message.ending, case.grammar):
+        case.report("W-STOP-UNEXPECTED", None, message.stop)
+
+
+REPEATED = Check(
+    rules_of(
+        "E-PARSE-HEADER",
+        "W-ATTRIBUTE-UNKNOWN",
+        "W-TOOL-NAME-MISSING",
+        "I-TYPE-BARE",
+        "I-TYPE-UNKNOWN",
+        "W-STOP-UNEXPECTED",
+    ),
+    Scope.HEADER,
+    Noted(),
+    repeat_header_problems,
+)
+
+
+def check_channel(case: CheckContext) -> None:
+    """E-PARSE-CHANNEL-MISSING, where the dialect or the profile requires channels."""
+    if lacks_channel(case.message, case.transcript):
+        case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
+
+
+def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
+    """True if the format or the profile requires the channel that the header lacks."""
+    header = message.header
+    if header.channel_given is not None or header.malformed or not header.complete:
+        return False
+    by_dialect = transcript.dialect.channel_required and header.role == "assistant"
+    return by_dialect or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
+
+
+CHANNEL = Check(rules_of("E-PARSE-CHANNEL-MISSING"), Scope.MESSAGE, HeaderIs(lacks_channel), check_channel)
+
+
+def check_call_channel(case: CheckContext) -> None:
+    """W-CALL-CHANNEL: a function called outside the channel for calls."""
+    if is_call_elsewhere(case.message, case.transcript):
+        given = case.message.header.channel_given
+        place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
+        lead = len("<|channel|>") if given and place[0] < place[1] else 0
+        case.report("W-CALL-CHANNEL", None, (place[0] + lead, place[1]))
+
+
+def is_call_elsewhere(message: Message, transcript: TranscriptFacts) -> bool:
+    """True if a function is called outside the channel for calls."""
+    header = message.header
+    if header.role != "assistant" or not is_tool(header.recipient) or transcript.dialect.name == "openchatml-1.x":
+        return False
+    channel = header.channel.value if header.channel else None
+    return is_function(header.recipient or "") and channel != transcript.profile.tool_calls_in
+
+
+CALL_CHANNEL = Check(rules_of("W-CALL-CHANNEL"), Scope.MESSAGE, HeaderIs(is_call_elsewhere), check_call_channel)
+
+
+def check_preamble(case: CheckContext) -> None:
+    """E-PERM-VISIBILITY: `intent=preamble` where it has no force."""
+    reason = _powerless_preamble(case.message)
+    if reason:
+        case.report("E-PERM-VISIBILITY", reason, case.place("intent=preamble", '"preamble"'))
+
+
+def is_powerless_preamble(message: Message, _: TranscriptFacts) -> bool:
+    """True if the message is marked as a preamble and cannot be one."""
+    return _powerless_preamble(message) is not None
+
+
+def _powerless_preamble(message: Message) -> str | None:
+    header = message.header
+    if header.role != "assistant":
+        return None
+    if header.intent != "preamble" and dict(header.extra).get("intent") != "preamble":
+        return None
+    if header.channel is Channel.ANALYSIS:
+        return "preamble-on-analysis"
+    return "preamble-on-call" if is_tool(header.recipient) or message.ending is Ending.CALL else None
+
+
+PREAMBLE = Check(rules_of("E-PERM-VISIBILITY"), Scope.MESSAGE, HeaderIs(is_powerless_preamble), check_preamble)

@@ -1,0 +1,59 @@
+"""Checks of JSON bodies: the constraint of the header, and keys that repeat."""
+
+from __future__ import annotations
+
+from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope, rules_of
+from viewer.checks.context import CheckContext, TranscriptFacts
+from viewer.model.messages import Coding, Ending, Message
+from viewer.reading.header import is_tool
+from viewer.syntax.json_text import duplicate_keys
+
+
+def check_json(case: CheckContext) -> None:
+    """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
+    if case.message.ending is Ending.OPEN:
+        return
+    if _is_constrained_json(case) and case.json_fault:
+        fault = case.json_fault
+        case.report_in_body("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
+    if _may_be_json(case) and b'"' in case.json and _may_repeat_a_key(case):
+        for one in duplicate_keys(case.json, case.json_start, case.glance.survey):
+            case.report_in_body("W-JSON-DUPLICATE-KEY", None, one.start, one.end, one.count)
+
+
+def _may_repeat_a_key(case: CheckContext) -> bool:
+    return case.glance.repeats if case.glance.valid else case.json_fault is None
+
+
+def _is_constrained_json(case: CheckContext) -> bool:
+    return case.message.header.constrained and _is_typed_json(case.message) and not _is_unspelled(case)
+
+
+def _is_unspelled(case: CheckContext) -> bool:
+    """Token ids that stand as numbers say nothing of the text that they spell."""
+    by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
+    return by_ids and "⟨".encode() in case.body.data
+
+
+def _may_be_json(case: CheckContext) -> bool:
+    header = case.message.header
+    by_role = header.role == "tool" or is_tool(header.recipient) or case.json_start > 0
+    return _is_typed_json(case.message) or (by_role and case.begins_object)
+
+
+def _may_have_json(message: Message, _: TranscriptFacts) -> bool:
+    """True if the header allows JSON as a body."""
+    header = message.header
+    return _is_typed_json(message) or header.role == "tool" or is_tool(header.recipient)
+
+
+def _is_typed_json(message: Message) -> bool:
+    return (message.header.content_type or "").lower() == "json"
+
+
+JSON_BODY = Check(
+    rules_of("E-BODY-CONSTRAINT-VIOLATION", "W-JSON-DUPLICATE-KEY"),
+    Scope.MESSAGE,
+    AnyOf(HeaderIs(_may_have_json), Contains(b"<|constrain|>")),
+    check_json,
+)

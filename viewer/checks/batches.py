@@ -11,13 +11,12 @@ from viewer.checks.context import CheckContext
 from viewer.checks.prefilter import Need
 from viewer.checks.prefilter_numpy import suspects
 from viewer.checks.text import MESSAGE_CHECKS, check_json
-from viewer.reading.header import read_header
-from viewer.reading.stops import is_stop_expected
+from viewer.reading.header import is_stop_expected, read_header
 from viewer.scan.blocks import MESSAGE_LENGTH, START_LENGTH
 
 if TYPE_CHECKING:
     from viewer.checks.queue import CheckQueue, Messages
-    from viewer.reading.text_state import TextGrammar
+    from viewer.reading.grammar import TextGrammar
 
 MOST_BYTES = 1024 * 1024
 MOST_ROWS = 8192

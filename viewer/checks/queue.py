@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from viewer.reading.text_state import TextGrammar
+    from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
 """What an event counts for, beside the bytes of its message."""

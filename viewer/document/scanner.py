@@ -9,9 +9,9 @@ from viewer.checks.analysis import Analysis
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex, ending_number
 from viewer.model.messages import Span
+from viewer.reading.grammar import SPACE, TextGrammar
 from viewer.reading.parser import Parser
 from viewer.reading.text_reader import FrameReader
-from viewer.reading.text_state import SPACE, TextGrammar
 from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames, Positions, find_frames
 from viewer.scan.headers import HeaderMemo, ReadHeaders
 from viewer.values import frozen

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from viewer.model.messages import Coding, Ending, Header, Piece
 from viewer.reading.cursor import Token
+from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, SPACE
 from viewer.reading.header import HeaderReading, read_header, split_words
 from viewer.reading.outside import Between
-from viewer.reading.text_state import LONGEST_HEADER, SPACE, STOPS, TextSetup
+from viewer.reading.text_state import TextSetup
 from viewer.values import mutable
 
 
@@ -72,7 +73,7 @@ class InHeader(Between):
         elif token.name == "start":
             self._start_again(token, words)
         else:
-            self._without_message(words, token.start, STOPS[token.name], token)
+            self._without_message(words, token.start, ENDINGS[token.name], token)
 
     def _open(self, reading: HeaderReading, body: int) -> None:
         self._report_header(reading, self.record.last_number + 1)

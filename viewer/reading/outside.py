@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from viewer.reading.cursor import Token
 from viewer.reading.document_header import DocumentHeaderSpan, begins_block, find_document_header, start_transcript
+from viewer.reading.grammar import LONGEST_HEADER, LONGEST_LINE, SPACE
 from viewer.reading.header import looks_like_header
 from viewer.reading.recorder import Recorder
-from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, SPACE, TextSetup, TextState
+from viewer.reading.text_state import TextSetup, TextState
 
 NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
 State = Callable[[bool], bool]

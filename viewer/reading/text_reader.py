@@ -7,10 +7,10 @@ from dataclasses import replace
 from viewer.model.messages import Ending, Header, Message
 from viewer.model.visibility import is_user_safe
 from viewer.reading.cursor import Token
-from viewer.reading.header import looks_like_channel, looks_like_header
+from viewer.reading.grammar import ENDINGS, SPACE
+from viewer.reading.header import is_stop_expected, looks_like_channel, looks_like_header
 from viewer.reading.header_state import InHeader
-from viewer.reading.stops import is_stop_expected
-from viewer.reading.text_state import SPACE, STOPS, TextSetup
+from viewer.reading.text_state import TextSetup
 
 
 class FrameReader(InHeader):
@@ -87,8 +87,8 @@ class FrameReader(InHeader):
             self.scan = max(self.scan, self.window.end - self.body_tokens.held_back(self.window))
             return False
         self.scan = token.start
-        if token.name in STOPS:
-            self._close_body(STOPS[token.name], token.start, token)
+        if token.name in ENDINGS:
+            self._close_body(ENDINGS[token.name], token.start, token)
             return True
         if token.name == "literal":
             self.scan = token.end

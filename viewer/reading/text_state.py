@@ -6,21 +6,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
-from viewer.model.messages import Ending
 from viewer.reading.cursor import TokenSet, Window
-from viewer.reading.document_header import LONGEST
-from viewer.reading.header import HeaderGrammar
+from viewer.reading.grammar import SPACE, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.values import frozen
 
-STOPS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
-LONGEST_HEADER = LONGEST
-LONGEST_LINE = 1024 * 1024
-"""A line between messages that is longer is not looked at as an event."""
-
 _BETWEEN = ("start", "channel", "message", "end", "return", "call")
 _HEADER = ("start", "message", "end", "return", "call")
-SPACE = b" \t\r\n"
 _LITERAL_END = TokenSet({b"<|endliteral|>": "endliteral"})
 
 
@@ -35,19 +27,6 @@ class EventLines(Protocol):
 
     def close(self, at: int) -> None:
         """The input has ended."""
-
-
-@frozen
-class TextGrammar:
-    """What differs between the text dialects with `<|start|>`."""
-
-    name: str
-    header: HeaderGrammar
-    tokens: tuple[str, ...]
-    document_header: bool = False
-    literals: bool = False
-    closed_by_call: bool = False
-    """A call must end with `<|call|>`."""
 
 
 @lru_cache(maxsize=64)

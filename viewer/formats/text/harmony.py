@@ -8,10 +8,10 @@ from dataclasses import replace
 from viewer.formats.text.log_lines import LogLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Piece
 from viewer.reading.format import FormatTraits, Options, Reader
-from viewer.reading.header import HeaderGrammar
+from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, LONGEST_LINE, HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import FrameReader
-from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, STOPS, TextGrammar, TextSetup
+from viewer.reading.text_state import TextSetup
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
 """Text that a decoder made by dropping the special tokens."""
@@ -53,7 +53,7 @@ class HarmonyReader(FrameReader):
         self.scan = self.at
         if token is None:
             self._without_tokens(limit)
-        elif token.name == "start" or (token.name in STOPS and not self.window.text(self.at, token.start).strip()):
+        elif token.name == "start" or (token.name in ENDINGS and not self.window.text(self.at, token.start).strip()):
             self.state = self.between_state
         else:
             self.begin(self.at, self.at, implied=True)

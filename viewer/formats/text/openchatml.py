@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from viewer.formats.text.log_lines import LogLines
 from viewer.reading.format import FormatTraits, Options, Reader
-from viewer.reading.header import HeaderGrammar
+from viewer.reading.grammar import HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import FrameReader
-from viewer.reading.text_state import TextGrammar, TextSetup
+from viewer.reading.text_state import TextSetup
 
 _TOKENS_2_0 = ("start", "channel", "message", "call", "return", "end")
 _TOKENS_2_2 = (*_TOKENS_2_0, "constrain", "literal", "endliteral")

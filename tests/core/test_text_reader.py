@@ -9,7 +9,8 @@ import pytest
 from viewer.formats import FORMATS
 from viewer.formats.text.harmony import HARMONY_STATES
 from viewer.formats.text.openchatml import GRAMMAR_2_2
-from viewer.model.events import Event, Grew
+from viewer.model.events import Closed, Event, Grew
+from viewer.model.messages import Ending
 from viewer.reading.grammar import LONGEST_HEADER
 from viewer.reading.parser import Parser
 from viewer.reading.states import ALL_TOKENS, STATES, State, StateRow
@@ -99,3 +100,9 @@ def test_an_input_may_end_in_every_state(state: State) -> None:
 
 def singles(text: bytes) -> list[bytes]:
     return [text[at : at + 1] for at in range(len(text))]
+
+
+def test_a_doubled_bracket_escapes_no_end_of_a_literal_block() -> None:
+    text = HEADER + b"<|start|>user<|message|><|literal|>a<<|endliteral|>b<|end|>\n" + USER
+    events, _ = visited([text], "openchatml-2.2")
+    assert [event.message.ending for event in events if isinstance(event, Closed)] == [Ending.END, Ending.END]

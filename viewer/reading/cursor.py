@@ -116,7 +116,8 @@ class Cursor:
 
     def peek(self, end: int) -> bytes:
         """The bytes from `at` to an offset."""
-        return self.window.text(self.at, end)
+        window = self.window
+        return bytes(window.data[self.at - window.base : end - window.base])
 
     def search(self, tokens: TokenSet, limit: int | None = None) -> Token | None:
         """The first token from `scan` on."""

@@ -24,7 +24,7 @@ LONG = b"x" * (65 * KB)
 
 CAPS = {
     "document header": ("viewer.reading.document_header", "LONGEST", 64 * KB),
-    "message header": ("viewer.reading.text_state", "LONGEST_HEADER", 64 * KB),
+    "message header": ("viewer.reading.grammar", "LONGEST_HEADER", 64 * KB),
     "old message header": ("viewer.formats.openchatml_0_1.reader", "LONGEST_HEADER", 64 * KB),
     "YAML": ("viewer.syntax.yaml_reader", "LARGEST", 64 * KB),
     "depth of YAML": ("viewer.syntax.yaml_reader", "DEEPEST", 32),
@@ -39,7 +39,7 @@ CAPS = {
     "steps of a check of arguments": ("viewer.tools.arguments", "MOST_STEPS", 200_000),
     "YAML blocks in a body": ("viewer.tools.embedded", "MOST_YAML_BLOCKS", 64),
     "event": ("viewer.formats.events.reader", "LONGEST_LINE", 8 * MB),
-    "line between messages": ("viewer.reading.text_state", "LONGEST_LINE", MB),
+    "line between messages": ("viewer.reading.grammar", "LONGEST_LINE", MB),
     "findings of a code": ("viewer.index.findings", "MOST_PER_CODE", 1_000),
     "findings in a binary input": ("viewer.document.document", "MOST_IN_BINARY", 20),
     "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),

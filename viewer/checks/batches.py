@@ -11,7 +11,7 @@ from viewer.checks.prefilter_numpy import Batch, compile_numpy
 
 if TYPE_CHECKING:
     from viewer.checks.queue import CheckQueue, Messages
-    from viewer.reading.text_state import TextGrammar
+    from viewer.reading.grammar import TextGrammar
 
 MOST_BYTES = 1024 * 1024
 MOST_ROWS = 8192

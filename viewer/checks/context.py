@@ -17,7 +17,7 @@ from viewer.values import mutable
 
 if TYPE_CHECKING:
     from viewer.checks.calls import ToolChecks
-    from viewer.reading.text_state import TextGrammar
+    from viewer.reading.grammar import TextGrammar
 
 Read = Callable[[int, int], bytes]
 

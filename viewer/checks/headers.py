@@ -6,8 +6,7 @@ from viewer.checks.check import Check, HeaderIs, Noted, Scope, rules_of
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import is_function
 from viewer.model.messages import Channel, Ending, Message
-from viewer.reading.header import is_tool, read_header
-from viewer.reading.stops import is_stop_expected
+from viewer.reading.header import is_stop_expected, is_tool, read_header
 
 _START, _MESSAGE = b"<|start|>", b"<|message|>"
 

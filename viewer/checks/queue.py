@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from viewer.checks.prefilter_numpy import NumpyPrefilter
-    from viewer.reading.text_state import TextGrammar
+    from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
 """What an event counts for, beside the bytes of its message."""

@@ -9,9 +9,9 @@ from viewer.checks.analysis import Analysis
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex, ending_number
 from viewer.model.messages import Span
+from viewer.reading.grammar import SPACE, TextGrammar
 from viewer.reading.parser import Parser
-from viewer.reading.text_reader import FrameReader
-from viewer.reading.text_state import SPACE, TextGrammar
+from viewer.reading.text_reader import TextReader
 from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames, Positions, find_frames
 from viewer.scan.headers import HeaderMemo, ReadHeaders
 from viewer.values import frozen
@@ -66,10 +66,10 @@ class Scanner:
             facts = self._facts[grammar] = _facts(memo, self._analysis.index)
         return _Plain(grammar, data, frames, headers, facts)
 
-    def _take(self, reader: FrameReader, plain: _Plain, at: int, row: int, end: int) -> int:
+    def _take(self, reader: TextReader, plain: _Plain, at: int, row: int, end: int) -> int:
         """Add the frames of these rows to the index; return where the last one ends."""
-        base = reader.window.end - at
-        self._analysis.take_run(plain.run(row, end, base, reader.record.transcript))
+        base = reader.cursor.end - at
+        self._analysis.take_run(plain.run(row, end, base, reader.recorder.transcript))
         to = int(plain.frames.ends[end - 1])
         reader.skip(base + to, end - row)
         self.taken += end - row

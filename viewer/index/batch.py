@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from viewer.reading.text_state import TextGrammar
+    from viewer.reading.grammar import TextGrammar
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Control tokens: found in a window of bytes that grows at its end and is dropped at its start."""
+"""The cursor over a window of bytes that grows at its end and is dropped at its start, and token search in it."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ class TokenSet:
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
         """The first token from an offset on that is not escaped by a doubled `<`."""
-        position = start - window.base
-        limit = len(window.data) if end is None else end - window.base
-        while match := self._pattern.search(window.data, position, limit):
-            at = match.start() + window.base
-            if not self._escapes or window.byte_before(at) != ord("<"):
-                return Token(self._names[match[0]], at, match.end() + window.base)
-            position = match.end()
+        data, base = window.data, window.base
+        position = start - base
+        limit = len(data) if end is None else end - base
+        while match := self._pattern.search(data, position, limit):
+            at, position = match.span()
+            if not self._escapes or (data[at - 1] if at else window.before) != ord("<"):
+                return Token(self._names[match[0]], at + base, position + base)
         return None
 
     def held_back(self, window: Window) -> int:
@@ -95,3 +95,55 @@ class TokenSet:
             if tail[skip:] in self._prefixes:
                 return len(tail) - skip
         return 0
+
+
+class Cursor:
+    """The offsets of a reader in its window."""
+
+    def __init__(self) -> None:
+        self.window = Window()
+        self.at = 0
+        """Everything before this offset has been read."""
+        self.scan = 0
+        """No token that matters begins before this offset."""
+        self.is_line_checked = False
+        """True if the line at `at` is neither an event nor a document header."""
+
+    @property
+    def end(self) -> int:
+        """The offset after the last byte of the window."""
+        return self.window.end
+
+    def peek(self, end: int) -> bytes:
+        """The bytes from `at` to an offset."""
+        window = self.window
+        return bytes(window.data[self.at - window.base : end - window.base])
+
+    def search(self, tokens: TokenSet, limit: int | None = None) -> Token | None:
+        """The first token from `scan` on."""
+        return tokens.search(self.window, self.scan, limit)
+
+    def hold_back(self, tokens: TokenSet) -> None:
+        """Search on at the end of the window, or where a token may begin at it."""
+        self.hold_back_bytes(tokens.held_back(self.window))
+
+    def hold_back_bytes(self, count: int) -> None:
+        """Search on before the last bytes of the window."""
+        self.scan = max(self.scan, self.window.end - count)
+
+    def move_to(self, offset: int) -> None:
+        """Read on at an offset."""
+        self.at = self.scan = offset
+        self.is_line_checked = False
+
+    def scan_from(self, offset: int) -> None:
+        """Search on at an offset; what lies before it is still being read."""
+        self.scan = offset
+
+    def release(self, offset: int) -> None:
+        """Read on at an offset up to which the search has come; the line stays the same."""
+        self.at = offset
+
+    def set_line_checked(self) -> None:
+        """The line at `at` is neither an event nor a document header."""
+        self.is_line_checked = True

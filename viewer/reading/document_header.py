@@ -50,11 +50,16 @@ def find_document_header(window: Window, start: int, scan: int, ended: bool) -> 
     if match:
         end = match.start() + window.base
         text = window.text(start, end)
-        return DocumentHeaderSpan(end, is_yaml_like(text) or _is_mapping(text))
+        return DocumentHeaderSpan(end, _is_header(text) or _is_mapping(text))
     if window.end > limit + len(b"<|start|>") or ended:
         head = window.text(start, min(limit, window.end))
-        return DocumentHeaderSpan(start + _end_without_line_start(head), is_yaml_like(head), window.end > limit)
+        return DocumentHeaderSpan(start + _end_without_line_start(head), _is_header(head), window.end > limit)
     return None
+
+
+def _is_header(text: bytes) -> bool:
+    """True if text is a document header; one whose first line gives a version may have any fault."""
+    return _VERSION_BEGINS_LINE.match(text) is not None or is_yaml_like(text)
 
 
 def _end_without_line_start(head: bytes) -> int:

@@ -1,15 +1,21 @@
-"""What the message headers of a text dialect may hold, and what reading one gives."""
+"""The grammar of a text format: its tokens, its message headers, and the limits of what is read."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from viewer.model.messages import Header
+from viewer.model.messages import Ending, Header
 from viewer.values import frozen
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 CHECKED_TYPES = frozenset({"json", "text", "markdown", "code"})
 ALL_ATTRIBUTES = frozenset({"to", "call_id", "name", "intent", "content_type"})
+SPACE = b" \t\r\n"
+ENDINGS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
+"""The ending of a message by the name of its stop token."""
+LONGEST_HEADER = 64 * 1024
+LONGEST_LINE = 1024 * 1024
+"""A longer line between messages is not read as an event."""
 
 
 @frozen
@@ -29,6 +35,20 @@ class HeaderGrammar:
     name_required: bool = False
     """The role `tool` must come with a name."""
     escapes: bool = False
+
+
+@frozen
+class TextGrammar:
+    """The tokens and the header grammar of a text format with `<|start|>`."""
+
+    name: str
+    header: HeaderGrammar
+    tokens: tuple[str, ...]
+    document_header: bool = False
+    literals: bool = False
+    """A doubled `<` escapes a token, and literal blocks quote tokens."""
+    closed_by_call: bool = False
+    """A call must end with `<|call|>`."""
 
 
 class Problem(NamedTuple):

@@ -1,4 +1,4 @@
-"""The words of a message header: role, recipient, channel, type and attributes, and what is wrong with them."""
+"""One message header: role, recipient, channel, type and attributes, its problems, and the stop it expects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from viewer.cache import bounded_cache
 from viewer.lazy import lazy_regex
-from viewer.reading.grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem
+from viewer.model.messages import Channel, Ending, Header
+from viewer.reading.grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem, TextGrammar
 from viewer.reading.header_meaning import HeaderMeaning, is_tool_name
 from viewer.reading.header_words import ITEM, HeaderWords
 
@@ -16,6 +17,7 @@ __all__ = [
     "HeaderGrammar",
     "HeaderReading",
     "Problem",
+    "is_stop_expected",
     "is_tool",
     "is_tool_name",
     "looks_like_channel",
@@ -33,8 +35,20 @@ _PLAUSIBLE_CHANNEL = lazy_regex(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][
 
 
 def is_tool(recipient: str | None) -> bool:
-    """Whether a recipient names a tool."""
+    """True if a recipient names a tool."""
     return recipient is not None and recipient not in NOT_TOOLS
+
+
+def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bool:
+    """True if a message with this header may end with this stop; a malformed header allows every stop."""
+    if header.malformed:
+        return True
+    is_call = header.role == "assistant" and is_tool(header.recipient)
+    if ending is Ending.CALL:
+        return is_call
+    if ending is Ending.RETURN:
+        return header.role == "assistant" and header.channel is Channel.FINAL and not is_call
+    return not (is_call and grammar.closed_by_call)
 
 
 def looks_like_header(words: bytes) -> bool:

@@ -3,152 +3,144 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from viewer.model.messages import Coding, Ending, Header, Piece
+from viewer.model.messages import Ending, Header
 from viewer.reading.cursor import Token
+from viewer.reading.frame import CutOffHeader, Frame, State
+from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, SPACE
 from viewer.reading.header import HeaderReading, read_header, split_words
-from viewer.reading.outside import Between
-from viewer.reading.text_state import LONGEST_HEADER, SPACE, STOPS, TextSetup
-from viewer.values import mutable
+
+if TYPE_CHECKING:
+    from viewer.reading.text_reader import TextReader
+
+_LONGEST_TOKEN = 16
 
 
-@mutable
-class _Pending:
-    """A header that was cut off by another `<|start|>`: repeated, or a message without its body."""
+def read_header_words(reader: TextReader) -> State | None:
+    """Read a header up to the token that ends it."""
+    cursor = reader.cursor
+    tokens = reader.tokens[State.HEADER]
+    limit = cursor.at + LONGEST_HEADER
+    token = cursor.search(tokens, limit + _LONGEST_TOKEN)
+    if token is None or token.start > limit:
+        if cursor.end > limit + _LONGEST_TOKEN:
+            return _end_oversize_header(reader, limit)
+        cursor.hold_back(tokens)
+        return None
+    words = cursor.peek(token.start)
+    frame = reader.frame
+    assert frame is not None
+    if frame.cut_off is not None:
+        frame = _settle_cut_off(reader, words, token.name == "start")
+    if token.name == "message":
+        reading = read_header(words, reader.grammar.header, implied=frame.implied)
+        if reading.problems:
+            _report_problems(reader, reading, reader.recorder.last_number + 1, cursor.at)
+        return _open_body(reader, frame, reading.header, token.end)
+    if token.name == "start":
+        return _start_again(reader, frame, token, words)
+    _record_without_body(reader, frame, reader.cursor.at, words, token.start, ENDINGS[token.name], token)
+    return reader.end_frame(token.end)
 
-    start: int
-    words: bytes
-    at: int
-    implied: bool
+
+def end_header(reader: TextReader) -> State | None:
+    """Record a header that the end of the input cuts off."""
+    cursor, recorder = reader.cursor, reader.recorder
+    end = cursor.end
+    words = cursor.peek(end)
+    frame = _settle_cut_off(reader, words, False)
+    if words.split() == [b"assistant"]:
+        recorder.report("I-OPEN-PROMPT", None, frame.start, cursor.at + len(words.rstrip(SPACE)))
+    elif not words.strip(SPACE):
+        recorder.report("E-STREAM-TRUNCATED", "header", end, end)
+    else:
+        reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
+        body = cursor.at + reading.rest
+        number = recorder.open(reading.header, frame.start, broke_out=frame.broke_out)
+        recorder.report("E-STREAM-TRUNCATED", "header", end, end, number)
+        recorder.close(number, Ending.OPEN, end, [reader.piece(body, end)])
+    return reader.end_frame(end)
 
 
-class InHeader(Between):
-    """The states between `<|start|>` and `<|message|>`."""
+def _open_body(reader: TextReader, frame: Frame, header: Header, body: int) -> State:
+    frame.header = header
+    frame.number = reader.recorder.open(header, frame.start, broke_out=frame.broke_out)
+    frame.body_start = frame.reported_to = body
+    if reader.grammar.header.assume_preambles:
+        frame.blank_to = body
+    reader.cursor.move_to(body)
+    return State.BODY
 
-    def __init__(self, setup: TextSetup) -> None:
-        super().__init__(setup)
-        self.frame_start = 0
-        self.broke_out = False
-        self._implied = False
-        self._pending: _Pending | None = None
 
-    def open_body(self, header: Header, body: int) -> None:
-        """The header is complete; the body begins."""
-        raise NotImplementedError
+def _start_again(reader: TextReader, frame: Frame, token: Token, words: bytes) -> State:
+    if words.strip(SPACE):
+        frame.cut_off = CutOffHeader(frame.start, reader.cursor.at, words, frame.implied)
+        frame.start = token.start
+    else:
+        reader.recorder.report("W-START-REPEATED", None, token.start, token.end)
+    frame.implied = False
+    reader.cursor.move_to(token.end)
+    return State.HEADER
 
-    def piece(self, start: int, end: int) -> Piece:
-        """A body, or what is known of it."""
-        return Piece(start, end, Coding.ESCAPED if self.grammar.literals else Coding.PLAIN)
 
-    def begin(self, start: int, words_at: int, *, implied: bool = False, broke_out: bool = False) -> None:
-        self.missing_document_header(start)
-        self.record.start_if_none(start)
-        self.frame_start = start
-        self._implied = implied
-        self.broke_out = broke_out
-        self.move(words_at)
-        self.state = self.header_state
+def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
+    """Decide what a header that was cut off by `<|start|>` was, now that the next one is known.
 
-    def header_state(self, ended: bool) -> bool:
-        limit = self.at + LONGEST_HEADER
-        token = self.header_tokens.search(self.window, self.scan, min(limit + 16, self.window.end))
-        if token and token.start <= limit:
-            self._header_token(token)
-            return True
-        if self.window.end > limit + 16:
-            self._oversize_header(limit)
-            return True
-        if ended:
-            self._cut_off_header()
-            return False
-        self.scan = max(self.scan, self.window.end - self.header_tokens.held_back(self.window))
-        return False
+    Return the frame of the next one: it continues the message, or begins another.
+    """
+    frame = reader.frame
+    assert frame is not None
+    cut_off = frame.cut_off
+    if cut_off is None or (again and not words.strip(SPACE)):
+        return frame
+    frame.cut_off = None
+    before = split_words(cut_off.words)
+    start = frame.start
+    if split_words(words)[: len(before)] == before:
+        reader.recorder.report("W-START-REPEATED", None, start, start + len(b"<|start|>"))
+        frame.start = cut_off.start
+        return frame
+    implied = frame.implied
+    frame.start, frame.implied = cut_off.start, cut_off.implied
+    _record_without_body(reader, frame, cut_off.at, cut_off.words, start, Ending.IMPLIED, None)
+    reader.begin(start, reader.cursor.at, implied=implied)
+    assert reader.frame is not None
+    return reader.frame
 
-    def _header_token(self, token: Token) -> None:
-        words = self.window.text(self.at, token.start)
-        self._settle_pending(words, token.name == "start")
-        if token.name == "message":
-            self._open(read_header(words, self.grammar.header, implied=self._implied), token.end)
-        elif token.name == "start":
-            self._start_again(token, words)
-        else:
-            self._without_message(words, token.start, STOPS[token.name], token)
 
-    def _open(self, reading: HeaderReading, body: int) -> None:
-        self._report_header(reading, self.record.last_number + 1)
-        self.open_body(reading.header, body)
+def _record_without_body(
+    reader: TextReader, frame: Frame, at: int, words: bytes, end: int, ending: Ending, stop: Token | None
+) -> None:
+    """Record a header that no `<|message|>` ended: a message of its own with what could be read."""
+    reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
+    body = at + reading.rest
+    _report_missing(reader, reading, at)
+    number = reader.recorder.open(_malformed(reading), frame.start, broke_out=frame.broke_out)
+    span = (stop.start, stop.end) if stop else None
+    reader.recorder.close(number, ending, stop.end if stop else end, [reader.piece(body, end)], stop=span)
 
-    def _start_again(self, token: Token, words: bytes) -> None:
-        if words.strip(SPACE):
-            self._pending = _Pending(self.frame_start, words, self.at, self._implied)
-            self.frame_start = token.start
-        else:
-            self.record.report("W-START-REPEATED", None, token.start, token.end)
-        self._implied = False
-        self.move(token.end)
 
-    def _settle_pending(self, words: bytes, again: bool) -> None:
-        """Decide what a header that was cut off by `<|start|>` was, now that the next one is known."""
-        pending = self._pending
-        if pending is None or (again and not words.strip(SPACE)):
-            return
-        self._pending = None
-        before = split_words(pending.words)
-        frame_start, implied, at = self.frame_start, self._implied, self.at
-        if split_words(words)[: len(before)] == before:
-            self.record.report("W-START-REPEATED", None, frame_start, frame_start + len(b"<|start|>"))
-            self.frame_start = pending.start
-            return
-        self.frame_start, self._implied, self.at = pending.start, pending.implied, pending.at
-        self._without_message(pending.words, frame_start, Ending.IMPLIED, None)
-        self.begin(frame_start, at, implied=implied)
+def _end_oversize_header(reader: TextReader, limit: int) -> State:
+    words = reader.cursor.peek(limit)
+    frame = _settle_cut_off(reader, words, False)
+    reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
+    at = reader.cursor.at
+    _report_missing(reader, reading, at)
+    return _open_body(reader, frame, _malformed(reading), at + reading.rest)
 
-    def _without_message(self, words: bytes, end: int, ending: Ending, stop: Token | None) -> None:
-        """A header that no `<|message|>` ended: a message of its own with what could be read."""
-        reading = read_header(words, self.grammar.header, implied=self._implied, partial=True)
-        body = self.at + reading.rest
-        self._report_missing(reading, body)
-        number = self.record.open(self._malformed(reading), self.frame_start, broke_out=self.broke_out)
-        span = (stop.start, stop.end) if stop else None
-        self.record.close(number, ending, stop.end if stop else end, [self.piece(body, end)], stop=span)
-        if stop:
-            self.move(stop.end)
-        self.state = self.between_state
 
-    def _report_missing(self, reading: HeaderReading, at: int) -> None:
-        number = self.record.last_number + 1
-        self._report_header(reading, number)
-        self.record.report("E-PARSE-HEADER", "message-missing", at, at, number)
+def _report_missing(reader: TextReader, reading: HeaderReading, at: int) -> None:
+    number = reader.recorder.last_number + 1
+    _report_problems(reader, reading, number, at)
+    body = at + reading.rest
+    reader.recorder.report("E-PARSE-HEADER", "message-missing", body, body, number)
 
-    def _malformed(self, reading: HeaderReading) -> Header:
-        return replace(reading.header, malformed=True)
 
-    def _report_header(self, reading: HeaderReading, number: int) -> None:
-        for problem in reading.problems:
-            self.record.report(problem.code, problem.reason, self.at + problem.start, self.at + problem.end, number)
+def _malformed(reading: HeaderReading) -> Header:
+    return replace(reading.header, malformed=True)
 
-    def _oversize_header(self, limit: int) -> None:
-        words = self.window.text(self.at, limit)
-        self._settle_pending(words, False)
-        reading = read_header(words, self.grammar.header, implied=self._implied, partial=True)
-        body = self.at + reading.rest
-        self._report_missing(reading, body)
-        self.open_body(self._malformed(reading), body)
 
-    def _cut_off_header(self) -> None:
-        """The input ends inside a header."""
-        end = self.window.end
-        words = self.window.text(self.at, end)
-        self._settle_pending(words, False)
-        if words.split() == [b"assistant"]:
-            self.record.report("I-OPEN-PROMPT", None, self.frame_start, self.at + len(words.rstrip(SPACE)))
-        elif not words.strip(SPACE):
-            self.record.report("E-STREAM-TRUNCATED", "header", end, end)
-        else:
-            reading = read_header(words, self.grammar.header, implied=self._implied, partial=True)
-            body = self.at + reading.rest
-            number = self.record.open(reading.header, self.frame_start, broke_out=self.broke_out)
-            self.record.report("E-STREAM-TRUNCATED", "header", end, end, number)
-            self.record.close(number, Ending.OPEN, end, [self.piece(body, end)])
-        self.move(end)
-        self.state = self.between_state
+def _report_problems(reader: TextReader, reading: HeaderReading, number: int, at: int) -> None:
+    for problem in reading.problems:
+        reader.recorder.report(problem.code, problem.reason, at + problem.start, at + problem.end, number)

@@ -3,178 +3,183 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from viewer.reading.cursor import Token
 from viewer.reading.document_header import DocumentHeaderSpan, begins_block, find_document_header, start_transcript
+from viewer.reading.frame import State
+from viewer.reading.grammar import LONGEST_HEADER, LONGEST_LINE, SPACE
 from viewer.reading.header import looks_like_header
 from viewer.reading.recorder import Recorder
-from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, SPACE, TextSetup, TextState
 
-NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
-State = Callable[[bool], bool]
+if TYPE_CHECKING:
+    from viewer.reading.text_reader import TextReader
+
 LONGEST_BLOCK_LINE = 256
-"""So much of a line tells whether it begins a document header."""
+"""The bytes of a line that decide whether it begins a document header."""
+
+_NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
+_LINE_START = b"\n<|start|>"
 
 
-class Between(TextState):
-    """The states outside any message."""
-
-    state: State
-
-    def __init__(self, setup: TextSetup) -> None:
-        super().__init__(setup)
-        self._grammar_of_version = setup.grammar_of_version
-        self.state = self.document_header_state if setup.grammar.document_header else self.between_state
-
-    def begin(self, start: int, words_at: int, *, implied: bool = False, broke_out: bool = False) -> None:
-        """A message begins; its words stand from `words_at` on."""
-        raise NotImplementedError
-
-    def document_header_state(self, ended: bool) -> bool:
-        preface = find_document_header(self.window, self.at, self.scan, ended)
-        if preface is None:
-            self.scan = max(self.scan, self.window.end - len(b"\n<|start|>"))
-            return False
-        self.scan = self.at
-        if preface.is_header:
-            self._read_document_header(preface)
-        self.state = self.between_state
-        return True
-
-    def _read_document_header(self, preface: DocumentHeaderSpan) -> None:
-        self.flush_stray()
-        text = self.window.text(self.at, preface.end + preface.is_cut)
-        lead = len(text) - len(text.lstrip(SPACE))
-        data = text[lead:]
-        if self._grammar_of_version and self.record.transcript:
-            self._switch_grammar(data, self.at + lead)
-        else:
-            start_transcript(self.record, data, self.at + lead)
-        self.move(preface.end)
-
-    def _switch_grammar(self, data: bytes, base: int) -> None:
-        """A later transcript is read by its own version."""
-        assert self._grammar_of_version is not None
-        quiet = Recorder(self.record.dialect)
-        grammar = self._grammar_of_version(start_transcript(quiet, data, base))
-        start_transcript(self.record, data, base, grammar.name)
-        self.use(grammar)
-
-    def between_state(self, ended: bool) -> bool:
-        if self.at >= self.window.end:
-            return False
-        if self._begin_next():
-            return True
-        if not self.line_known:
-            taken = self._look_at_line(ended)
-            if taken is not None:
-                return taken
-        line_end = self.window.line_end(self.scan)
-        limit = line_end + 1 if line_end >= 0 else self.window.end
-        token = self.between_tokens.search(self.window, self.scan, limit)
-        if token:
-            self._between_token(token)
-            return True
-        if line_end >= 0:
-            self.add_stray(self.at, limit)
-            self.move(limit)
-            return True
-        return self._wait_in_line(ended)
-
-    def _begin_next(self) -> bool:
-        """What is most common: nothing but white space before the next message."""
-        found = NEXT.match(self.window.data, self.at - self.window.base)
-        if found is None:
-            return False
-        start, end = found.start(1) + self.window.base, found.end() + self.window.base
-        if self.grammar.literals and self.window.byte_before(start) == ord("<"):
-            return False
-        self.flush_stray()
-        self.begin(start, end)
-        return True
-
-    def _wait_in_line(self, ended: bool) -> bool:
-        if ended:
-            self.add_stray(self.at, self.window.end)
-            self.move(self.window.end)
-            return False
-        self.scan = max(self.scan, self.window.end - self.between_tokens.held_back(self.window))
-        if self.scan - self.at > LONGEST_LINE:
-            cut = self.scan - LONGEST_HEADER // 8
-            self.add_stray(self.at, cut)
-            self.at = cut
-        return False
-
-    def _look_at_line(self, ended: bool) -> bool | None:
-        """An event, or the beginning of a new document header; None for any other line, False to wait for more."""
-        self.line_known = True
-        if self.at and self.window.byte_before(self.at) != ord("\n"):
-            return None
-        found = self.window.line_end(self.at)
-        whole = found >= 0 or ended
-        end = found + 1 if found >= 0 else self.window.end
-        first = self.window.text(self.at, min(end, self.at + LONGEST_BLOCK_LINE))
-        if first.startswith(b"{"):
-            return self._offer_line(end, whole)
-        begins = (
-            begins_block(first, whole or len(first) == LONGEST_BLOCK_LINE) if self.grammar.document_header else False
-        )
-        if begins is None:
-            self.line_known = False
-            return False
-        if begins:
-            self.state = self._block
-            return True
+def read_document_header(reader: TextReader) -> State | None:
+    """Read a document header, if there is one, up to the first message."""
+    cursor = reader.cursor
+    found = find_document_header(cursor.window, cursor.at, cursor.scan, False)
+    if found is None:
+        cursor.hold_back_bytes(len(_LINE_START))
         return None
+    return _begin_transcript(reader, found)
 
-    def _offer_line(self, end: int, whole: bool) -> bool | None:
-        if end - self.at > LONGEST_LINE:
-            return None
-        if not whole:
-            self.line_known = False
-            return False
-        if not self.events.offer(self.window.text(self.at, end), self.at, self.flush_stray):
-            return None
-        self.move(end)
-        return True
 
-    def _block(self, ended: bool) -> bool:
-        preface = find_document_header(self.window, self.at, self.scan, ended)
-        if preface is None:
-            self.scan = max(self.scan, self.window.end - len(b"\n<|start|>"))
-            return False
-        self._read_document_header(preface)
-        self.state = self.between_state
-        return True
+def end_document_header(reader: TextReader) -> State | None:
+    """Read a document header that the end of the input ends."""
+    cursor = reader.cursor
+    found = find_document_header(cursor.window, cursor.at, cursor.scan, True)
+    assert found is not None
+    return _begin_transcript(reader, found)
 
-    def _between_token(self, token: Token) -> None:
-        if token.name in ("channel", "message"):
-            self._begin_implied(token)
-            return
-        self.add_stray(self.at, token.start)
-        self.flush_stray()
-        if token.name == "start":
-            self.begin(token.start, token.end)
-            return
-        self.record.start_if_none(token.start)
-        self.record.report("W-STOP-REDUNDANT", None, token.start, token.end)
-        self.move(token.end)
 
-    def _begin_implied(self, token: Token) -> None:
-        """A message that began without its `<|start|>`; words of a header may stand before the token."""
-        words = self.window.text(self.at, token.start)
-        lead = len(words) - len(words.lstrip(SPACE))
-        start = token.start
-        if looks_like_header(words):
-            start = self.at + lead
-        self.add_stray(self.at, start)
-        self.flush_stray()
-        self.missing_document_header(start)
-        self.record.report("W-START-IMPLICIT", None, start, start, self.record.last_number + 1)
-        self.begin(start, start, implied=start == token.start and token.name == "channel")
+def _begin_transcript(reader: TextReader, found: DocumentHeaderSpan) -> State:
+    cursor = reader.cursor
+    if not found.is_header:
+        cursor.scan_from(cursor.at)
+        return State.OUTSIDE
+    reader.flush_stray()
+    text = cursor.peek(found.end + found.is_cut)
+    lead = len(text) - len(text.lstrip(SPACE))
+    data = text[lead:]
+    if reader.grammar_of_version and reader.recorder.transcript:
+        _switch_grammar(reader, data, cursor.at + lead)
+    else:
+        start_transcript(reader.recorder, data, cursor.at + lead)
+    cursor.move_to(found.end)
+    return State.OUTSIDE
 
-    def missing_document_header(self, at: int) -> None:
-        if self.grammar.document_header and not self.record.transcript:
-            self.record.start(at)
-            self.record.report("W-HEADER-MISSING", None, at, at)
+
+def _switch_grammar(reader: TextReader, data: bytes, base: int) -> None:
+    """Read a later transcript by its own version."""
+    assert reader.grammar_of_version is not None
+    quiet = Recorder(reader.recorder.dialect)
+    grammar = reader.grammar_of_version(start_transcript(quiet, data, base))
+    start_transcript(reader.recorder, data, base, grammar.name)
+    reader.use(grammar)
+
+
+def read_outside(reader: TextReader) -> State | None:
+    """Read up to the beginning of the next message or document header."""
+    cursor = reader.cursor
+    window = cursor.window
+    if cursor.at >= window.end:
+        return None
+    found = _NEXT.match(window.data, cursor.at - window.base)  # most common: only white space before a message
+    if found is not None:
+        first, last = found.span(1)
+        start = first + window.base
+        if not reader.grammar.literals or window.byte_before(start) != ord("<"):
+            if reader.stray:
+                reader.flush_stray()
+            return reader.begin(start, last + window.base)
+    if not cursor.is_line_checked:
+        state = _check_line(reader, False)
+        if not cursor.is_line_checked or state is not None:
+            return state
+    return _search_line(reader)
+
+
+def end_outside(reader: TextReader) -> State | None:
+    """Check the last line, which has no end, or record it as stray text."""
+    cursor = reader.cursor
+    if cursor.at >= cursor.end:
+        return None
+    if not cursor.is_line_checked:
+        return _check_line(reader, True) or State.OUTSIDE
+    reader.add_stray(cursor.end)
+    cursor.move_to(cursor.end)
+    return None
+
+
+def _search_line(reader: TextReader) -> State | None:
+    """Search the line for a token; a line without one is stray text."""
+    cursor = reader.cursor
+    tokens = reader.tokens[State.OUTSIDE]
+    line_end = cursor.window.line_end(cursor.scan)
+    limit = line_end + 1 if line_end >= 0 else cursor.end
+    token = cursor.search(tokens, limit)
+    if token:
+        return _read_token(reader, token)
+    if line_end >= 0:
+        reader.add_stray(limit)
+        cursor.move_to(limit)
+        return State.OUTSIDE
+    cursor.hold_back(tokens)
+    if cursor.scan - cursor.at > LONGEST_LINE:
+        cut = cursor.scan - LONGEST_HEADER // 8
+        reader.add_stray(cut)
+        cursor.release(cut)
+    return None
+
+
+def _check_line(reader: TextReader, ended: bool) -> State | None:
+    """Read an event, or find the beginning of a document header.
+
+    Return None and mark the line as checked if it is another line; return None without the mark to wait for more.
+    """
+    cursor = reader.cursor
+    window = cursor.window
+    if cursor.at and window.byte_before(cursor.at) != ord("\n"):
+        cursor.set_line_checked()
+        return None
+    line_end = window.line_end(cursor.at)
+    is_whole = line_end >= 0 or ended
+    end = line_end + 1 if line_end >= 0 else window.end
+    first = cursor.peek(min(end, cursor.at + LONGEST_BLOCK_LINE))
+    if first.startswith(b"{"):
+        return _offer_line(reader, end, is_whole)
+    begins: bool | None = False
+    if reader.grammar.document_header:
+        begins = begins_block(first, is_whole or len(first) == LONGEST_BLOCK_LINE)
+    if begins:
+        return State.DOCUMENT_HEADER
+    if begins is not None:
+        cursor.set_line_checked()
+    return None
+
+
+def _offer_line(reader: TextReader, end: int, is_whole: bool) -> State | None:
+    cursor = reader.cursor
+    is_long = end - cursor.at > LONGEST_LINE
+    if not is_whole and not is_long:
+        return None
+    if not is_long and reader.events.offer(cursor.peek(end), cursor.at, reader.flush_stray):
+        cursor.move_to(end)
+        return State.OUTSIDE
+    cursor.set_line_checked()
+    return None
+
+
+def _read_token(reader: TextReader, token: Token) -> State:
+    if token.name in ("channel", "message"):
+        return _begin_implied(reader, token)
+    reader.add_stray(token.start)
+    reader.flush_stray()
+    if token.name == "start":
+        return reader.begin(token.start, token.end)
+    reader.recorder.start_if_none(token.start)
+    reader.recorder.report("W-STOP-REDUNDANT", None, token.start, token.end)
+    reader.cursor.move_to(token.end)
+    return State.OUTSIDE
+
+
+def _begin_implied(reader: TextReader, token: Token) -> State:
+    """Begin a message without its `<|start|>`; words of its header may precede the token."""
+    words = reader.cursor.peek(token.start)
+    lead = len(words) - len(words.lstrip(SPACE))
+    start = token.start
+    if looks_like_header(words):
+        start = reader.cursor.at + lead
+    reader.add_stray(start)
+    reader.flush_stray()
+    reader.start_without_header(start)
+    reader.recorder.report("W-START-IMPLICIT", None, start, start, reader.recorder.last_number + 1)
+    return reader.begin(start, start, implied=start == token.start and token.name == "channel")

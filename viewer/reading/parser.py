@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.model.events import Event
 from viewer.reading.format import FormatTraits, Options
 from viewer.reading.recorder import Recorder
-from viewer.reading.text_reader import FrameReader
+from viewer.reading.text_reader import TextReader
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -20,14 +20,14 @@ class Parser:
         self._first: bytes | None = b""
 
     @property
-    def frames(self) -> FrameReader | None:
+    def frames(self) -> TextReader | None:
         """The reader of a text dialect with `<|start|>`, for the scanner that takes plain messages off its hands."""
-        return self._reader if isinstance(self._reader, FrameReader) and self._first is None else None
+        return self._reader if isinstance(self._reader, TextReader) and self._first is None else None
 
     @property
     def has_frames(self) -> bool:
         """Whether this dialect has such a reader."""
-        return isinstance(self._reader, FrameReader)
+        return isinstance(self._reader, TextReader)
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that the next bytes bring."""

@@ -55,7 +55,8 @@ class Recorder:
         time_ms: int | None = None,
     ) -> int:
         """A message whose header is complete; returns its number."""
-        self.start_if_none(start)
+        if not self.transcript:
+            self.start(start)
         self.last_number += 1
         known = tuple(pieces)
         end = known[-1].end if known else start

@@ -1,182 +1,152 @@
-"""Tokens to frames: where each message of a text transcript begins, where its body is, and how it ends."""
+"""Run the state table of the text formats: bytes in, messages and diagnostics out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
-from viewer.model.messages import Ending, Header, Message
-from viewer.model.visibility import is_user_safe
-from viewer.reading.cursor import Token
-from viewer.reading.header import looks_like_channel, looks_like_header
-from viewer.reading.header_state import InHeader
-from viewer.reading.stops import is_stop_expected
-from viewer.reading.text_state import SPACE, STOPS, TextSetup
+from viewer.model.messages import Coding, Piece, Span
+from viewer.reading.cursor import Cursor, TokenSet
+from viewer.reading.frame import Frame
+from viewer.reading.grammar import SPACE, TextGrammar
+from viewer.reading.recorder import Recorder
+from viewer.reading.states import STATES, Keeps, State, StateRow, token_set
 
 
-class FrameReader(InHeader):
-    """The reader of the text dialects with `<|start|>`: the states in a body, and the run of all states."""
+class EventLines(Protocol):
+    """Takes the lines between messages that are events."""
 
-    def __init__(self, setup: TextSetup) -> None:
-        super().__init__(setup)
-        self._header = Header("")
-        self._number = 0
-        self._body_start = 0
-        self._grown_to = 0
-        self._blank_to: int | None = None
-        """The body is white space up to here; None once it is not."""
+    def offer(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
+        """Whether the line was an event, and has been taken; `first` is called before anything is recorded."""
+
+    def grow(self) -> None:
+        """Report the messages that have grown since the last call."""
+
+    def close(self, at: int) -> None:
+        """The input has ended."""
+
+
+class TextReader:
+    """Reads the text formats with `<|start|>`, in pieces of any size."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        grammar: TextGrammar,
+        events: EventLines,
+        *,
+        states: Mapping[State, StateRow] = STATES,
+        first: State | None = None,
+        grammar_of_version: Callable[[str | None], TextGrammar] | None = None,
+    ) -> None:
+        self.recorder = recorder
+        self.events = events
+        self.cursor = Cursor()
+        self.frame: Frame | None = None
+        """The open message."""
+        self.stray: Span | None = None
+        """Text outside any message that has begun, and may go on."""
+        self.state = first or (State.DOCUMENT_HEADER if grammar.document_header else State.OUTSIDE)
+        self.grammar_of_version = grammar_of_version
+        """Chooses the grammar of a later transcript by its document header."""
+        self._states = states
+        self.grammar = grammar
+        self.tokens = self._token_sets()
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
-        self.window.append(data)
-        while self.state(False):
-            pass
-        self._grow()
+        """Read the next bytes of the input."""
+        states, window = self._states, self.cursor.window
+        window.append(data)
+        while (state := states[self.state].step(self)) is not None:
+            self.state = state
+        row = states[self.state]
+        if row.grows:
+            self._grow()
         self.events.grow()
-        keep_from = self._keep_from()
-        self._is_blank(keep_from)
-        self.window.drop(keep_from)
+        window.drop(self.cursor.at if row.keeps is Keeps.FROM_START else min(self.cursor.scan, window.end))
 
     def close(self) -> None:
-        """The input has ended."""
-        while self.state(True):
-            pass
-        self.events.close(self.window.end)
+        """End the input."""
+        while True:
+            row = self._states[self.state]
+            state = row.step(self) or row.at_end(self)
+            if state is None:
+                break
+            self.state = state
+        self.events.close(self.cursor.end)
         self.flush_stray()
 
     @property
     def is_resting(self) -> bool:
-        """Nothing is open, and since the last thing that was read there is nothing but white space."""
+        """True if nothing is open, and only white space follows what was read last."""
+        window = self.cursor.window
         return (
-            self.state == self.between_state
-            and self.record.transcript > 0
-            and not self.has_stray
-            and self.window.byte_before(self.window.end) != ord("<")
-            and not self.window.text(self.at, self.window.end).strip(SPACE)
+            self.state is State.OUTSIDE
+            and self.recorder.transcript > 0
+            and self.stray is None
+            and window.byte_before(window.end) != ord("<")
+            and not self.cursor.peek(window.end).strip(SPACE)
         )
 
     def skip(self, to: int, count: int) -> None:
-        """So many messages up to this offset have been read by another; the last byte of them ends a token."""
-        self.window.restart(to, ord(">"))
-        self.record.last_number += count
-        self.move(to)
+        """Continue at this offset, behind messages that the scanner has read; a token ends there."""
+        self.cursor.window.restart(to, ord(">"))
+        self.cursor.move_to(to)
+        self.recorder.last_number += count
 
-    def _keep_from(self) -> int:
-        if self.state in (self.body_state, self.literal_state):
-            return min(self.scan, self.window.end)
-        return self.at
+    def use(self, grammar: TextGrammar) -> None:
+        """Read on by this grammar."""
+        if grammar is not self.grammar:
+            self.grammar = grammar
+            self.tokens = self._token_sets()
 
-    def open_body(self, header: Header, body: int) -> None:
-        self._header = header
-        self._number = self.record.open(header, self.frame_start, broke_out=self.broke_out)
-        self._body_start = self._grown_to = body
-        self._blank_to = body if self.grammar.header.assume_preambles else None
-        self.move(body)
-        self.state = self.body_state
+    def begin(self, start: int, words_at: int, *, implied: bool = False, broke_out: bool = False) -> State:
+        """Begin a message, whose header has its words from `words_at` on."""
+        if not self.recorder.transcript:
+            self.start_without_header(start)
+            self.recorder.start_if_none(start)
+        self.frame = Frame(start, implied, broke_out)
+        self.cursor.move_to(words_at)
+        return State.HEADER
+
+    def end_frame(self, to: int) -> State:
+        """Continue behind a message."""
+        self.frame = None
+        self.cursor.move_to(to)
+        return State.OUTSIDE
+
+    def start_without_header(self, at: int) -> None:
+        """Start a transcript that lacks the document header of its format."""
+        if self.grammar.document_header and not self.recorder.transcript:
+            self.recorder.start(at)
+            self.recorder.report("W-HEADER-MISSING", None, at, at)
+
+    def piece(self, start: int, end: int) -> Piece:
+        """A body, or the known part of one."""
+        return Piece(start, end, Coding.ESCAPED if self.grammar.literals else Coding.PLAIN)
+
+    def add_stray(self, to: int) -> None:
+        """Add the text from the cursor to an offset to the stray text; tokens separate stray texts."""
+        text = self.cursor.peek(to)
+        bare = text.strip(SPACE)
+        if bare:
+            first = self.cursor.at + len(text) - len(text.lstrip(SPACE))
+            self.stray = (self.stray[0] if self.stray else first, first + len(bare))
+
+    def flush_stray(self) -> None:
+        """Record the stray text: it is complete."""
+        if self.stray:
+            self.recorder.stray(*self.stray)
+            self.stray = None
+
+    def _token_sets(self) -> dict[State, TokenSet]:
+        sets = ((state, token_set(self.grammar, row)) for state, row in self._states.items())
+        return {state: tokens for state, tokens in sets if tokens}
 
     def _grow(self) -> None:
-        if self.state in (self.body_state, self.literal_state) and self.scan > self._grown_to:
-            self._grown_to = self.scan
-            self.record.grow(self._number, [self.piece(self._body_start, self.scan)])
-
-    def body_state(self, ended: bool) -> bool:
-        token = self.body_tokens.search(self.window, self.scan)
-        if token is None:
-            if ended:
-                self._truncate("body")
-                return False
-            self.scan = max(self.scan, self.window.end - self.body_tokens.held_back(self.window))
-            return False
-        self.scan = token.start
-        if token.name in STOPS:
-            self._close_body(STOPS[token.name], token.start, token)
-            return True
-        if token.name == "literal":
-            self.scan = token.end
-            self.state = self.literal_state
-            return True
-        return self._marker_in_body(token, ended)
-
-    def literal_state(self, ended: bool) -> bool:
-        token = self.literal_end.search(self.window, self.scan)
-        if token:
-            self.scan = token.end
-            self.state = self.body_state
-            return True
-        if ended:
-            self._truncate("literal")
-        else:
-            self.scan = max(self.scan, self.window.end - self.literal_end.held_back(self.window))
-        return False
-
-    def _marker_in_body(self, token: Token, ended: bool) -> bool:
-        may_open = token.name == "start" or (token.name == "channel" and self._header.role == "assistant")
-        if may_open:
-            opens = self._opens_message(token, ended)
-            if opens is None:
-                return False
-            if opens:
-                self._break_out(token)
-                return True
-        if token.name == "constrain" and self._is_blank(token.start):
-            self._unassume_preamble()
-        reason = {"constrain": "constrain", "endliteral": "unbalanced-literal"}.get(token.name, "nested")
-        self.record.report("W-MARKER-IN-BODY", reason, token.start, token.end, self._number)
-        self.scan = token.end
-        return True
-
-    def _unassume_preamble(self) -> None:
-        """A constraint at the head of the body marks a call."""
-        if self._header.intent == "preamble":
-            self._header = replace(self._header, intent=None)
-
-    def _is_blank(self, end: int) -> bool:
-        """True if the body is white space up to here; known only where preambles are assumed."""
-        if self._blank_to is not None:
-            is_blank = not self.window.text(self._blank_to, end).strip(SPACE)
-            self._blank_to = max(end, self._blank_to) if is_blank else None
-        return self._blank_to is not None
-
-    def _opens_message(self, token: Token, ended: bool) -> bool | None:
-        """Whether a plausible header follows a marker inside a body; None while too little is there to tell."""
-        limit = token.end + 600
-        following = self.body_tokens.search(self.window, token.end, min(limit, self.window.end))
-        while following and following.name in ("channel", "constrain") and token.name == "start":
-            following = self.body_tokens.search(self.window, following.end, min(limit, self.window.end))
-        if following is None:
-            return False if ended or self.window.end >= limit else None
-        if following.name != "message":
-            return False
-        words = self.window.text(token.end, following.start)
-        return looks_like_header(words) if token.name == "start" else looks_like_channel(words)
-
-    def _break_out(self, token: Token) -> None:
-        """The next message begins before this one was closed."""
-        self.record.report("W-END-MISSING", None, token.start, token.start, self._number)
-        unclosed = self._close_body(Ending.IMPLIED, token.start, None)
-        words_at = token.end
-        if token.name == "channel":
-            self.record.report("W-START-IMPLICIT", None, token.start, token.start, self.record.last_number + 1)
-            words_at = token.start
-        implied = token.name == "channel"
-        self.begin(token.start, words_at, implied=implied, broke_out=not is_user_safe(unclosed))
-
-    def _truncate(self, reason: str) -> None:
-        end = self.window.end
-        self.record.report("E-STREAM-TRUNCATED", reason, end, end, self._number)
-        self._close_body(Ending.OPEN, end, None)
-
-    def _close_body(self, ending: Ending, end: int, stop: Token | None) -> Message:
-        if stop and not is_stop_expected(self._header, ending, self.grammar):
-            self.record.report("W-STOP-UNEXPECTED", None, stop.start, stop.end, self._number)
-        span = (stop.start, stop.end) if stop else None
-        message = self.record.close(
-            self._number,
-            ending,
-            stop.end if stop else end,
-            [self.piece(self._body_start, end)],
-            stop=span,
-            header=self._header,
-        )
-        self.move(stop.end if stop else end)
-        self.state = self.between_state
-        return message
+        frame, scan = self.frame, self.cursor.scan
+        assert frame is not None
+        if scan > frame.reported_to:
+            frame.reported_to = scan
+            self.recorder.grow(frame.number, [self.piece(frame.body_start, scan)])
+        frame.is_blank(self.cursor.window, min(scan, self.cursor.end))  # before the window drops these bytes

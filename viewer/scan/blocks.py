@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.model.messages import Ending
-from viewer.reading.text_state import SPACE
+from viewer.reading.grammar import SPACE
 from viewer.values import frozen
 
 Positions: TypeAlias = NDArray[np.int64]

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.model.messages import Header
-from viewer.reading.header import read_header
-from viewer.reading.stops import is_stop_expected
-from viewer.reading.text_state import TextGrammar
+from viewer.reading.grammar import TextGrammar
+from viewer.reading.header import is_stop_expected, read_header
 from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, Positions, Words, words_view
 from viewer.values import frozen, mutable
 

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from viewer.formats.text.log_lines import LogLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Piece
+from viewer.reading.cursor import Cursor, Token
 from viewer.reading.format import FormatTraits, Options, Reader
-from viewer.reading.header import HeaderGrammar
+from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, LONGEST_LINE, HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
-from viewer.reading.text_reader import FrameReader
-from viewer.reading.text_state import LONGEST_HEADER, LONGEST_LINE, STOPS, TextGrammar, TextSetup
+from viewer.reading.states import OUTSIDE_TOKENS, STATES, Keeps, State, StateRow
+from viewer.reading.text_reader import TextReader
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
-"""Text from a decoder that dropped the special tokens."""
+"""Text that a decoder made by dropping the special tokens."""
 
+_FIRST_CHANNEL = re.compile(rb"\s*(analysis|commentary|final)")
 _SEPARATOR = re.compile(rb"assistant(analysis|commentary|final)")
 _CONTROL = re.compile(rb"<\|(?:start|end|message|channel|constrain|return|call)\|>")
 _LONGEST_SEPARATOR = len(b"assistantcommentary")
@@ -27,104 +29,119 @@ GRAMMAR = TextGrammar(
 )
 
 
-class HarmonyReader(FrameReader):
-    """Reader of Harmony frames; the input may begin with a bare completion."""
+def read_beginning(reader: TextReader) -> State | None:
+    """Decide between conversation and completion: the first marker tells them apart."""
+    cursor = reader.cursor
+    is_log = _begins_with_event(cursor, False)
+    if is_log is None:
+        return None
+    if is_log:
+        return State.OUTSIDE
+    limit = min(cursor.at + LONGEST_HEADER, cursor.end)
+    tokens = reader.tokens[State.BEGINNING]
+    token = cursor.search(tokens, limit)
+    if token is None and cursor.end < cursor.at + LONGEST_HEADER:
+        cursor.hold_back(tokens)
+        return None
+    return _decide(reader, token, limit)
 
-    def __init__(self, record: Recorder, options: Options) -> None:
-        header = replace(GRAMMAR.header, assume_preambles=True)
-        grammar = replace(GRAMMAR, header=header) if options.harmony_preambles else GRAMMAR
-        super().__init__(TextSetup(record, grammar, LogLines(record)))
-        self.state = self._beginning
-        self._segment: tuple[int, int, Channel] | None = None
 
-    def _beginning(self, ended: bool) -> bool:
-        """Decide by the first marker: conversation or completion."""
-        log = self._event_line_first(ended)
-        if log is None:
-            return False
-        if log:
-            self.state = self.between_state
-            return True
-        limit = min(self.at + LONGEST_HEADER, self.window.end)
-        token = self.between_tokens.search(self.window, self.scan, limit)
-        if token is None and not ended and self.window.end < self.at + LONGEST_HEADER:
-            self.scan = max(self.scan, self.window.end - self.between_tokens.held_back(self.window))
-            return False
-        self.scan = self.at
-        if token is None:
-            self._without_tokens(limit)
-        elif token.name == "start" or (token.name in STOPS and not self.window.text(self.at, token.start).strip()):
-            self.state = self.between_state
-        else:
-            self.begin(self.at, self.at, implied=True)
-        return True
+def end_beginning(reader: TextReader) -> State | None:
+    """Decide by what there is."""
+    cursor = reader.cursor
+    if _begins_with_event(cursor, True):
+        return State.OUTSIDE
+    limit = min(cursor.at + LONGEST_HEADER, cursor.end)
+    return _decide(reader, cursor.search(reader.tokens[State.BEGINNING], limit), limit)
 
-    def _event_line_first(self, ended: bool) -> bool | None:
-        """True if the input begins with a line that looks like an event, as in a log; None if the line is
-        incomplete."""
-        if not self.window.data.startswith(b"{"):
-            return False
-        end = self.window.line_end(self.at)
-        if end < 0:
-            return False if ended or len(self.window.data) > LONGEST_LINE else None
-        if end - self.at > LONGEST_LINE:
-            return False
-        return self.window.text(self.at, end).rstrip().endswith(b"}")
 
-    def _without_tokens(self, limit: int) -> None:
-        if STRIPPED.match(self.window.text(self.at, limit)):
-            self.record.start_if_none(self.at)
-            self.state = self._stripped
-        else:
-            self.state = self.between_state
-
-    def _stripped(self, ended: bool) -> bool:
-        """Read text without tokens by best effort: messages begin at `assistant` and a channel word; all are hidden."""
-        data, base = self.window.data, self.window.base
-        if self._segment is None:
-            self._first_segment()
-        match = _SEPARATOR.search(data, self.scan - base)
-        control = _CONTROL.search(data, self.scan - base, match.start() if match else len(data))
-        if control:
-            self._close_segment(control.start() + base)
-            self.move(control.start() + base)
-            self.state = self.between_state
-            return True
-        if match:
-            at = match.start() + base
-            self._close_segment(at)
-            self._open_segment(at, match.end() + base, match[1])
-            return True
-        if ended:
-            self._close_segment(self.window.end)
-            self.move(self.window.end)
-            self.state = self.between_state
-            return False
-        self.scan = max(self.scan, self.window.end - _LONGEST_SEPARATOR)
-        self.at = self.scan
+def _begins_with_event(cursor: Cursor, ended: bool) -> bool | None:
+    """True if the input begins with a line that looks like an event: a log; None while the line is not whole."""
+    window = cursor.window
+    if not window.data.startswith(b"{"):
         return False
+    end = window.line_end(cursor.at)
+    if end < 0:
+        return False if ended or len(window.data) > LONGEST_LINE else None
+    if end - cursor.at > LONGEST_LINE:
+        return False
+    return cursor.peek(end).rstrip().endswith(b"}")
 
-    def _first_segment(self) -> None:
-        match = re.compile(rb"\s*(analysis|commentary|final)").match(self.window.data)
-        assert match is not None
-        start = match.start(1) + self.window.base
-        self._open_segment(start, match.end() + self.window.base, match[1])
-        self.record.report("W-TOKENS-STRIPPED", None, start, self.scan, self.record.last_number + 1)
 
-    def _open_segment(self, start: int, body: int, channel: bytes) -> None:
-        self._segment = (start, body, Channel(channel.decode()))
-        self.move(body)
+def _decide(reader: TextReader, token: Token | None, limit: int) -> State:
+    cursor = reader.cursor
+    cursor.scan_from(cursor.at)
+    if token is None:
+        return _begin_stripped(reader, limit)
+    if token.name == "start" or (token.name in ENDINGS and not cursor.peek(token.start).strip()):
+        return State.OUTSIDE
+    return reader.begin(cursor.at, cursor.at, implied=True)
 
-    def _close_segment(self, end: int) -> None:
-        assert self._segment is not None
-        start, body, channel = self._segment
-        header = Header("assistant", channel=channel, channel_given=channel.value, malformed=True)
-        number = self.record.add(header, Ending.IMPLIED, (start, end), [Piece(body, end, Coding.PLAIN)])
-        self.record.report("E-PARSE-HEADER", "message-missing", body, body, number)
+
+def _begin_stripped(reader: TextReader, limit: int) -> State:
+    cursor = reader.cursor
+    words = cursor.peek(limit)
+    first = _FIRST_CHANNEL.match(words)
+    if first is None or not STRIPPED.match(words):
+        return State.OUTSIDE
+    start = cursor.at + first.start(1)
+    reader.recorder.start_if_none(cursor.at)
+    _open_segment(reader, start, cursor.at + first.end(), first[1])
+    reader.recorder.report("W-TOKENS-STRIPPED", None, start, cursor.scan, reader.recorder.last_number + 1)
+    return State.STRIPPED
+
+
+def read_stripped(reader: TextReader) -> State | None:
+    """Guess messages: they begin at `assistant` and a channel word; all of them are hidden."""
+    cursor = reader.cursor
+    data, base = cursor.window.data, cursor.window.base
+    match = _SEPARATOR.search(data, cursor.scan - base)
+    control = _CONTROL.search(data, cursor.scan - base, match.start() if match else len(data))
+    if control:
+        _close_segment(reader, control.start() + base)
+        return reader.end_frame(control.start() + base)
+    if match:
+        at = match.start() + base
+        _close_segment(reader, at)
+        _open_segment(reader, at, match.end() + base, match[1])
+        return State.STRIPPED
+    cursor.hold_back_bytes(_LONGEST_SEPARATOR)
+    return None
+
+
+def end_stripped(reader: TextReader) -> State | None:
+    """End the last guessed message."""
+    _close_segment(reader, reader.cursor.end)
+    return reader.end_frame(reader.cursor.end)
+
+
+def _open_segment(reader: TextReader, start: int, body: int, channel: bytes) -> None:
+    name = channel.decode()
+    reader.begin(start, body)
+    frame = reader.frame
+    assert frame is not None
+    frame.header = Header("assistant", channel=Channel(name), channel_given=name, malformed=True)
+    frame.body_start = body
+
+
+def _close_segment(reader: TextReader, end: int) -> None:
+    frame = reader.frame
+    assert frame is not None
+    body = frame.body_start
+    number = reader.recorder.add(frame.header, Ending.IMPLIED, (frame.start, end), [Piece(body, end, Coding.PLAIN)])
+    reader.recorder.report("E-PARSE-HEADER", "message-missing", body, body, number)
+
+
+HARMONY_STATES = STATES | {
+    State.BEGINNING: StateRow(read_beginning, end_beginning, OUTSIDE_TOKENS, Keeps.FROM_START),
+    State.STRIPPED: StateRow(read_stripped, end_stripped, (), Keeps.FROM_SCAN),
+}
 
 
 def _read(record: Recorder, options: Options) -> Reader:
-    return HarmonyReader(record, options)
+    header = replace(GRAMMAR.header, assume_preambles=True)
+    grammar = replace(GRAMMAR, header=header) if options.harmony_preambles else GRAMMAR
+    return TextReader(record, grammar, LogLines(record), states=HARMONY_STATES, first=State.BEGINNING)
 
 
 HARMONY = FormatTraits(name="harmony", reader=_read, infers_calls=True, channel_required=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from viewer.formats.text.log_lines import LogLines
 from viewer.reading.format import FormatTraits, Options, Reader
-from viewer.reading.header import HeaderGrammar
+from viewer.reading.grammar import HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
-from viewer.reading.text_reader import FrameReader
-from viewer.reading.text_state import TextGrammar, TextSetup
+from viewer.reading.text_reader import TextReader
 
 _TOKENS_2_0 = ("start", "channel", "message", "call", "return", "end")
 _TOKENS_2_2 = (*_TOKENS_2_0, "constrain", "literal", "endliteral")
@@ -50,7 +49,7 @@ def grammar_of_version(version: str | None) -> TextGrammar:
 
 
 def _reader(grammar: TextGrammar, record: Recorder) -> Reader:
-    return FrameReader(TextSetup(record, grammar, LogLines(record), grammar_of_version))
+    return TextReader(record, grammar, LogLines(record), grammar_of_version=grammar_of_version)
 
 
 def _read_2_2(record: Recorder, options: Options) -> Reader:

@@ -1,0 +1,80 @@
+"""The state of a text reader, and the message that it reads."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from viewer.model.messages import Header
+from viewer.reading.cursor import Window
+from viewer.reading.grammar import SPACE
+
+NO_HEADER = Header("")
+
+
+class State(Enum):
+    """What the bytes at the cursor of a text reader belong to."""
+
+    DOCUMENT_HEADER = auto()
+    OUTSIDE = auto()
+    """Between messages."""
+    HEADER = auto()
+    BODY = auto()
+    LITERAL = auto()
+    """A literal block in a body."""
+    BEGINNING = auto()
+    """Harmony: the input is a conversation, a completion, or text without tokens."""
+    STRIPPED = auto()
+    """Harmony: a decoder dropped the special tokens."""
+
+    __hash__ = object.__hash__  # that of Enum runs in Python, and every step looks up its state
+
+
+class CutOffHeader:
+    """A header that another `<|start|>` cut off: repeated, or a message without its body."""
+
+    __slots__ = ("at", "implied", "start", "words")
+
+    def __init__(self, start: int, at: int, words: bytes, implied: bool) -> None:
+        self.start = start
+        self.at = at
+        self.words = words
+        self.implied = implied
+
+
+class Frame:
+    """The message that is open: from its first byte on, until it is closed."""
+
+    __slots__ = (
+        "blank_to",
+        "body_start",
+        "broke_out",
+        "cut_off",
+        "header",
+        "implied",
+        "number",
+        "reported_to",
+        "start",
+    )
+
+    def __init__(self, start: int, implied: bool = False, broke_out: bool = False) -> None:
+        self.header = NO_HEADER
+        self.number = 0
+        """The number of the message; 0 until its body begins."""
+        self.start = start
+        self.body_start = 0
+        self.reported_to = 0
+        """The growth of the body is reported up to here."""
+        self.broke_out = broke_out
+        """The message began inside a hidden message that nothing had closed."""
+        self.implied = implied
+        """There was no `<|start|>`."""
+        self.cut_off: CutOffHeader | None = None
+        self.blank_to: int | None = None
+        """The body is white space up to here; None once it is not, and where preambles are not assumed."""
+
+    def is_blank(self, window: Window, end: int) -> bool:
+        """True if the body is white space up to this offset; known only where preambles are assumed."""
+        if self.blank_to is not None:
+            has_text = window.text(self.blank_to, end).strip(SPACE)
+            self.blank_to = None if has_text else max(end, self.blank_to)
+        return self.blank_to is not None

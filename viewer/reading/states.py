@@ -1,0 +1,68 @@
+"""The state table of the text reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from viewer.reading.body import end_body, end_literal, read_body, read_literal
+from viewer.reading.cursor import TokenSet
+from viewer.reading.frame import State
+from viewer.reading.grammar import TextGrammar
+from viewer.reading.header_state import end_header, read_header_words
+from viewer.reading.outside import end_document_header, end_outside, read_document_header, read_outside
+from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.reading.text_reader import TextReader
+
+__all__ = ["ALL_TOKENS", "OUTSIDE_TOKENS", "STATES", "Keeps", "State", "StateRow", "token_set"]
+
+ALL_TOKENS = ("start", "channel", "message", "call", "return", "end", "constrain", "literal", "endliteral")
+OUTSIDE_TOKENS = ("start", "channel", "message", "end", "return", "call")
+
+
+class Keeps(Enum):
+    """The bytes that the window retains for a state."""
+
+    FROM_START = auto()
+    """From the beginning of what is being read."""
+    FROM_SCAN = auto()
+    """From the offset at which the next search begins."""
+
+
+@frozen
+class StateRow:
+    """One state: how it reads, and what it needs."""
+
+    step: Callable[[TextReader], State | None]
+    """Reads on and returns the state to continue in; None waits for more bytes."""
+    at_end: Callable[[TextReader], State | None]
+    """The same where `step` waits and the input has ended; None if nothing is left."""
+    tokens: tuple[str, ...]
+    """The tokens that are searched, if the grammar has them."""
+    keeps: Keeps
+    grows: bool = False
+    """A body is open: its growth is reported after each feed."""
+    escapes: bool = True
+    """A doubled `<` escapes a token, if the grammar has escapes."""
+
+
+STATES: dict[State, StateRow] = {
+    State.DOCUMENT_HEADER: StateRow(read_document_header, end_document_header, ("start",), Keeps.FROM_START),
+    State.OUTSIDE: StateRow(read_outside, end_outside, OUTSIDE_TOKENS, Keeps.FROM_START),
+    State.HEADER: StateRow(
+        read_header_words, end_header, ("start", "message", "end", "return", "call"), Keeps.FROM_START
+    ),
+    State.BODY: StateRow(read_body, end_body, ALL_TOKENS, Keeps.FROM_SCAN, grows=True),
+    State.LITERAL: StateRow(read_literal, end_literal, ("endliteral",), Keeps.FROM_SCAN, grows=True, escapes=False),
+}
+
+
+@lru_cache(maxsize=64)
+def token_set(grammar: TextGrammar, row: StateRow) -> TokenSet | None:
+    """The tokens of the grammar that a state searches; None if it searches none."""
+    spellings = {f"<|{name}|>".encode(): name for name in row.tokens if name in grammar.tokens}
+    return TokenSet(spellings, escapes=grammar.literals and row.escapes) if spellings else None

@@ -21,6 +21,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """The program is started many hundred times; it need not be compiled as often."""
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """What is started by the tests takes these over: a job in the background, where they are ignored, tests the same."""
 

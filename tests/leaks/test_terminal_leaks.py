@@ -26,7 +26,7 @@ TYPED = [character(key) or "" for key in KEYS if len(character(key) or "") == 1 
 SENT = ["\t", "\r", "\x04", "\x15", "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\x1b[F", "\x1b[H"]
 RUN = """
 import sys
-from viewer.tui import app, endings
+from viewer.tui import app
 from viewer.tui.main.screen import MainScreen
 leak, way = {leak!r}, {way!r}
 def breaks(self):

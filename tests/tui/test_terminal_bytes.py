@@ -82,9 +82,9 @@ DEBUG_KEYS = [
 RUN = """
 import sys
 from viewer.tui.app import ViewOptions, run_app
-from viewer.tui.terminal.output_guard import Barrier
+from viewer.tui.terminal.output_guard import OutputGuard
 code = run_app(sys.argv[2:], ViewOptions())
-open(sys.argv[1], "w").write(str(Barrier.caught))
+open(sys.argv[1], "w").write(str(OutputGuard.caught))
 sys.exit(code)
 """
 BREAKS = """

@@ -20,6 +20,7 @@ from tests.converting import (
     project,
 )
 from tests.formats.test_template_marks import ASSISTANT, CARRIERS, EMBEDDED, USER
+from tests.support.cases import each
 from viewer.document.document import Document
 from viewer.errors import RefusedError
 from viewer.formats.leak_check import count_leaks
@@ -39,7 +40,7 @@ def hidden_in(text: str, dialect: str, target: str) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@pytest.mark.parametrize(("dialect", "name", "text"), CANONICAL, ids=lambda value: value if len(value) < 40 else "")
+@each("dialect, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
 def test_conversion_un_hides_nothing(dialect: str, name: str, text: str, target: str) -> None:
     try:
         count, _ = hidden_in(text, dialect, target)
@@ -49,7 +50,7 @@ def test_conversion_un_hides_nothing(dialect: str, name: str, text: str, target:
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@pytest.mark.parametrize(("dialect", "name", "text"), CANONICAL, ids=lambda value: value if len(value) < 40 else "")
+@each("dialect, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
 def test_safe_conversion_writes_what_is_shown_and_nothing_else(dialect: str, name: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, dialect, target, END_USER)
@@ -83,7 +84,7 @@ TRAPS = [
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@pytest.mark.parametrize(("dialect", "text"), TRAPS)
+@each("dialect, text", TRAPS)
 def test_what_nearly_has_the_form_of_something_shown_stays_hidden(dialect: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, dialect, target)

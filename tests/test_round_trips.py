@@ -22,6 +22,7 @@ from tests.converting import (
     messages_in,
     project,
 )
+from tests.support.cases import each
 from viewer.document.document import Document
 from viewer.errors import RefusedError
 from viewer.formats.leak_check import count_leaks
@@ -121,9 +122,7 @@ def test_of_a_harmony_history_only_the_last_message_keeps_its_return() -> None:
 
 
 @pytest.mark.parametrize("name", TOKENS)
-@pytest.mark.parametrize(
-    "around", ["{}", "<{}", "<<<{}", "{}<", "{0}{0}", "a {} b", "<|literal|>{}<|endliteral|>", "{}<<"]
-)
+@each("around", ["{}", "<{}", "<<<{}", "{}<", "{0}{0}", "a {} b", "<|literal|>{}<|endliteral|>", "{}<<"])
 def test_control_tokens_in_a_body_are_escaped(name: str, around: str) -> None:
     body = around.format(f"<|{name}|>")
     interchange = json.dumps([{"role": "user", "content": body}])
@@ -168,7 +167,7 @@ def test_where_a_control_token_cannot_be_escaped_the_message_is_refused(target: 
 
 
 @pytest.mark.parametrize("value", ["a b", "a\tb", "a<b", "a\x07b", "a\x7fb", "a\u2028b", "a\nb", ""])
-@pytest.mark.parametrize("field", ["name", "to", "intent", "call_id"])
+@each("field", ["name", "to", "intent", "call_id"])
 def test_a_header_value_that_would_not_be_read_back_is_refused(value: str, field: str, tmp_path: Path) -> None:
     interchange = json.dumps([{"role": "user", field: value, "content": "x"}])
     file = tmp_path / "chat.json"

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yaml.scanner import Scanner
 
+from tests.support.cases import each
 from viewer.reading.yaml_header import (
     HarmonyProfile,
     YamlFault,
@@ -81,14 +82,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), VALUES)
+@each("text, value", VALUES)
 def test_what_is_read(text: str, value: object) -> None:
     reading = read_yaml(text.encode(), 30)
     assert reading.faults == ()
     assert value is None or reading.value == value
 
 
-@pytest.mark.parametrize(("data", "place", "value"), REFUSED)
+@each("data, place, value", REFUSED)
 def test_what_is_refused_and_what_was_read_before(data: bytes, place: bytes, value: object) -> None:
     reading = read_yaml(data, 1000)
     (fault,) = reading.faults
@@ -276,7 +277,7 @@ PROFILES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), PROFILES)
+@each("text, expected", PROFILES)
 def test_the_harmony_profile(text: str, expected: HarmonyProfile) -> None:
     assert profile(read_document_header(text.encode()).values) == expected
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from viewer.document import calls as seen_calls
 from viewer.document.call_lists import ShownCalls
 from viewer.document.document import open_document
@@ -18,7 +19,7 @@ AUDIENCES = {
     "commentary": Audience(frozenset({Reveal.COMMENTARY})),
     "analysis": Audience(frozenset({Reveal.ANALYSIS})),
 }
-WITH_CALLS = [sample for sample in samples() if len(open_document(str(sample.path), dialect=sample.asked).call_links)]
+WITH_CALLS = [sample for sample in samples() if any(line["kind"] == "call" for line in sample.expected)]
 
 
 def told(calls: ShownCalls, numbers: range) -> tuple[object, ...]:
@@ -26,9 +27,8 @@ def told(calls: ShownCalls, numbers: range) -> tuple[object, ...]:
     return list(calls), calls[:2], dict(calls.states), calls.open, calls.largest, calls.spans, ends
 
 
-@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
-@pytest.mark.parametrize("sample", WITH_CALLS, ids=lambda sample: sample.name)
+@each("sample", WITH_CALLS, ids=lambda sample: sample.name, quick=3)
 def test_every_way_to_look_gives_the_same(sample: Sample, audience: Audience, monkeypatch: pytest.MonkeyPatch) -> None:
     projection = open_document(str(sample.path), dialect=sample.asked).project(audience)
     numbers = range(projection.message_count + 2)

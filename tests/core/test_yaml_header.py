@@ -9,16 +9,10 @@ from hypothesis import strategies as st
 from yaml.scanner import Scanner
 
 from tests.support.cases import each
-from viewer.reading.yaml_header import (
-    HarmonyProfile,
-    YamlFault,
-    profile,
-    read_document_header,
-    read_yaml,
-    write_yaml,
-)
+from viewer.reading.document_header import HarmonyProfile, profile, read_document_header
 from viewer.syntax.yaml_events import read_events
-from viewer.syntax.yaml_reader import DEEPEST
+from viewer.syntax.yaml_reader import DEEPEST, YamlFault, read_yaml
+from viewer.syntax.yaml_writer import write_yaml
 
 SIZE = 64 * 1024
 LONGEST_TIME = 8 if sys.gettrace() else 1.5

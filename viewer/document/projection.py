@@ -36,7 +36,7 @@ from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLink
 from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript
 from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
-from viewer.reading.safe_fields import safe_header, withheld_count, without_unlisted
+from viewer.reading.header import safe_header, withheld_count, without_unlisted
 from viewer.syntax.times import format_time
 from viewer.values import frozen
 

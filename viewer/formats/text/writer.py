@@ -18,8 +18,7 @@ from viewer.formats.writing import Writable, WritableTranscript, Writer
 from viewer.index.calls import full_tool_name
 from viewer.reading.bodies import THOUGHT_KINDS
 from viewer.reading.grammar import ALL_ATTRIBUTES, CHECKED_TYPES
-from viewer.reading.header import is_tool
-from viewer.reading.header_meaning import HIDING_INTENTS
+from viewer.reading.header import HIDING_INTENTS, is_tool
 from viewer.reading.template_marks import ESCAPABLE_MARKS, MARK
 from viewer.syntax.yaml_writer import write_yaml
 from viewer.values import frozen

@@ -184,7 +184,7 @@ def test_a_hiding_intent_that_a_target_cannot_say_is_told() -> None:
     text = "<|start|>assistant intent=status<|channel|>final<|message|>aardvark<|end|>\n"
     count, losses = hidden_in(text, "openchatml-2.2", "harmony")
     assert count == 1
-    assert losses == ["Harmony: intent cannot be said (1 time)"]
+    assert losses == ["Harmony: intent has no equivalent (1 time)"]
     assert hidden_in(text, "openchatml-2.2", "json")[0] == 0
 
 
@@ -235,7 +235,7 @@ def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, dialect: 
         for message in safe:
             assert message.body.strip() in seen
         return
-    told = "cannot be said" in " ".join(losses) or "hidden from the user" in " ".join(losses)
+    told = "no equivalent" in " ".join(losses) or "hidden from the user" in " ".join(losses)
     found = {finding.diagnostic.code for finding in Document(InMemory(text), dialect).load().findings()}
     assert told or found & {"E-PARSE-HEADER", "W-END-MISSING", "E-STREAM-TRUNCATED"}
 

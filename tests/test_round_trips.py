@@ -57,11 +57,11 @@ def test_2_2_to_harmony_says_what_it_cannot_say() -> None:
     text = CALL_2_2 + PREAMBLE_2_2 + "<|start|>user mood=calm name=Eric<|message|>x<|end|>\n"
     written, losses, messages = convert(text, "openchatml-2.2", "harmony")
     assert losses == [
-        "Harmony: the document header cannot be said (1 time)",
-        "Harmony: call id cannot be said (2 times)",
-        "Harmony: intent cannot be said (1 time)",
-        "Harmony: name cannot be said (1 time)",
-        "Harmony: unknown attributes cannot be said (1 time)",
+        "Harmony: the document header has no equivalent (1 time)",
+        "Harmony: call id has no equivalent (2 times)",
+        "Harmony: intent has no equivalent (1 time)",
+        "Harmony: name has no equivalent (1 time)",
+        "Harmony: unknown attributes have no equivalent (1 time)",
     ]
     back = messages_in(project(written, "harmony"))
     assert [message.body for message in back] == [message.body for message in messages]
@@ -72,9 +72,9 @@ def test_2_2_to_2_0_says_what_it_cannot_say() -> None:
     written, losses, _ = convert(CALL_2_2 + PREAMBLE_2_2, "openchatml-2.2", "openchatml-2.0")
     assert written.startswith("version: 2.0\nmodel: gpt-oss-120b\n")
     assert losses == [
-        "OpenChatML 2.0: call id cannot be said (2 times)",
-        "OpenChatML 2.0: content type cannot be said (1 time)",
-        "OpenChatML 2.0: intent cannot be said (1 time)",
+        "OpenChatML 2.0: call id has no equivalent (2 times)",
+        "OpenChatML 2.0: content type has no equivalent (1 time)",
+        "OpenChatML 2.0: intent has no equivalent (1 time)",
     ]
 
 

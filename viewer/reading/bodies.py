@@ -52,7 +52,7 @@ class ByteRun:
     source: int
     source_length: int
     live: bool
-    """True if marks in it count, because it is neither literal nor escaped."""
+    """True if marks in it count, because it is not literal and not escaped."""
     raw: bytes | None = None
     """The JSON string in the input, if its bytes differ from the decoded ones."""
     whole: Coding | None = None

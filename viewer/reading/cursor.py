@@ -110,7 +110,7 @@ class Cursor:
         self.scan = 0
         """No relevant token begins before this offset."""
         self.is_line_checked = False
-        """True if the line at `at` is neither an event nor a document header."""
+        """True if the line at `at` is not an event and not a document header."""
 
     @property
     def end(self) -> int:
@@ -148,5 +148,5 @@ class Cursor:
         self.at = offset
 
     def set_line_checked(self) -> None:
-        """Record that the line at `at` is neither an event nor a document header."""
+        """Record that the line at `at` is not an event and not a document header."""
         self.is_line_checked = True

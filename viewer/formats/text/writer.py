@@ -146,8 +146,8 @@ class _TextWriter:
                 continue
             if transcript.header is not None:
                 return transcript.header
-            told = {"version": transcript.version, "model": transcript.model}
-            return {key: value for key, value in told.items() if value is not None}
+            stated = {"version": transcript.version, "model": transcript.model}
+            return {key: value for key, value in stated.items() if value is not None}
         return {}
 
     def _sentences(self) -> list[str]:

@@ -109,6 +109,8 @@ class Session:
         """Do it, and look at everything."""
         if self.app._exit:
             return
+        if act.kind == "search":
+            self._finder.ignore_typed(str(act.given[1]))
         async for _ in perform(self.pilot, act):
             if act.kind == "debug and back":
                 self.app.sent.clear()

@@ -83,3 +83,14 @@ def test_five_letters_are_no_leak() -> None:
 
 def test_canaries_are_fresh() -> None:
     assert len({canary(Random(seed)) for seed in range(1000)}) == 1000
+
+
+def test_what_was_typed_and_keys_that_continue_it_are_no_leak() -> None:
+    finder = Finder(["kqkxwqzkxzvvxv"])
+    assert finder.plain("& kqkx  w Wrap  q Quit") == []
+    finder = Finder(["kqkxwqzkxzvvxv"])
+    assert finder.plain("& kqkx | w | q Quit")
+    finder.ignore_typed("kqkx")
+    assert finder.plain("& kqkx | w | q Quit") == []
+    assert finder.plain("kqkxwqzkxzvvxv")
+    assert finder.plain("wqzkxz")

@@ -22,8 +22,8 @@ LOADS_A_VOCABULARY = "viewer.formats.tokens.vocabulary"
 
 OWNERS = {
     "numpy": (
-        *("viewer.index", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
-        *("viewer.document", "viewer.tui.search", "viewer.tui.panes", "viewer.checks.queue"),
+        *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
+        "viewer.document.block_search",
     ),
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),

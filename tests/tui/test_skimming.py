@@ -95,7 +95,7 @@ class Places:
 @pytest.fixture(params=[pytest.param(1, marks=pytest.mark.slow), 60, pytest.param(256 * 1024, marks=pytest.mark.slow)])
 def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Small inputs are skimmed too, in blocks of these sizes."""
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", request.param)
     monkeypatch.setattr("viewer.document.block_search.FEWEST", 3)
     monkeypatch.setattr("viewer.document.block_search.WIDEST_GAP", 40)
@@ -119,7 +119,7 @@ def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audie
     query = Query.parse(typed)
     quick = Places(document, audience, query, start)
     with patch.context() as careful:
-        careful.setattr("viewer.document.projection.WORTH_SKIMMING", NEVER)
+        careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
         slow = Places(document, audience, query, start)
     assert quick.hits == slow.hits, (typed, audience)
     assert (quick.messages, quick.fault) == (slow.messages, slow.fault)
@@ -172,7 +172,7 @@ PATTERNS = (
 @pytest.mark.share(quick=6, test=2)
 @pytest.mark.parametrize("typed", PATTERNS)
 def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     document = document_at(tmp_path / "a.ocml", mixed(random.Random(5), 40).encode())
     assert_same(document, typed, monkeypatch, END_USER, start=9)
 
@@ -185,7 +185,7 @@ def test_bytes_that_are_no_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> Non
 
 
 def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     text = HEAD + "".join(USER.format(f"the é {number}") for number in range(200))
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
     monkeypatch.delattr("viewer.tui.search.engine.windows")
@@ -212,19 +212,19 @@ def test_bodies_that_do_not_stand_in_the_order_of_the_messages(tmp_path: Path, s
 
 
 def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     document = document_at(tmp_path / "a.ocml", (HEAD + USER.format("a") + THOUGHT.format("the")).encode())
     rows = document.project(EVERYTHING).rows()
-    skimmer = document.project(END_USER).skimmer(rows, "the", True)
+    skimmer = document.project(END_USER).block_searcher(rows, "the", True)
     assert skimmer
     with pytest.raises(HiddenError):
-        skimmer.stretch(0, 2)
+        skimmer.search(0, 2)
 
 
 @pytest.mark.share(quick=60, test=9)
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", 300)
     document = Document(open_source(str(sample.path)), sample.asked).load()
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
@@ -253,7 +253,7 @@ def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: in
 @given(documents(), st.integers(0, 1 << 32), st.sampled_from([1, 30, 10_000]))
 @seed(7)
 def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: Text, number: int, block: int) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", block)
     document = document_at(tmp_path / "random", *text)
     assert_same_words(document, monkeypatch, random.Random(number), 2)
@@ -261,7 +261,7 @@ def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text:
 
 @pytest.mark.parametrize("typed", ["aa", "that", "the"])
 def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     text = HEAD + "".join(USER.format(body) + FINAL.format(body) for body in TEXTS[:3])
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
     for block in range(1, len(text), 7):
@@ -299,7 +299,7 @@ class TestGrowing:
         while searcher.step(1):
             pass
         with skim.context() as careful:
-            careful.setattr("viewer.document.projection.WORTH_SKIMMING", NEVER)
+            careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
             assert list(searcher.hits) == Places(document, END_USER, Query("the")).hits
 
     def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:

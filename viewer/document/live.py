@@ -7,8 +7,9 @@ from collections import deque
 from contextlib import suppress
 
 from viewer.cache import clear_caches
+from viewer.document.backend import BIG
 from viewer.document.deadlines import Deadlines
-from viewer.document.document import BIG, CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
+from viewer.document.document import CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD

@@ -129,13 +129,13 @@ class Vault:
             raise
         self._on_rewritten()
 
-    def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: BytePattern) -> BlockSearcher:
+    def searcher_for(self, audience: Audience, index: MessageIndex, rows: Rows, pattern: BytePattern) -> BlockSearcher:
         """A searcher for a text in many of these rows at once, limited to what this audience sees."""
         from viewer.document.block_search import BlockSearcher, SearchScope
 
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
         return BlockSearcher(
-            SearchScope(index, rows, self._read_proven, VisibilityCache(index, audience.sees), cuts), needle
+            SearchScope(index, rows, self._read_proven, VisibilityCache(index, audience.sees), cuts), pattern
         )
 
     def _read_proven(self, start: int, end: int) -> bytes:

@@ -63,7 +63,7 @@ class Tailing(Growing):
     async def _tail(self, live: LiveDocument, at_end: bool | None) -> None:
         while self.tailed is live and self.is_whole:
             if live.needs_backend:
-                await asyncio.to_thread(live.prepare)
+                await asyncio.to_thread(live.load_backend)
                 self._piece = self._least = WORTH_SCANNING
                 continue
             more = self._read_on(live)

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
@@ -67,8 +67,8 @@ class View:
 
     projection: Projection
     rows: Rows
-    calls: ShownCalls
-    diagnostics: SeenDiagnostics
+    calls: CallView
+    diagnostics: DiagnosticView
 
 
 class DocumentRead(Message):

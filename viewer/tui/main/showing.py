@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from viewer.document.panes import Pane
 from viewer.document.rows import RowKind, Rows
+from viewer.model.visibility import Pane
 from viewer.render.markdown import Styled
 from viewer.render.style import StyleRole
 from viewer.tui.bars.problem_line import ProblemLine

@@ -7,10 +7,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from viewer.document.message_set import MessageSet
 from viewer.document.projection import Projection
 from viewer.document.required_literal import required_literal
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import MessageSet, RowKind, Rows
 from viewer.tui.search.hits import Match, Matches
 from viewer.tui.search.matches import WINDOW, Found, Literal, Matcher, MatchRequest, Window, linear, windows
 from viewer.tui.search.order import Known, SearchOrder, Skimmer
@@ -228,7 +227,7 @@ class Searcher:
 
 def _skimmer(projection: Projection, rows: Rows, query: Query) -> Skimmer | None:
     text = required_literal(query.text) if query.is_pattern else query.text
-    return projection.skimmer(rows, text, query.ignores_case, is_all=not query.is_pattern) if text else None
+    return projection.block_searcher(rows, text, query.ignores_case, is_all=not query.is_pattern) if text else None
 
 
 def _matcher(query: Query, seconds: float) -> Matcher:

@@ -12,9 +12,6 @@ from typing import NamedTuple, overload
 from viewer.document.rows import Rows
 from viewer.tui.search.matches import Found
 
-MANY = 4096
-"""From so many hits on NumPy is worth its loading."""
-
 
 class Match(NamedTuple):
     """One match; offsets count code points of the text that the projection gives."""
@@ -126,14 +123,7 @@ class Matches(Sequence[Match]):
 
     def rows(self) -> array[int]:
         """The rows that have hits, each once and in order."""
-        if len(self) < MANY:
-            return array("I", sorted({row for rows in self._all_rows() for row in rows}))
-        import numpy as np
-
-        found = np.zeros(max(rows[-1] for rows in self._all_rows() if rows) + 1, bool)
-        for rows in self._all_rows():
-            found[np.array(rows, np.uint32)] = True
-        return array("I", np.flatnonzero(found).astype("I").tobytes())
+        return self._rows.columns.distinct(self._all_rows())
 
     def spread(self, most: int) -> list[int]:
         """Rows that have hits, about so many at most, from all over them."""

@@ -38,7 +38,7 @@ class Segment(Protocol):
 class Skimmer(Protocol):
     """Tells of many rows at once."""
 
-    def stretch(self, row: int, last: int) -> Segment:
+    def search(self, row: int, last: int) -> Segment:
         """What is known of some rows from this one on, up to and without `last`; of one at least."""
 
     def forget(self) -> None:
@@ -108,7 +108,7 @@ class SearchOrder:
             after = min(last, row + AT_ONCE)
             self._next.extend(range(row, after))
             return after
-        stretch = self._skimmer.stretch(row, last)
+        stretch = self._skimmer.search(row, last)
         at = 0
         for careful in stretch.careful:
             at = self._tell(stretch, at, bisect_left(stretch.rows, careful, at))

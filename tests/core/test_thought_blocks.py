@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.document import body_blocks as blocks
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
@@ -165,7 +164,6 @@ def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, mo
     file = tmp_path / "answers.ocml"
     frame = "<|start|>assistant<|channel|>final<|message|>{}<|end|>\n"
     file.write_text("version: 2.2\n" + "".join(map(frame.format, texts)), "utf-8")
-    monkeypatch.setattr(blocks, "BLOCK", 5)
     monkeypatch.setattr("viewer.document.vault.BLOCK", 5)
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     if big:

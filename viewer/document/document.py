@@ -7,12 +7,11 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from viewer.cache import clear_caches, give_back
+from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
 from viewer.checks.offending import offending_value
 from viewer.checks.text import find_nul
 from viewer.document.backend import BIG, MANY, PLAIN, forced_backend, load_backend
-from viewer.document.judging import is_still
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
 from viewer.document.vault import Vault
@@ -23,9 +22,10 @@ from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.messages import Message, Span
-from viewer.model.visibility import Audience
-from viewer.reading.format import Options
+from viewer.model.events import Closed
+from viewer.model.messages import Message, Piece, Span
+from viewer.model.visibility import Audience, is_user_safe
+from viewer.reading.format import FormatTraits, Options
 from viewer.reading.parser import Parser
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
@@ -208,7 +208,7 @@ class Document:
         if self._is_read and self._analysis.is_checked:
             clear_caches()
             if self._source.size >= BIG:
-                give_back()
+                release_memory()
             self.is_complete = True
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._analysis.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
@@ -395,3 +395,28 @@ def open_document(
 ) -> Document:
     """Read the input at a path."""
     return Document(open_source(path), dialect, options).keep_per_code(most_per_code).load()
+
+
+def is_still(message: Message, frame: bytes, dialect: FormatTraits, options: Options | None) -> bool:
+    """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
+    verdict."""
+    parser = Parser(dialect, options)
+    events = [*parser.feed(frame), *parser.close()]
+    found = [event.message for event in events if isinstance(event, Closed)]
+    return len(found) == 1 and _is_same(found[0], message)
+
+
+def _is_same(found: Message, message: Message) -> bool:
+    base = message.span[0]
+    return (
+        found.header == message.header
+        and found.ending is message.ending
+        and _moved(found.span, base) == message.span
+        and tuple(Piece(piece.start + base, piece.end + base, piece.coding) for piece in found.pieces) == message.pieces
+        and (found.stop and _moved(found.stop, base)) == message.stop
+        and is_user_safe(found) == is_user_safe(message)
+    )
+
+
+def _moved(span: Span, base: int) -> Span:
+    return span[0] + base, span[1] + base

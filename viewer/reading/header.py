@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.cache import bounded_cache
-from viewer.lazy import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem, TextGrammar
 from viewer.reading.header_meaning import HeaderMeaning, is_tool_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.reading.bodies import Body
 
 LONGEST_TAIL = 32

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from viewer.document.projection import Projection
-from viewer.document.required_literal import required_literal
+from viewer.document.regex import required_literal
 from viewer.document.rows import MessageSet, RowKind, Rows
 from viewer.tui.search.hits import Match, Matches
 from viewer.tui.search.matches import WINDOW, Found, Literal, Matcher, MatchRequest, Window, linear, windows

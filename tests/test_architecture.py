@@ -31,6 +31,7 @@ OWNERS = {
     "yaml": ("viewer.syntax", "viewer.tui.settings"),
     "click": ("viewer.cli",),
     "jsonschema_rs": ("viewer.tools",),
+    "re2": ("viewer.document",),
 }
 INPUT_AND_OUTPUT = {
     "asyncio", "fileinput", "glob", "http", "io", "logging", "mmap", "multiprocessing", "os", "pathlib", "select",

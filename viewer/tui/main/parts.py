@@ -33,7 +33,7 @@ from viewer.tui.panes.problem_lines import Pending
 from viewer.tui.panes.problems import Problems
 from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.search.engine import Searcher
-from viewer.tui.search.hits import Match
+from viewer.tui.search.matches import Match
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.block_cache import BlockFacts

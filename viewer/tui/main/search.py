@@ -130,7 +130,7 @@ class Searching(Parts):
         self._go_to_hit(searcher.next_from_row(self.cursor_row or 0))
 
     def _go_to_hit(self, hit: object) -> None:
-        from viewer.tui.search.hits import Match
+        from viewer.tui.search.matches import Match
 
         if not isinstance(hit, Match):
             self.say("nothing found")

@@ -10,10 +10,19 @@ from dataclasses import dataclass
 from viewer.document.projection import Projection
 from viewer.document.regex import required_literal
 from viewer.document.rows import MessageSet, RowKind, Rows
-from viewer.tui.search.hits import Match, Matches
-from viewer.tui.search.matches import WINDOW, Found, Literal, Matcher, MatchRequest, Window, linear, windows
+from viewer.tui.search.matchers import (
+    SECONDS,
+    WINDOW,
+    Found,
+    Literal,
+    Matcher,
+    MatchRequest,
+    RegexMatcher,
+    Window,
+    windows,
+)
+from viewer.tui.search.matches import Match, Matches
 from viewer.tui.search.order import Known, SearchOrder, Skimmer
-from viewer.tui.search.pattern_runner import PatternRunner
 
 MOST_HITS = 1_000_000
 LONGEST_QUERY = 1000
@@ -63,7 +72,7 @@ class Searcher:
         *,
         start_row: int = 0,
         most_hits: int = MOST_HITS,
-        pattern_seconds: float = 2.0,
+        pattern_seconds: float = SECONDS,
     ) -> None:
         self.query = query
         self.hits = Matches(rows, most_hits, self._find_again)
@@ -109,7 +118,7 @@ class Searcher:
             if not self._asked:
                 self._ask(deadline)
             if self._asked:
-                self._take(self._matcher.answer(deadline - time.monotonic()))
+                self._take(self._matcher.run(deadline - time.monotonic()))
             if time.monotonic() >= deadline:
                 break
         return not self.is_done
@@ -167,7 +176,7 @@ class Searcher:
     def _try_pattern(self) -> None:
         """Perhaps no row will be looked at; a wrong pattern must be told all the same."""
         self._asked = [Window(-1, 0, "", 0, True)]
-        self._matcher.ask([MatchRequest("", 0, 0)])
+        self._matcher.start([MatchRequest("", 0, 0)])
 
     def _ask(self, deadline: float) -> None:
         """Gather text until it is enough for one question, or it is time for the screen."""
@@ -185,7 +194,7 @@ class Searcher:
                 break
         asked = [MatchRequest(window.text, self._start_of(window), window.limit) for window in self._asked]
         if asked:
-            self._matcher.ask(asked)
+            self._matcher.start(asked)
 
     def _next_window(self) -> Window | None:
         """More text: of the row that is being read, else of the next one; None while there is none."""
@@ -233,4 +242,4 @@ def _skimmer(projection: Projection, rows: Rows, query: Query) -> Skimmer | None
 def _matcher(query: Query, seconds: float) -> Matcher:
     if not query.is_pattern:
         return Literal(query.text, query.ignores_case)
-    return linear(query.text, query.ignores_case) or PatternRunner(query.text, query.ignores_case, seconds)
+    return RegexMatcher(query.text, query.ignores_case, seconds)

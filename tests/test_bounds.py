@@ -51,7 +51,7 @@ CAPS = {
     "burst": ("viewer.sources.follow", "TURN", 8 * MB),
     "seconds of a pattern": ("viewer.tui.search.matchers", "SECONDS", 2.0),
     "memory of a pattern": ("viewer.document.regex", "MOST_MEMORY", 8 * MB),
-    "hits": ("viewer.tui.search.engine", "MOST_HITS", 1_000_000),
+    "hits": ("viewer.tui.search.engine", "MOST_MATCHES", 1_000_000),
     "query": ("viewer.tui.search.engine", "LONGEST_QUERY", 1000),
     "copy": ("viewer.tui.terminal.clipboard", "MOST_BYTES", 8 * MB),
     "blocks at hand": ("viewer.tui.transcript.lines", "KEPT_BLOCKS", 300),

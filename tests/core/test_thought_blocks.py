@@ -198,8 +198,8 @@ def _found(projection: Projection, rows: Rows, word: str) -> list[int]:
     row = 0
     while row < len(rows):
         stretch = skimmer.search(row, len(rows))
-        read = ["".join(projection.body_blocks(rows, careful)) for careful in stretch.careful]
+        read = ["".join(projection.body_blocks(rows, careful)) for careful in stretch.unsure]
         found += [*stretch.rows]
-        found += [one for one, text in zip(stretch.careful, read, strict=True) for _ in _matches(text, word)]
+        found += [one for one, text in zip(stretch.unsure, read, strict=True) for _ in _matches(text, word)]
         row = stretch.after
     return sorted(found)

@@ -56,7 +56,7 @@ class Written:
 
 
 def anew_of(changes: list[LiveChange]) -> list[bool]:
-    return [change.anew for change in changes]
+    return [change.restarted for change in changes]
 
 
 def shown(path: Path, dialect: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008

@@ -185,7 +185,7 @@ class TestARewriteOfAFileThatNobodyReads:
             assert view(pilot).document.message_count == 801
             await type_in(pilot, "/", other)
             searcher = view(pilot).searcher
-            assert searcher is not None and searcher.hits.total == 1
+            assert searcher is not None and searcher.matches.total == 1
 
     async def test_is_no_growth(self, tmp_path: Path) -> None:
         path = tmp_path / "plan.ocml"

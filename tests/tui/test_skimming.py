@@ -86,7 +86,7 @@ class Places:
         searcher.close()
         assert searcher.progress == 1
         self.fault = searcher.fault
-        self.hits = list(searcher.hits)
+        self.hits = list(searcher.matches)
         self.messages = searcher.messages()
         shown = (row for row in range(len(rows)) if rows.kind(row) is not RowKind.HIDDEN)
         self.texts = ["".join(projection.body_blocks(rows, row)) for row in shown]
@@ -193,7 +193,7 @@ def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pyt
     searcher = Searcher(projection, projection.rows(), Query("É", ignores_case=True))
     while searcher.step(1):
         pass
-    assert [(hit.start, hit.end) for hit in searcher.hits] == [(4, 5)] * 200
+    assert [(hit.start, hit.end) for hit in searcher.matches] == [(4, 5)] * 200
 
 
 def test_json_with_and_without_escapes(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
@@ -289,10 +289,10 @@ class TestGrowing:
         searcher = Searcher(projection, rows, Query("the"), start_row=3)
         while not document.is_complete:
             searcher.step(1)
-            shown = [projection.message(hit.number) for hit in searcher.hits]
+            shown = [projection.message(hit.number) for hit in searcher.matches]
             assert all(
                 message and message.body[hit.start : hit.end].lower() == "the"
-                for message, hit in zip(shown, searcher.hits, strict=True)
+                for message, hit in zip(shown, searcher.matches, strict=True)
             )
             document.read_some(70)
             searcher.resume(rows.extend())
@@ -300,7 +300,7 @@ class TestGrowing:
             pass
         with skim.context() as careful:
             careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
-            assert list(searcher.hits) == Places(document, END_USER, Query("the")).hits
+            assert list(searcher.matches) == Places(document, END_USER, Query("the")).hits
 
     def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
@@ -317,16 +317,16 @@ class TestCounting:
         projection = document.project(EVERYTHING)
         all_hits = Places(document, EVERYTHING, Query("e"))
         for most in (0, 1, 50):
-            searcher = Searcher(projection, projection.rows(), Query("e"), start_row=40, most_hits=most)
+            searcher = Searcher(projection, projection.rows(), Query("e"), start_row=40, most_matches=most)
             while searcher.step(1):
                 pass
-            assert (len(searcher.hits), searcher.hits.total) == (most, len(all_hits.hits))
+            assert (len(searcher.matches), searcher.matches.total) == (most, len(all_hits.hits))
             assert searcher.messages() == all_hits.messages
-            assert len(searcher.hits.spread(10)) <= 14
-            marked = [hit for row in range(len(projection.rows())) for hit in searcher.hits.in_row(row)]
+            assert len(searcher.matches.spread(10)) <= 14
+            marked = [hit for row in range(len(projection.rows())) for hit in searcher.matches.in_row(row)]
             assert marked == all_hits.hits
             searcher.resume(20)
             while searcher.step(1):
                 pass
-            assert searcher.hits.total == len(all_hits.hits)
+            assert searcher.matches.total == len(all_hits.hits)
             assert searcher.messages() == all_hits.messages

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
@@ -22,6 +21,7 @@ from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.messages import MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.values import field, frozen
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Positions: TypeAlias = NDArray[np.int64]
@@ -43,21 +43,21 @@ _SAMPLE = 64 * 1024
 _NONE: Positions = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchedRows:
     """Search result for consecutive rows."""
 
     after: int
     """The row after them."""
-    careful: Sequence[int] = ()
+    unsure: Sequence[int] = ()
     """Rows whose text must be searched, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
-    """A row for each match, in order; none of the careful rows."""
+    """A row for each match, in order; none of the unsure rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
     """Where each match begins, in code points of the text of its row."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchScope:
     """What is searched, and for whom."""
 
@@ -69,13 +69,13 @@ class SearchScope:
     """True for messages with cut parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Plan:
     """Rows from `first` up to, but not including, `after`."""
 
     first: int
     after: int
-    careful: Positions
+    unsure: Positions
     rows: Positions
     """Rows whose bytes can be searched, with columns of the same length."""
     starts: Positions
@@ -106,47 +106,47 @@ class BlockSearcher:
             self._size = min(2 * self._size, MOST)
         first = int(plan.rows.searchsorted(row))
         if first == len(plan.rows):
-            return SearchedRows(plan.after, _between(plan.careful, row, plan.after))
+            return SearchedRows(plan.after, _between(plan.unsure, row, plan.after))
         end = _block_end(plan, first)
         after = int(plan.rows[end]) if end < len(plan.rows) else plan.after
-        careful = _between(plan.careful, row, after)
-        return self._search(plan, slice(first, end), after, careful)
+        unsure = _between(plan.unsure, row, after)
+        return self._search(plan, slice(first, end), after, unsure)
 
-    def _search(self, plan: _Plan, chosen: slice, after: int, careful: list[int]) -> SearchedRows:
+    def _search(self, plan: _Plan, chosen: slice, after: int, unsure: list[int]) -> SearchedRows:
         """Search the bytes of these rows."""
         starts, ends, rows = plan.starts[chosen], plan.ends[chosen], plan.rows[chosen]
         base, stop = int(starts[0]), int(ends[-1])
         text = self._scope.read(base, stop)
         if len(text) < stop - base:  # the file has become shorter
-            return SearchedRows(after, sorted([*careful, *rows.tolist()]))
+            return SearchedRows(after, sorted([*unsure, *rows.tolist()]))
         data = np.frombuffer(text, np.uint8)
         found, doubts = self._finder.find(data), self._finder.doubts(text)
         sure = bool(plan.unmarked[chosen].all())
         if not len(found) and not len(doubts) and sure:
-            return SearchedRows(after, careful)
+            return SearchedRows(after, unsure)
         starts, ends = starts - base, ends - base
-        doubted = _holding(doubts, starts, ends)
+        doubtful = _holding(doubts, starts, ends)
         if not sure:
             less = np.flatnonzero(data[:-1] == _LESS)
-            doubted |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
+            doubtful |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
         if len(found) and plan.cut[chosen].any():
             signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
-            doubted |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
+            doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
         place = starts.searchsorted(found, "right") - 1
         inside = found + self._pattern.size <= ends[place]
         found, place = found[inside], place[inside]
         if not self._pattern.is_exact:
-            doubted[place] = True
+            doubtful[place] = True
         if self._pattern.overlaps:
             apart = _apart(found, place, self._pattern.size)
             found, place = found[apart], place[apart]
         characters = _characters(text, data, starts[place], found)
         if characters is None:
-            doubted[place], characters = True, found
-        kept = ~doubted[place]
-        if doubted.any():
-            careful = sorted([*careful, *rows[doubted].tolist()])
-        return SearchedRows(after, careful, _array("I", rows[place[kept]]), _array("Q", characters[kept]))
+            doubtful[place], characters = True, found
+        kept = ~doubtful[place]
+        if doubtful.any():
+            unsure = sorted([*unsure, *rows[doubtful].tolist()])
+        return SearchedRows(after, unsure, _array("I", rows[place[kept]]), _array("Q", characters[kept]))
 
     def forget(self) -> None:
         """Drop the plan: the rows may have changed."""

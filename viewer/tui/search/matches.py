@@ -1,4 +1,4 @@
-"""What a search has found: hits in the order of the rows, about 20 bytes each; beyond a limit they are only counted."""
+"""Matches of a search, in the order of the rows, about 20 bytes each; beyond a limit they are only counted."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from viewer.tui.search.matchers import Found
 
 
 class Match(NamedTuple):
-    """One match; offsets count code points of the text that the projection gives."""
+    """One match; offsets count code points of the text of the projection."""
 
     number: int
-    """The message in the input; of text outside any message, the message before it."""
+    """The number of the message in the input; for text outside any message, that of the message before."""
     start: int
     end: int
     row: int
 
 
 class _Column:
-    """Hits of rows that were looked at one after the other."""
+    """Matches of rows that were searched one after the other."""
 
     def __init__(self) -> None:
         self.rows = array("I")
         self.starts = array("Q")
         self.ends = array("Q")
         self.counted_rows = array("I")
-        """Rows with hits that are not kept, each once."""
+        """Rows with matches that are not kept, each once."""
         self.counts = array("Q")
-        """How many hits were counted up to each of these rows."""
+        """The number of matches counted up to each of these rows."""
 
     @property
     def counted(self) -> int:
-        """How many are not kept."""
+        """The number of matches that are not kept."""
         return self.counts[-1] if self.counts else 0
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def before(self, row: int, start: int = 0) -> int:
-        """How many hits begin before this place."""
+        """The number of matches that begin before this place."""
         low, high = bisect_left(self.rows, row), bisect_right(self.rows, row)
         return bisect_left(self.starts, start, low, high)
 
@@ -59,7 +59,7 @@ class _Column:
         self.ends.extend(array("Q", [start + length for start in starts]))
 
     def count(self, counts: dict[int, int]) -> None:
-        """Hits that are not kept: how many in each row, in order."""
+        """Count matches that are not kept, by row, in order."""
         if self.counted_rows and self.counted_rows[-1] in counts:
             self.counts[-1] += counts.pop(self.counted_rows[-1])
         self.counted_rows.extend(counts)
@@ -78,13 +78,13 @@ class _Column:
 
 
 class Matches(Sequence[Match]):
-    """All hits, in order, although the rows from the person's place on are searched first."""
+    """All matches in order, although the rows from the cursor on are searched first."""
 
     def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
         self._rows = rows
         self._most = most
         self._find_again = find_again
-        """Gives the matches of a row of which they are not kept."""
+        """A function that returns the matches of a row if they are not kept."""
         self._head = _Column()
         self._tail = _Column()
 
@@ -93,7 +93,7 @@ class Matches(Sequence[Match]):
 
     @property
     def total(self) -> int:
-        """How many there are, also those that are not kept."""
+        """The number of matches, including those not kept."""
         return len(self) + self._head.counted + self._tail.counted
 
     @overload
@@ -101,7 +101,7 @@ class Matches(Sequence[Match]):
     @overload
     def __getitem__(self, index: slice) -> list[Match]: ...
     def __getitem__(self, index: int | slice) -> Match | list[Match]:
-        """One hit, or several."""
+        """One match, or several."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         at = range(len(self))[index]
@@ -111,22 +111,22 @@ class Matches(Sequence[Match]):
         return Match(self._rows.last_number(row), column.starts[at], column.ends[at], row)
 
     def before(self, row: int, start: int = 0) -> int:
-        """How many hits begin before this place."""
+        """The number of matches that begin before this place."""
         return self._head.before(row, start) + self._tail.before(row, start)
 
     def in_row(self, row: int) -> list[Match]:
-        """The hits to be marked in one row."""
+        """The matches to highlight in one row."""
         if self._head.has_counted(row) or self._tail.has_counted(row):
             number = self._rows.last_number(row)
             return [Match(number, start, end, row) for start, end in self._find_again(row)]
         return self[self.before(row) : self.before(row + 1)]
 
     def rows(self) -> array[int]:
-        """The rows that have hits, each once and in order."""
+        """The rows that have matches, each once, in order."""
         return self._rows.columns.distinct(self._all_rows())
 
     def spread(self, most: int) -> list[int]:
-        """Rows that have hits, about so many at most, from all over them."""
+        """About `most` rows that have matches, spread evenly."""
         step = sum(map(len, self._all_rows())) // most + 1
         return [row for rows in self._all_rows() for row in rows[::step]]
 
@@ -134,7 +134,7 @@ class Matches(Sequence[Match]):
         return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
     def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
-        """New hits in one row, their places counted from `base` on, after all that were found in their part."""
+        """Add matches in one row; their places count from `base`. They come after all known ones of their part."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         for start, end in found[:kept]:
@@ -143,7 +143,7 @@ class Matches(Sequence[Match]):
             column.count({row: len(found) - kept})
 
     def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
-        """The same for many of one length in many rows, in order."""
+        """The same for many matches of one length in many rows, in order."""
         column = self._head if in_head else self._tail
         kept = max(0, self._most - len(self))
         column.add_all(rows[:kept], starts[:kept], length)
@@ -151,6 +151,6 @@ class Matches(Sequence[Match]):
             column.count(Counter(rows[kept:]))
 
     def drop_from(self, row: int) -> None:
-        """Forget the hits of this row and all after it."""
+        """Drop the matches of this row and all rows after it."""
         self._head.drop_from(row)
         self._tail.drop_from(row)

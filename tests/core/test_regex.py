@@ -104,6 +104,11 @@ def test_a_search_that_runs_out_of_memory_prints_nothing(capfd: pytest.CaptureFi
 
 def test_a_lone_surrogate_in_a_text_counts_as_one() -> None:
     assert list(Regex("é|b", False).spans("a\ud800é\udfffb")) == [(2, 3), (4, 5)]
+    chance = random.Random(2)
+    for _ in range(300):
+        text = "".join(chance.choices("aé\ud800\udfff😀", k=8))
+        for pattern in (".", "..", "[^a]", "a.", ".*a", "é+"):
+            assert all(0 <= first < last <= len(text) for first, last in Regex(pattern, False).spans(text))
 
 
 def test_a_boundary_and_a_negated_class_in_a_set_know_ascii_only() -> None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.columns.numpy_backend import values_of
+from viewer.columns.numpy_backend import column_of, values_of
 from viewer.document.byte_pattern import BytePattern
 from viewer.document.rows import RowKind, Rows
 from viewer.document.vault import HiddenError
@@ -146,7 +146,7 @@ class BlockSearcher:
         kept = ~doubtful[place]
         if doubtful.any():
             unsure = sorted([*unsure, *rows[doubtful].tolist()])
-        return SearchedRows(after, unsure, _array("I", rows[place[kept]]), _array("Q", characters[kept]))
+        return SearchedRows(after, unsure, column_of("I", rows[place[kept]]), column_of("Q", characters[kept]))
 
     def forget(self) -> None:
         """Drop the plan: the rows may have changed."""
@@ -206,10 +206,6 @@ def _block_end(plan: _Plan, first: int) -> int:
     if border < len(plan.borders):
         end = min(end, int(plan.borders[border]))
     return max(end, first + 1)
-
-
-def _array(code: str, numbers: Positions) -> array[int]:
-    return array(code, numbers.astype(code).tobytes())
 
 
 def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:

@@ -26,6 +26,9 @@ _WORD, _SPACE = r"\pL\pN_", r"\s\v\x1c-\x1f\x{85}\p{Z}"
 _CLASSES = {r"\w": _WORD, r"\s": _SPACE, r"\d": r"\p{Nd}", r"\D": r"\P{Nd}"}
 _NEGATED = {r"\W": _WORD, r"\S": _SPACE}
 
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that do not begin a code point."""
+
 
 class RegexError(Exception):
     """A pattern that cannot be searched; the sentence says why, without the pattern."""
@@ -36,7 +39,7 @@ class RegexError(Exception):
 
 
 class Regex:
-    """A regular expression. `^` and `$` match at every line; an empty match is none.
+    """A regular expression. `^` and `$` match at every line; empty matches are skipped.
 
     Letters, digits and spaces of Unicode are known, except to `\\b`, and to `\\W` and `\\S` inside a set: RE2 knows
     only those of ASCII there."""
@@ -64,7 +67,8 @@ class Regex:
 
 
 def _length(data: bytes) -> int:
-    return len(data.decode("utf-8", "surrogatepass"))
+    """The number of code points."""
+    return len(data.translate(None, _CONTINUATIONS))
 
 
 def _check_syntax(pattern: str) -> None:

@@ -36,10 +36,15 @@ class HiddenError(Exception):
     """A request for a body that its audience may not see: a bug."""
 
 
+BLOCK = 1024 * 1024
+"""A larger body is returned in blocks of this size."""
 WHOLE_SPAN = 64 * 1024
 """A message of up to this many bytes is read with its header and its stop."""
 
 Judge = Callable[[Message, bytes], bool]
+Read = Callable[[int, int], bytes]
+
+_LONGEST_MARK = 32
 
 
 class Vault:
@@ -245,13 +250,6 @@ def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
 @lru_cache(maxsize=64)
 def _kinds_of(audience: Audience) -> frozenset[BlockKind]:
     return frozenset(kind for kind in ALL_KINDS if not audience.reveals(_REVEALED_BY[kind]))
-
-
-BLOCK = 1024 * 1024
-
-Read = Callable[[int, int], bytes]
-
-_LONGEST_MARK = 32
 
 
 def size_of(message: Message) -> int:

@@ -43,7 +43,7 @@ class VisibilityCache:
         return sum(self.mask(start, min(last, start + AT_ONCE - 1)).count(1) for start in starts)
 
     def first(self, first: int, last: int) -> int | None:
-        """The first of these messages that is seen."""
+        """The first of these messages that is seen; None if there is none."""
         for start in range(first, last + 1, AT_ONCE):
             place = self.mask(start, min(last, start + AT_ONCE - 1)).find(1)
             if place >= 0:

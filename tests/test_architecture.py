@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -47,7 +48,10 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {module_name(path): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+@cache
+def modules() -> dict[str, ast.Module]:
+    """The syntax tree of each module, by its name."""
+    return {module_name(path): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -58,7 +62,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             base = node.module or ""
-            yield from (f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base for alias in node.names)
+            yield from (f"{base}.{alias.name}" if f"{base}.{alias.name}" in modules() else base for alias in node.names)
 
 
 def own(names: Iterator[str]) -> list[str]:
@@ -108,17 +112,17 @@ def circles(arrows: dict[str, set[str]]) -> list[str]:
 
 
 def test_a_module_imports_only_from_its_layer_or_a_lower_one() -> None:
-    assert {name: found for name, tree in MODULES.items() if (found := upward(name, tree))} == {}
+    assert {name: found for name, tree in modules().items() if (found := upward(name, tree))} == {}
 
 
 def test_there_is_no_import_circle() -> None:
-    assert circles({name: set(own(imported(at_module_level(tree)))) for name, tree in MODULES.items()}) == []
+    assert circles({name: set(own(imported(at_module_level(tree)))) for name, tree in modules().items()}) == []
 
 
 def test_each_dependency_stays_with_its_owner() -> None:
     wrong = [
         (module, name)
-        for module, tree in MODULES.items()
+        for module, tree in modules().items()
         for name in imported(tree)
         if (places := OWNERS.get(name.split(".")[0])) and not is_within(module, places)
     ]
@@ -126,7 +130,7 @@ def test_each_dependency_stays_with_its_owner() -> None:
 
 
 def test_the_layers_up_to_formats_do_no_input_or_output() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         if not 0 < layer(module) <= WITHOUT_IO:
             continue
         calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
@@ -137,13 +141,13 @@ def test_the_layers_up_to_formats_do_no_input_or_output() -> None:
 
 
 def test_commands_import_the_app_only_when_it_is_opened() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         if is_within(module, ("viewer.cli",)):
             assert not any(is_within(name, ("viewer.tui",)) for name in imported(at_module_level(tree))), module
 
 
 def test_nothing_is_caught_broadly() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         caught = [node.type for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
         names = {name.id for type_ in caught if type_ for name in ast.walk(type_) if isinstance(name, ast.Name)}
         assert None not in caught, module

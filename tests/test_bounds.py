@@ -12,7 +12,7 @@ import pytest
 
 from tests.reading import codes, read
 from viewer.cache import bounded_cache
-from viewer.reading.yaml_header import read_document_header
+from viewer.reading.document_header import read_document_header
 from viewer.render.sanitize import sanitize_line
 from viewer.syntax.json_text import check_json
 from viewer.tui.search.engine import LONGEST_QUERY, Query
@@ -57,8 +57,8 @@ CAPS = {
     "blocks at hand": ("viewer.tui.transcript.lines", "KEPT_BLOCKS", 300),
     "raw bytes of a message": ("viewer.tui.panes.raw_lines", "LONGEST_RAW", 64 * KB),
     "name or id": ("viewer.render.sanitize", "LONGEST_LINE", 200),
-    "file name in a label": ("viewer.reading.attachments", "LONGEST_FILE_NAME", 60),
-    "name in safe output": ("viewer.reading.safe_fields", "LONGEST_NAME", 64),
+    "file name in a label": ("viewer.syntax.attachments", "LONGEST_FILE_NAME", 60),
+    "name in safe output": ("viewer.reading.header", "LONGEST_NAME", 64),
     "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }

@@ -28,10 +28,10 @@ from viewer.formats.tokens.reader import body_of_ids
 from viewer.model.messages import Coding, Piece
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.reading.bodies import read_body
+from viewer.reading.document_header import read_document_header
 from viewer.reading.header import read_header
 from viewer.reading.parser import Parser
 from viewer.reading.thoughts import without_thoughts
-from viewer.reading.yaml_header import read_document_header
 from viewer.render.sanitize import sanitize, sanitize_copy, sanitize_line
 from viewer.sources.files import is_compressed, open_source
 from viewer.sources.follow import FollowSource

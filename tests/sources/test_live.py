@@ -10,6 +10,7 @@ import pytest
 from tests.reading import describe
 from tests.samples import Sample, samples
 from tests.sources.following import Clock
+from tests.support.cases import each
 from tests.visibility_rows import ROWS, SECRET, Row
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveChange, LiveDocument
@@ -169,8 +170,7 @@ class TestThoughts:
 
 
 class TestOneByteAtATime:
-    @pytest.mark.share(quick=9)
-    @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
+    @each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}", quick=9)
     def test_no_hidden_byte_is_ever_shown(self, tmp_path: Path, row: Row) -> None:
         if row.shown or row.preambles or row.name in NOT_KNOWN_BEFORE:
             return
@@ -180,8 +180,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @pytest.mark.share(test=4)
-    @pytest.mark.parametrize("sample", samples("valid"), ids=lambda sample: sample.name)
+    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=4)
     def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.columns.test_columns import BACKENDS
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from viewer.document.calls import CallView
 from viewer.document.document import open_document
 from viewer.document.values import ShownCall
@@ -20,7 +21,7 @@ AUDIENCES = {
     "commentary": Audience(frozenset({Reveal.COMMENTARY})),
     "analysis": Audience(frozenset({Reveal.ANALYSIS})),
 }
-WITH_CALLS = [sample for sample in samples() if len(open_document(str(sample.path), dialect=sample.asked).call_links)]
+WITH_CALLS = [sample for sample in samples() if any(line["kind"] == "call" for line in sample.expected)]
 
 
 def facts(calls: CallView, numbers: range) -> tuple[object, ...]:
@@ -42,9 +43,8 @@ def expected(calls: list[ShownCall], numbers: range) -> tuple[object, ...]:
     return calls, calls[:2], dict(states), states["pending"], largest, spans, ends
 
 
-@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
-@pytest.mark.parametrize("sample", WITH_CALLS, ids=lambda sample: sample.name)
+@each("sample", WITH_CALLS, ids=lambda sample: sample.name, quick=3)
 def test_every_backend_gives_the_same(sample: Sample, audience: Audience) -> None:
     document = open_document(str(sample.path), dialect=sample.asked)
     projection = document.project(audience)

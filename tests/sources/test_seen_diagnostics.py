@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
@@ -64,10 +63,13 @@ def without_notes(found: list[ShownDiagnostic], audience: Audience) -> list[Show
     return [one for one in found if one.severity != "info" or not audience.is_safe]
 
 
-@pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
-@pytest.mark.parametrize("step", [97, 7])
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
-@pytest.mark.share(quick=40, test=9)
+@each(
+    "sample, step, audience",
+    [(sample, step, audience) for sample in samples() for step in (97, 7) for audience in AUDIENCES.values()],
+    ids=lambda case: f"{case[0].name} {case[1:]}",
+    quick=40,
+    test=9,
+)
 def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
     document = Document(open_source(str(sample.path)), sample.asked)
     projection = document.project(audience)
@@ -85,10 +87,12 @@ def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: in
     assert [seen.place_of(one) for one in seen] == [list(seen).index(one) for one in seen]
 
 
-@pytest.mark.share(quick=60, test=12)
-@pytest.mark.parametrize("audience", AUDIENCES.values(), ids=AUDIENCES)
-@pytest.mark.parametrize(
-    "sample", [sample for sample in samples("broken") if not sample.is_compressed], ids=lambda sample: sample.name
+@each(
+    "sample, audience",
+    [(sample, audience) for sample in samples("broken") if not sample.is_compressed for audience in AUDIENCES.values()],
+    ids=lambda case: f"{case[0].name} {case[1]}",
+    quick=60,
+    test=12,
 )
 def test_while_a_file_grows_too(sample: Sample, audience: Audience, tmp_path: Path) -> None:
     data, path = sample.path.read_bytes(), tmp_path / "run.log"

@@ -16,6 +16,7 @@ from tests.fragments import Document as Text
 from tests.fragments import documents
 from tests.hostile import SHAPES, Shape
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT
 from viewer.document.document import Document
 from viewer.document.rows import RowKind
@@ -221,8 +222,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
         skimmer.search(0, 2)
 
 
-@pytest.mark.share(quick=60, test=9)
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=60, test=9)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", 300)
@@ -230,15 +230,13 @@ def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyP
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
 
-@pytest.mark.share(test=8)
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=8)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
     document = document_at(tmp_path / "hostile", shape.text(3000), shape.dialect)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@pytest.mark.share(test=12)
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40), quick=0, test=12)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)

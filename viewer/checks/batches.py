@@ -1,4 +1,4 @@
-"""The checks of a batch of messages: a few passes over all their bytes select the messages for each check."""
+"""Check a batch of messages: a few passes over all bytes select the messages for each check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ROWS = 8192
 
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
-    """Check the first of these messages, about `size` bytes of them; returns the number of the last one checked."""
+    """Check about `size` bytes of the first messages. Return the number of the last one checked."""
     first = work.first
     columns = checker.index.bounds(first, min(work.last, first + MOST_ROWS - 1))
     starts, ends = (np.frombuffer(column, np.int64) for column in columns)
@@ -40,7 +40,7 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
-    """The answers of the header predicates for each message."""
+    """Return the answers of the header predicates for each message."""
     kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
     distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
     pairs = zip(examples.tolist(), distinct.tolist(), strict=True)

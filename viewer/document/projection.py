@@ -32,7 +32,7 @@ from viewer.index.calls import CallLink
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
-from viewer.reading.safe_fields import safe_header, withheld_count, without_unlisted
+from viewer.reading.header import safe_header, withheld_count, without_unlisted
 from viewer.syntax.times import format_time
 from viewer.values import frozen
 

@@ -17,11 +17,10 @@ from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import VERBATIM, Coding, Kind, Message, Piece, Span, Transcript
 from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind
-from viewer.reading.bodies import Body, read_body
+from viewer.reading.bodies import Body, hold_back, read_body
 from viewer.reading.embedded_turn import may_be_stripped
 from viewer.reading.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.reading.offset_map import all_characters_of
-from viewer.reading.open_bodies import hold_back
 from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.reading.thoughts import text_so_far
 from viewer.sources.file_source import FileSource

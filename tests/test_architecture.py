@@ -23,8 +23,8 @@ LOADS_A_VOCABULARY = "viewer.formats.tokens.vocabulary"
 
 OWNERS = {
     "numpy": (
-        *("viewer.index", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
-        *("viewer.document", "viewer.tui.search", "viewer.tui.panes", "viewer.checks.queue"),
+        *("viewer.columns.numpy_backend", "viewer.scan", "viewer.checks.prefilter_numpy", "viewer.checks.batches"),
+        "viewer.document.block_search",
     ),
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),
@@ -32,6 +32,7 @@ OWNERS = {
     "yaml": ("viewer.syntax", "viewer.tui.settings"),
     "click": ("viewer.cli",),
     "jsonschema_rs": ("viewer.tools",),
+    "re2": ("viewer.document",),
 }
 INPUT_AND_OUTPUT = {
     "asyncio", "fileinput", "glob", "http", "io", "logging", "mmap", "multiprocessing", "os", "pathlib", "select",

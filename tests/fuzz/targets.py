@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.cli.program import run
 from tests.reading import describe, examine
 from viewer.checks.analysis import Analysis
+from viewer.columns.plain import PlainColumns
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.document.positions import Positions
@@ -161,7 +162,7 @@ def make_it_safe(data: bytes, chance: random.Random) -> None:
 
 def find_places(data: bytes, chance: random.Random) -> None:
     places = Positions(lambda start, end: data[start:end])
-    places.feed(data)
+    places.feed(data, PlainColumns())
     for offset in [0, len(data), *(chance.randrange(len(data) + 1) for _ in range(8))]:
         line, column = places.line_and_column(offset)
         assert line == data.count(b"\n", 0, offset) + 1

@@ -172,7 +172,7 @@ class Session:
         """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
         two may stand in shown text as well."""
         searcher = screen.searcher
-        if searcher is None or not len(searcher.hits) or len(searcher.query.text) < SHORTEST_TYPED:
+        if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
 

@@ -12,11 +12,11 @@ from tests.samples import Sample, samples
 from tests.sources.test_live import ANSWER, CALL, HEAD, QUESTION, REPLY, Log
 from tests.support.cases import each
 from tests.visibility_rows import ROWS, SECRET, Row
-from viewer.document.boundaries import Boundary
 from viewer.document.document import open_document
 from viewer.document.live import LiveChange
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
+from viewer.document.values import Boundary
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.conversation import conversation_lines
 from viewer.render.json_lines import projection_lines
@@ -57,7 +57,7 @@ class Written:
 
 
 def anew_of(changes: list[LiveChange]) -> list[bool]:
-    return [change.anew for change in changes]
+    return [change.restarted for change in changes]
 
 
 def shown(path: Path, dialect: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008

@@ -141,7 +141,9 @@ class Looked:
             await settled(self.pilot)
             searcher = main.searcher
             shown = all_text(main.document.project(END_USER)).lower()
-            assert searcher is None or not searcher.hits or piece.lower() in shown or piece[1:].lower() in shown, piece
+            assert searcher is None or not searcher.matches or piece.lower() in shown or piece[1:].lower() in shown, (
+                piece
+            )
         await press(self.pilot, "escape", "escape")
 
 

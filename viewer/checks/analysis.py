@@ -73,7 +73,8 @@ class Analysis:
         """Apply a batch of regular messages, which skip the parser."""
         first = len(self.index) + 1
         self.index.extend(run)
-        self._checker.add(Messages(first, len(self.index), run.grammar, run.noted + first))
+        noted = self.index.columns.add(run.noted, first)
+        self._checker.add(Messages(first, len(self.index), run.grammar, noted))
         self._check()
 
     def close(self) -> None:

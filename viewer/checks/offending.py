@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.diagnostic import Diagnostic, has_value
 
 LONGEST_VALUE = 40

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from viewer.cache import lazy_regex
 from viewer.checks.check import (
     AllOf,
     Always,
@@ -25,7 +26,6 @@ from viewer.checks.check import (
 )
 from viewer.checks.context import TranscriptFacts
 from viewer.index.messages import MessageIndex
-from viewer.lazy import lazy_regex
 from viewer.model.messages import Coding, Message, Span
 from viewer.reading.template_marks import any_of
 

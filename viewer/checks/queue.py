@@ -21,6 +21,7 @@ from viewer.checks.prefilter import (
     predicates_of,
 )
 from viewer.checks.text import find_nul
+from viewer.columns.api import Column
 from viewer.index.calls import CallLedger
 from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
@@ -35,9 +36,6 @@ from viewer.syntax.utf8 import ill_formed, whole_characters
 from viewer.values import frozen
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from viewer.checks.prefilter_numpy import NumpyPrefilter
     from viewer.reading.grammar import TextGrammar
 
@@ -56,7 +54,7 @@ class Messages:
     first: int
     last: int
     grammar: TextGrammar
-    noted: NDArray[np.int64]
+    noted: Column
     """The numbers of messages with a problem in their header or stop."""
 
 
@@ -170,7 +168,7 @@ class CheckQueue:
     def _is_shown(self, number: int) -> bool:
         if number > len(self.index):
             return False
-        key = self.index.look_key(number)
+        key = self.index.header_key(number)
         if key not in self._shown:
             self._shown[key] = is_user_safe(self.index[number])
         return self._shown[key]
@@ -233,7 +231,7 @@ class CheckQueue:
         start, end = body[0] - base, body[1] - base
         if not has_own_text(message, data, start, end):
             return everything, None
-        answers = self.answers.of(message.number, self.index.look_key(message.number))
+        answers = self.answers.of(message.number, self.index.header_key(message.number))
         return self._prefilter.mask(answers, data, start, end), data[start:end]
 
     def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:

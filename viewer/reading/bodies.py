@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping
 from dataclasses import field
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves

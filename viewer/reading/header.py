@@ -6,8 +6,7 @@ import re
 from dataclasses import field, replace
 from typing import NamedTuple
 
-from viewer.cache import bounded_cache
-from viewer.lazy import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.grammar import (
     ALL_ATTRIBUTES,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.values import frozen
 

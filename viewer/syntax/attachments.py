@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.syntax.names import plain_name
 from viewer.values import mutable

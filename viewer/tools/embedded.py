@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Generator, Iterator
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_text import read_json
 from viewer.syntax.yaml_reader import read_yaml
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.document.message_set import MessageSet
-from viewer.document.rows import Rows
+from viewer.document.rows import MessageSet, Rows
 from viewer.tui.bars.prompt import PromptKind
 from viewer.tui.display_state import DisplayState
 from viewer.tui.main.read_worker import Reading

@@ -36,7 +36,7 @@ class Tailing(Growing):
             return not self.document.is_complete and not isinstance(self.document, LiveDocument)
         if self.is_catching_up:
             return live.state.condition is SourceCondition.OK
-        return not self.state.frozen and (self.grew or self.is_other or live.pulse != self.drawn)
+        return not self.state.frozen and (self.grew or self.is_other or live.version != self.drawn)
 
     def tail(self, live: LiveDocument, *, at_end: bool | None) -> None:
         """Read on; when all that is there has been read show the end, the top, or with None the same place."""
@@ -63,7 +63,7 @@ class Tailing(Growing):
     async def _tail(self, live: LiveDocument, at_end: bool | None) -> None:
         while self.tailed is live and self.is_whole:
             if live.needs_backend:
-                await asyncio.to_thread(live.prepare)
+                await asyncio.to_thread(live.load_backend)
                 self._piece = self._least = WORTH_SCANNING
                 continue
             more = self._read_on(live)
@@ -88,7 +88,7 @@ class Tailing(Growing):
             change = live.step(self._piece)
             self._take(live, change)
             self._measure(time.thread_time() - begun, more=change.more)
-            if not change.more or change.anew or live.needs_backend or time.monotonic() >= until:
+            if not change.more or change.restarted or live.needs_backend or time.monotonic() >= until:
                 return change.more
 
     def _measure(self, seconds: float, *, more: bool) -> None:
@@ -100,7 +100,7 @@ class Tailing(Growing):
 
     def _take(self, live: LiveDocument, change: LiveChange) -> None:
         self.grew = self.grew or change.grew
-        if change.anew and live is self.document:
+        if change.restarted and live is self.document:
             self.is_other, self.why = True, change.reset or self.why
         # The notes of an empty view say how the file is, but not why reading was stopped.
         unsaid = (
@@ -135,9 +135,9 @@ class Tailing(Growing):
             self._show_progress(live)
         elif self.is_other:
             self.restart_view()
-        elif (live.pulse != self.drawn and self.pace.look_is_due) or (self.grew and self.pace.look_is_old):
+        elif (live.version != self.drawn and self.pace.look_is_due) or (self.grew and self.pace.look_is_old):
             self.draw_all()
-        elif (self.grew or live.pulse != self.drawn) and self.pace.frame_is_due:
+        elif (self.grew or live.version != self.drawn) and self.pace.frame_is_due:
             self.draw_growth()
         elif live.has_open_message and int(live.quiet_for) != self._second:
             self._second = int(live.quiet_for)
@@ -156,7 +156,7 @@ class Tailing(Growing):
         rest = QUICK_SECONDS if live.quiet_for < QUIET_AFTER else SLOW_SECONDS
         if self.state.frozen or self.is_catching_up:
             return rest
-        due = self.pace.rest(grew=self.grew, changed=live.pulse != self.drawn)
+        due = self.pace.rest(grew=self.grew, changed=live.version != self.drawn)
         return max(0.001, min(rest, due))
 
     def _end(self) -> None:

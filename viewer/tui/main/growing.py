@@ -76,7 +76,7 @@ class Growing(Filtering):
             return
         with self.pace.look():
             self.notice()
-            self.grew, self.drawn = False, self.document.pulse
+            self.grew, self.drawn = False, self.document.version
             self._keep_unfolded()
             super().draw_all()
 
@@ -84,7 +84,7 @@ class Growing(Filtering):
         """The view of a document that is another one, or has been read another time."""
         assert isinstance(self.document, LiveDocument)
         with self.pace.look():
-            self.grew, self.drawn = False, self.document.pulse
+            self.grew, self.drawn = False, self.document.version
             self.view = self.look()
             self.repeat_search()
             self.repeat_filter()

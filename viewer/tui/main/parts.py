@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
@@ -33,7 +33,7 @@ from viewer.tui.panes.problem_lines import Pending
 from viewer.tui.panes.problems import Problems
 from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.search.engine import Searcher
-from viewer.tui.search.hits import Match
+from viewer.tui.search.matches import Match
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.block_cache import BlockFacts
@@ -67,8 +67,8 @@ class View:
 
     projection: Projection
     rows: Rows
-    calls: ShownCalls
-    diagnostics: SeenDiagnostics
+    calls: CallView
+    diagnostics: DiagnosticView
 
 
 class DocumentRead(Message):

@@ -33,6 +33,8 @@ class Reading(Searching, Showing):
         while not self.document.is_complete:
             if not self.is_whole:
                 return
+            if self.document.needs_backend:
+                await asyncio.to_thread(self.document.load_backend)
             hurries, was_read = self.still_wants_end(), self.document.is_read
             self._read_some(self.document.step_size * (HURRY if hurries else 1))
             now, has_come_to_end = loop.time(), self.document.is_read and not was_read
@@ -54,8 +56,6 @@ class Reading(Searching, Showing):
         self.call_after_refresh(painted.set)
         with suppress(TimeoutError):  # another screen may lie over this one
             await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
-        if self.document.needs_backend:
-            await asyncio.to_thread(self.document.prepare)
 
     _revision = 0
     """The revision of the document that is shown."""

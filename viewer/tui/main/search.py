@@ -44,11 +44,11 @@ class Searching(Parts):
         self._is_searching = True
         try:
             while searcher.step(STEP_SECONDS):
-                if searcher.hits and not jumped:
+                if searcher.matches and not jumped:
                     jumped = True
                     self._first_hit(searcher)
                 if time.monotonic() >= noted + NOTE_SECONDS:
-                    self.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
+                    self.prompt.note(f"{searcher.matches.total} hits, {searcher.progress:.0%}")
                     noted = time.monotonic()
                 await self.yield_to_input()
         finally:
@@ -57,7 +57,7 @@ class Searching(Parts):
             return
         if searcher.fault:
             self.say(searcher.fault)
-        if searcher.hits and not jumped:
+        if searcher.matches and not jumped:
             self._first_hit(searcher)
         self.transcript.redraw()
         self.search_settled(kind, typed)
@@ -89,7 +89,7 @@ class Searching(Parts):
         if searcher is None:
             return None, None
         self.prompt.note("searching")
-        return searcher.query, searcher.hits.total if searcher.is_done else None
+        return searcher.query, searcher.matches.total if searcher.is_done else None
 
     def search_audience(self, query: Query, before: int | None) -> None:
         """Search what another audience sees, and say so; `before` is the count of the safe view."""
@@ -101,7 +101,7 @@ class Searching(Parts):
             return
         where = " in the debug view" if before is not None else ""
         earlier = f" ({before:,} in the safe view)" if before is not None else ""
-        self.say(f"Search repeated{where}: {_matches(searcher.hits.total)}{earlier}.")
+        self.say(f"Search repeated{where}: {_matches(searcher.matches.total)}{earlier}.")
 
     def _begin_again(self, query: Query) -> Searcher:
         self.searcher = Searcher(self.view.projection, self.view.rows, query, start_row=self.cursor_row or 0)
@@ -130,7 +130,7 @@ class Searching(Parts):
         self._go_to_hit(searcher.next_from_row(self.cursor_row or 0))
 
     def _go_to_hit(self, hit: object) -> None:
-        from viewer.tui.search.hits import Match
+        from viewer.tui.search.matches import Match
 
         if not isinstance(hit, Match):
             self.say("nothing found")
@@ -156,7 +156,7 @@ class Searching(Parts):
     def _note(self) -> None:
         if self.searcher is None:
             return
-        total = self.searcher.hits.total
+        total = self.searcher.matches.total
         place = self.searcher.index_of(self.hit) if self.hit else None
         self.prompt.note(f"{place + 1}/{total}" if place is not None else f"{total} hits" if total else "no hits")
 

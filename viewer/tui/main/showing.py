@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from viewer.document.panes import Pane
 from viewer.document.rows import RowKind, Rows
+from viewer.model.visibility import Pane
 from viewer.render.markdown import Styled
 from viewer.render.style import StyleRole
 from viewer.tui.bars.problem_line import ProblemLine
@@ -178,7 +178,7 @@ class Showing(Titling):
         rows = self.view.rows
         marks = [(rows.row_of(number), StyleRole.BOOKMARK) for number in self.state.marks]
         if self.searcher:
-            marks += [(row, StyleRole.MATCH) for row in self.searcher.hits.spread(10_000)]
+            marks += [(row, StyleRole.MATCH) for row in self.searcher.matches.spread(10_000)]
         self.transcript.minimap.signs = self.signs
         self.transcript.minimap.show(marks, self.facts.problems)
 
@@ -186,7 +186,7 @@ class Showing(Titling):
         """Where the search found something in a message."""
         if self.searcher is None or not len(self.view.rows):
             return ()
-        hits = self.searcher.hits.in_row(self.view.rows.row_of(number))
+        hits = self.searcher.matches.in_row(self.view.rows.row_of(number))
         return [
             Styled(hit.start, hit.end, StyleRole.THIS_MATCH if hit == self.hit else StyleRole.MATCH) for hit in hits
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
-from viewer.document.call_lists import ShownCalls
+from viewer.document.calls import CallView, no_calls
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import HiddenRun, Item, ShownDiagnostic, ShownMessage, ShownStray
@@ -45,7 +45,7 @@ MOST_NOTES = 3
 class BlockFacts:
     """What blocks need beside the projection, made once for a view."""
 
-    calls: ShownCalls = field(default_factory=ShownCalls)
+    calls: CallView = field(default_factory=no_calls)
     problems: RowProblems | None = None
     """By row."""
     hits: Callable[[int], Sequence[Styled]] = lambda number: ()

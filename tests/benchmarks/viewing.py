@@ -86,7 +86,7 @@ async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool =
     """A key that is held down: 60 times a second, or as often as it is answered."""
     frames: list[float] = []
     start = time.perf_counter()
-    while len(frames) < times and not (while_reading and view(pilot).document.is_complete):
+    while len(frames) < times and not (while_reading and view(pilot).session.document.is_complete):
         await asyncio.sleep(max(0.0, start + len(frames) / HERTZ - time.perf_counter()))
         frames.append(await frame(pilot, key))
     return frames
@@ -94,7 +94,7 @@ async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool =
 
 async def all_read(pilot: Pilot[int]) -> None:
     """The whole file has been read, checked and drawn."""
-    while not view(pilot).document.is_complete:
+    while not view(pilot).session.document.is_complete:
         await asyncio.sleep(0.05)
     await asyncio.sleep(1)
 

@@ -43,7 +43,7 @@ class Live:
         """Write, and wait until it has been read and drawn; what is on the screen then."""
         self.append(text)
         size = self.path.stat().st_size
-        await self.until(lambda: self.main.document._read_to >= size)
+        await self.until(lambda: self.main.session.document._read_to >= size)
         return await self.rest()
 
     async def rest(self) -> str:
@@ -77,7 +77,10 @@ class Live:
     @property
     def conversation(self) -> list[str]:
         """The lines of the transcript pane."""
-        return [self.main.transcript.render_line(y).text.rstrip(" │█") for y in range(self.main.transcript.viewport)]
+        return [
+            self.main.widgets.transcript.render_line(y).text.rstrip(" │█")
+            for y in range(self.main.widgets.transcript.view_height)
+        ]
 
 
 @asynccontextmanager

@@ -77,7 +77,7 @@ def _is_busy(pilot: Pilot[int]) -> bool:
     if pilot.app._exit:
         return False
     shown = pilot.app.screen
-    reading = isinstance(shown, MainScreen) and shown.is_reading
+    reading = isinstance(shown, MainScreen) and shown.follow.is_busy
     drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
     return bool(reading or drawing or any(each.is_running for each in pilot.app.workers if each.group != "tail"))
 
@@ -139,4 +139,4 @@ def drawn(pilot: Pilot[int]) -> str:
 
 def said(pilot: Pilot[int]) -> str:
     """What the person was told last."""
-    return str(view(pilot).status.notice)
+    return str(view(pilot).widgets.status.notice)

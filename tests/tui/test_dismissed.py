@@ -33,7 +33,7 @@ async def test_clicks_beside_the_palette(times: int) -> None:
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_on_a_theme(times: int) -> None:
     async with running() as pilot:
-        await view(pilot).run_action("theme")
+        await view(pilot).run_action("do('theme')")
         await settled(pilot)
         await click(pilot, "ember", times)
         await settled(pilot)

@@ -65,8 +65,8 @@ class Scan:
             return strips
 
         monkeypatch.setattr(Transcript, "render_lines", watched)
-        monkeypatch.setattr(pace, "FRAME", 0.0)
-        monkeypatch.setattr(pace, "LOOK", 0.0)
+        monkeypatch.setattr(pace, "FRAME_SECONDS", 0.0)
+        monkeypatch.setattr(pace, "ALL_SECONDS", 0.0)
         monkeypatch.setattr(tailing, "QUICK_SECONDS", 0.001)
 
     def look(self, text: str) -> None:
@@ -126,4 +126,4 @@ async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeyp
     scan = Scan(hidden_pieces(sample), monkeypatch)
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=sample.asked)) as app:
         await scan.feed(app, sample.path.read_bytes(), every=32)
-        assert isinstance(app.main.document, LiveDocument)
+        assert isinstance(app.main.session.document, LiveDocument)

@@ -19,7 +19,7 @@ from viewer.reading.format import Options
 from viewer.rules import RULES
 from viewer.sources.files import open_source
 from viewer.tui.app import ViewOptions
-from viewer.tui.bars.prompt import PromptKind
+from viewer.tui.host import PromptKind
 
 PIECE = 16
 LEAST = 6
@@ -95,12 +95,12 @@ class Looked:
         await press(pilot, "g")
         for page in range(200):
             self.at(drawn(pilot), f"page {page}")
-            if main.transcript.scroller.at_end(main.transcript.viewport):
+            if main.widgets.transcript.scroller.at_end(main.widgets.transcript.view_height):
                 break
             await press(pilot, "space")
         self.at(reachable_text(pilot.app), "the widgets")
         self.at(pilot.app.export_screenshot(), "a screenshot")
-        self.at(main.title_bar.render_line(0).text, "the title")
+        self.at(main.widgets.title.render_line(0).text, "the title")
         self.at(pilot.app.title + pilot.app.sub_title + pilot.app.clipboard, "the app")
         main.text_select_all()
         self.at(main.get_selected_text() or "", "select all")
@@ -125,8 +125,8 @@ class Looked:
         await press(self.pilot, "ctrl+c")
         self.at(self.pilot.app.clipboard, "the clipboard")
         main.clear_selection()
-        for line in range(0, min(main.transcript.viewport, 12), 3):
-            await self.pilot.click(main.transcript, offset=(8, line), times=3)
+        for line in range(0, min(main.widgets.transcript.view_height, 12), 3):
+            await self.pilot.click(main.widgets.transcript, offset=(8, line), times=3)
             self.at(main.get_selected_text() or "", "a triple click")
         main.clear_selection()
         await press(self.pilot, "y", "y")
@@ -136,10 +136,12 @@ class Looked:
         """What is hidden is not found."""
         main = view(self.pilot)
         for piece in self.pieces[:: max(1, len(self.pieces) // 3)]:
-            main.search_for(piece.lower() if not piece.startswith(("/", "re:", "\\")) else piece[1:], PromptKind.SEARCH)
+            main.search.search_for(
+                piece.lower() if not piece.startswith(("/", "re:", "\\")) else piece[1:], PromptKind.SEARCH
+            )
             await settled(self.pilot)
-            searcher = main.searcher
-            shown = all_text(main.document.project(END_USER)).lower()
+            searcher = main.search.searcher
+            shown = all_text(main.session.document.project(END_USER)).lower()
             assert searcher is None or not searcher.hits or piece.lower() in shown or piece[1:].lower() in shown, piece
         await press(self.pilot, "escape", "escape")
 

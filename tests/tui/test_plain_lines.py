@@ -45,7 +45,7 @@ async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -
 
 async def test_a_border_is_drawn_all_the_same() -> None:
     async with running() as pilot:
-        pane = view(pilot).transcript
+        pane = view(pilot).widgets.transcript
         pane.styles.border = ("solid", "red")
         await press(pilot, "J")
         strips = pane.render_lines(Region(0, 0, *pane.region.size))

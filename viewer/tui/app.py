@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.command import Provider
 from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.errors import ViewerError
@@ -27,9 +28,9 @@ from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import fault_of, take_faults_of, take_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
-from viewer.tui.main.following import FollowOptions
-from viewer.tui.main.parts import DocumentRead, LeaveWanted, ViewRestarted
-from viewer.tui.main.screen import FileWanted, MainScreen
+from viewer.tui.main.follow_worker import FollowOptions
+from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, ViewRestarted
+from viewer.tui.main.screen import MainScreen
 from viewer.tui.palette import command_provider
 from viewer.tui.settings.settings import Settings, theme_in_force
 from viewer.tui.startup import Opener
@@ -153,14 +154,14 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self.paths = list(dict.fromkeys([*(file.path for file in self._folder_watch.files), *self.paths]))
         self._place = self.paths.index(here)
         for screen in self._screens.values():
-            screen.files = tuple(self.paths)
+            screen.program.set_files(self.paths)
         newest = new[-1]
-        if self.options.follow and shown.stays_at_end and not shown.state.debug:
+        if self.options.follow and shown.follow.stays_at_end and not shown.session.display.debug:
             self._open(self.paths.index(newest.path))
             newer = self._screens[newest.path]
-            self.call_after_refresh(lambda: newer.say(f"a newer transcript: {newest.name}"))
+            self.call_after_refresh(lambda: newer.host.notify(f"a newer transcript: {newest.name}"))
         else:
-            shown.say(f"a new transcript: {newest.name}; [ and ] go to it")
+            shown.host.notify(f"a new transcript: {newest.name}; [ and ] go to it")
 
     def _open(self, place: int) -> None:
         """Show this one of the files; one that cannot be opened is told on the screen that is open, or ends the app."""
@@ -180,18 +181,18 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
             self.push_screen(screen)
         if self._notice:
             notice, self._notice = self._notice, ""
-            self.call_after_refresh(lambda: screen.say(notice))
+            self.call_after_refresh(lambda: screen.host.notify(notice))
 
     def remark(self, sentence: str) -> None:
         """Say it where there is a line for it."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, MainScreen):
-                screen.say(sentence)
+                screen.host.notify(sentence)
                 return
 
     def _tell(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
-            self.screen.say(sentence)
+            self.screen.host.notify(sentence)
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
@@ -221,7 +222,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
             ascii_only=options.ascii_only,
             start_at=options.go_to,
             files=self.paths,
-            watching=FollowOptions(
+            following=FollowOptions(
                 options.follow,
                 options.from_start,
                 options.stall_after or self.settings.stall_after,
@@ -239,7 +240,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
         if isinstance(event, events.Key | events.MouseDown) and isinstance(self.screen, MainScreen):
-            self.screen.clear_notice()
+            self.screen.host.clear_notice()
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
@@ -272,7 +273,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """The same for an exception in a handler, a worker or while drawing: no locals, no message."""
-        if not (self._exit and isinstance(fault_of(error), NoMatches)):  # the end came before the widget
+        if not (self._exit and isinstance(fault_of(error), NoMatches | NoScreen)):  # the end came before the widget
             self._return_code = 1
             if self._exception is None:
                 self._exception = error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 
 from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.values import frozen
@@ -23,9 +23,6 @@ class DisplayState:
     side_panes: bool = False
     """Analysis and commentary stand beside the conversation instead of in it."""
     raw: bool = False
-    frozen: bool = False
-    marks: frozenset[int] = field(default_factory=frozenset)
-    """Numbers of marked messages."""
 
     @property
     def audience(self) -> Audience:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import ClassVar
 
 from rich.text import Text
@@ -16,18 +15,10 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from viewer.render.sanitize import sanitize, sanitize_line
+from viewer.tui.host import PromptKind
 
 MOST_REMEMBERED = 50
 """Texts of each kind that ↑ and ↓ bring back, until the program ends."""
-
-
-class PromptKind(Enum):
-    """What is asked for; the value is the sign in front."""
-
-    SEARCH = "/"
-    FILTER = "&"
-    GOTO = ":"
-    EXPORT = "export to "
 
 
 class SafeInput(Input, can_focus=False):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from textual.timer import Timer
 
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Style, StyleRole, trusted
 from viewer.tui.bars.bar import Bar, Spot, spot
+from viewer.tui.host import Notice
 from viewer.tui.terminal.paint import Painter
 
 SAFE_SENTENCE = "SAFE view: user + final + flagged preambles only."
@@ -18,15 +17,6 @@ DEBUG_SENTENCE = "DEBUG view: contains private reasoning and tool data. Copy, ex
 SECONDS = 4.0
 """How long a notice stays."""
 LONGEST_NOTICE = 400
-
-
-class Notice(Enum):
-    """What kind of thing a notice says."""
-
-    DONE = "done"
-    NOTE = "note"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 _LOOKS = {
@@ -58,16 +48,16 @@ class StatusLine(Bar):
         self.set_class(debug, "-debug")
         self.refresh()
 
-    def say(self, sentence: str, kind: Notice = Notice.NOTE, seconds: float = SECONDS) -> None:
+    def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, seconds: float = SECONDS) -> None:
         """Say one sentence for a while; a new one takes its place at once."""
-        self.hush()
+        self.clear_notice()
         self._kind = kind
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
         self.add_class("-notice")
-        self._timer = self.set_timer(seconds, self.hush)
+        self._timer = self.set_timer(seconds, self.clear_notice)
         self.refresh()
 
-    def hush(self) -> None:
+    def clear_notice(self) -> None:
         """Forget the notice."""
         if self._timer:
             self._timer.stop()

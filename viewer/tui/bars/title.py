@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from viewer.render.badge import BADGES, badge_room, state_room
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Style, StyleRole, trusted
 from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
+from viewer.tui.main.follow import FollowState
 from viewer.tui.terminal.paint import Painter
 
 _SHORT_DIALECTS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
-
-
-class FollowState(Enum):
-    """How the view and a growing file go along."""
-
-    STILL = "still"
-    FOLLOWING = "LIVE"
-    PAUSED = "paused"
-    FROZEN = "frozen"
-    WAITING = "waiting"
-    """The file is not there yet, or cannot be read now."""
-    STALLED = "stalled"
-    """It ends in the middle of a message and has not grown for long."""
-    ENDED = "ended"
-    """It was a pipe, and nothing more comes."""
 
 
 _UNICODE_STATES = {

@@ -32,6 +32,13 @@ class Inspector(Vertical):
             super().__init__()
             self.number = number
 
+    class TabOpened(Message):
+        """A click opened this tab."""
+
+        def __init__(self, tab: Tab) -> None:
+            super().__init__()
+            self.tab = tab
+
     def __init__(
         self, painter: Painter, style: Style | None = None, *, hint: str = HINT, id: str | None = None
     ) -> None:
@@ -100,6 +107,7 @@ class Inspector(Vertical):
         if self._inspected is not None:
             tab = tab_at(self._inspected.number, self.tab, event.x, event.y, sheet=self.is_sheet)
             self.open_tab(tab or self.tab)
+            self.post_message(self.TabOpened(self.tab))
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """A click on a line that leads somewhere."""

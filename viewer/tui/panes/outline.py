@@ -59,7 +59,7 @@ class Outline(Vertical):
         self._lines.focus = focus
         self._draw(focus)
 
-    def grew(
+    def grow(
         self,
         changed: int,
         focus: int,

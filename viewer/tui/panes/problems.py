@@ -54,13 +54,13 @@ class Problems(Vertical):
         self.list.scroll_to(y=offset, animate=False)
         self._chosen = self.chosen_problem
 
-    def pend(self, pending: Pending | None) -> None:
+    def show_pending(self, pending: Pending | None) -> None:
         """Say how long the open message has not gone on; that there is one is told by `show`."""
         if self._lines is not None:
             self._lines.pend(pending)
             self.list.refresh()
 
-    def point_at(self, diagnostic: ShownDiagnostic) -> None:
+    def select(self, diagnostic: ShownDiagnostic) -> None:
         """Put the cursor on a diagnostic."""
         place = self._lines.problems.place_of(diagnostic) if self._lines is not None else -1
         if place >= 0:

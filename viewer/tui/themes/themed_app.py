@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingsMap
 from viewer.render.style import Style
 from viewer.sources.watcher import FolderWatcher
 from viewer.tui.keys import by_id
-from viewer.tui.main.parts import ThemeWanted
+from viewer.tui.main.messages import ThemeWanted
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.themes.files import ThemeError

@@ -64,6 +64,10 @@ class BlockFacts:
     """Headings, emphasis, code and lists are styled in place."""
     problems_key: str = "p"
 
+    def update_growing(self, numbers: frozenset[int]) -> None:
+        """Set the messages that grow now."""
+        self.growing = numbers
+
 
 @mutable
 class BlockMaker:

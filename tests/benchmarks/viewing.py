@@ -34,8 +34,7 @@ async def viewing(
     path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWatcher
 ) -> AsyncIterator[Pilot[int]]:
     """The app on this file, once this word is on the screen."""
-    app = ViewerApp([str(path)], options, watch=watch)
-    app.tunes_memory = True
+    app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     async with app.run_test(size=ROOMY) as pilot:

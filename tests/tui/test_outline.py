@@ -156,7 +156,7 @@ def test_the_open_message_grows_while_it_is_followed() -> None:
 
 def test_the_partner_of_the_focus_stands_out() -> None:
     lines = outline(tour().project(DEBUG))
-    lines.focus = 15
+    lines.focus_on(15)
     line = lines.line(lines.table.row_of(14), 30)
     assert (line[2].text, line[2].look) == ("14", StyleRole.PARTNER)
 

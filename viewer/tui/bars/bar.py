@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -62,9 +63,9 @@ class Bar(NotSelectable):
         self.painter = painter
         self.printing = printing or Style()
 
+    @abstractmethod
     def spots(self, width: int) -> list[Spot]:
         """The parts of the bar, from the left."""
-        raise NotImplementedError
 
     def line(self, width: int) -> Line:
         """The parts without their actions."""

@@ -27,6 +27,15 @@ class SafeInput(Input, can_focus=False):
     It can have the focus only while the prompt asks; otherwise keys would be typed where nobody sees them.
     """
 
+    def put(self, text: str) -> None:
+        """Replace the text; the cursor moves to its end."""
+        self.value = text
+        self.cursor_position = len(text)
+
+    def set_focusable(self, can_focus: bool) -> None:
+        """Allow the focus, or refuse it."""
+        self.can_focus = can_focus
+
     @property
     def _value(self) -> Text:
         shown = sanitize(self.value).replace("\n", "␊").replace("\t", "␉")
@@ -173,14 +182,13 @@ class Prompt(Horizontal):
         return self.query_one(SafeInput)
 
     def _put(self, text: str) -> None:
-        self._input.value = text
-        self._input.cursor_position = len(text)
+        self._input.put(text)
 
     def _become(self, state: str, kind: PromptKind) -> None:
         self.kind = kind
         for other in ("-closed", "-asking", "-resting"):
             self.set_class(other == state, other)
-        self._input.can_focus = state == "-asking"
+        self._input.set_focusable(state == "-asking")
         self._show("#prompt-sign", kind.value)
         self.note("")
 

@@ -56,7 +56,7 @@ class Outline(Vertical):
             self._lines.grew(0, calls=calls, problems=problems, live=live)
         else:
             self._lines = OutlineLines(projection, rows, self.drawn_style, calls=calls, problems=problems, live=live)
-        self._lines.focus = focus
+        self._lines.focus_on(focus)
         self._draw(focus)
 
     def grow(
@@ -73,7 +73,7 @@ class Outline(Vertical):
             return
         self._lines.grew(changed, calls=calls, problems=problems, live=live)
         same_focus = self._lines.focus == focus
-        self._lines.focus = focus
+        self._lines.focus_on(focus)
         offset = self.list.scroll_offset.y
         self._draw(focus)
         if same_focus:
@@ -82,7 +82,7 @@ class Outline(Vertical):
     def focus_on(self, number: int) -> None:
         """Put the cursor on a message."""
         if self._lines is not None:
-            self._lines.focus = number
+            self._lines.focus_on(number)
             self.list.move_to(self._lines.table.row_of(number))
 
     def clear(self) -> None:

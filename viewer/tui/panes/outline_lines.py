@@ -41,6 +41,10 @@ class OutlineLines:
         self.table.extend(projection, rows)
         self._know(calls, problems, live)
 
+    def focus_on(self, number: int) -> None:
+        """Set the focused message."""
+        self.focus = number
+
     def grew(
         self,
         changed: int,

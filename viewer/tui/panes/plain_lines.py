@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment
@@ -27,9 +28,9 @@ class PlainLines(Widget):
     line_width = 0
     """How wide the lines are that are being drawn: a widget's size is slow to find."""
 
+    @abstractmethod
     def segments(self, y: int) -> list[Segment]:
-        """A line of the screen, of that width."""
-        raise NotImplementedError
+        """One screen line of that width."""
 
     def render_line(self, y: int) -> Strip:
         """The same, for whoever asks for one line."""

@@ -1,155 +1,121 @@
-"""The colours of the app: the theme in force, another one chosen, and a theme that is read again while it is edited."""
+"""Theme switcher: applies the chosen theme to the app, previews others, and reloads a theme while it is edited."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual.app import App
-from textual.binding import Binding, BindingsMap
 
-from viewer.render.style import Style
 from viewer.sources.watcher import FolderWatcher
-from viewer.tui.keys import by_id
-from viewer.tui.main.messages import ThemeWanted
-from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.themes.files import ThemeError
 from viewer.tui.themes.places import theme_names, theme_path
 from viewer.tui.themes.themes import ViewerTheme, find_theme, load_theme
 
-if TYPE_CHECKING:
-    from viewer.tui.dialogs.themes import ThemeScreen
-
 LOOK_AGAIN_SECONDS = 1.0
-"""So often the files are looked at where no event tells of a change."""
+"""Between two checks of the files, in case no file event arrives."""
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
-class ThemedApp(App[int], inherit_bindings=False):
-    """An app that is drawn in the colours of a viewer theme."""
+class ThemeSwitcher:
+    """Owns the theme of an app, and the painter that all widgets share."""
 
-    def __init__(self, theme: str, settings: Settings) -> None:
-        super().__init__()
-        self.settings = settings
-        palette = ",".join(by_id("palette", settings.actions).keys)
-        self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
-        first = load_theme(theme, self._folders)
-        self.theme_notice = first.notice
-        self._wanted = theme
-        self._painter = Painter(first.styles)
-        self._put_on(first)
-        self._watching: asyncio.Task[None] | None = None
-
-    def action_command_palette(self) -> None:
-        """Show it, unless it is shown."""
-        from viewer.tui.dialogs.dismiss_once import Palette
-
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+    def __init__(self, app: App[int], theme: str, folders: Sequence[Path], notify: Callable[[str], None]) -> None:
+        """`folders` hold the operator's own themes; they take precedence over the bundled ones."""
+        first = load_theme(theme, folders)
+        self.notice = first.notice
+        """What is wrong with the theme; empty if nothing is."""
+        self.painter = Painter(first.styles)
+        self.wanted = theme
+        self._app = app
+        self._folders = folders
+        self._notify = notify
+        self._watcher: asyncio.Task[None] | None = None
+        self._apply_colors(first)
 
     @property
-    def _folders(self) -> Sequence[Path]:
-        return self.settings.theme_folders
+    def names(self) -> list[str]:
+        """The names of all themes."""
+        return list(theme_names(self._folders))
 
-    def remark(self, sentence: str) -> None:
-        """Say something about the colours."""
-        raise NotImplementedError
+    def preview(self, name: str) -> bool:
+        """Use a theme for now; False if that is impossible, and the colors stay."""
+        try:
+            theme = find_theme(name, self._folders)
+        except ThemeError as error:
+            self._notify(f"{error}; the colours stay")
+            return False
+        self._use(theme)
+        return True
 
-    def use_theme(self, theme: ViewerTheme) -> None:
-        """Draw everything in these colours."""
-        self._painter.use(theme.styles)
-        self._put_on(theme)
-        for screen in {*self.screen_stack, *self._installed_screens.values()}:
+    def choose(self, name: str | None) -> None:
+        """Keep a theme; with None, return to the one before the preview."""
+        if name is None:
+            self._use(load_theme(self.wanted, self._folders))
+            return
+        self.wanted = name
+        if self.preview(name):
+            self._notify(f"theme {name}; to keep it: `theme: {name}` in the settings (ocmlview config)")
+        self.watch()
+
+    def watch(self) -> None:
+        """Reload one of the operator's own themes whenever its file changes."""
+        self.stop_watching()
+        own = [path for path in self._files() if path.parent in self._folders]
+        self._watcher = asyncio.create_task(self._reload_on_change(own[0])) if own else None
+
+    def stop_watching(self) -> None:
+        """Do not reload any more."""
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+    async def _reload_on_change(self, path: Path) -> None:
+        watcher = FolderWatcher(str(path))
+        seen = _stamps(self._files())
+        try:
+            while True:
+                await watcher.wait_async(LOOK_AGAIN_SECONDS)
+                now = _stamps(self._files())
+                if now != seen and path.is_file():
+                    seen = now
+                    if self.preview(self.wanted):
+                        self._notify(f"theme {self.wanted} was read again")
+        finally:
+            watcher.close()
+
+    def _use(self, theme: ViewerTheme) -> None:
+        """Draw all screens in these colors."""
+        self.painter.use(theme.styles)
+        self._apply_colors(theme)
+        for screen in {*self._app.screen_stack, *self._app._installed_screens.values()}:
             if not callable(screen) and screen.is_attached:
                 for widget in screen.walk_children(with_self=True):
                     widget.refresh()
 
-    def _put_on(self, theme: ViewerTheme) -> None:
-        made = theme.textual_theme()
-        self.register_theme(made)
-        if self.theme == made.name:
-            self.mutate_reactive(App.theme)
+    def _apply_colors(self, theme: ViewerTheme) -> None:
+        colors = theme.textual_theme()
+        self._app.register_theme(colors)
+        if self._app.theme == colors.name:
+            self._app.mutate_reactive(App.theme)
         else:
-            self.theme = made.name
-
-    # A theme is chosen.
-
-    def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Show the list; what was there before comes back unless another one is chosen."""
-        from viewer.tui.dialogs.themes import ThemeScreen
-
-        printing = Style(color=True, ascii=self.screen.has_class("-ascii"))
-        names = theme_names(self._folders)
-        self.push_screen(ThemeScreen(self._painter, names, self._wanted, printing), self._chosen)
-
-    def on_theme_screen_looked(self, event: ThemeScreen.Looked) -> None:
-        """Try it on."""
-        self._try_on(event.name)
-
-    def _chosen(self, name: str | None) -> None:
-        if name is None:
-            self.use_theme(load_theme(self._wanted, self._folders))
-            return
-        self._wanted = name
-        if self._try_on(name):
-            self.remark(f"theme {name}; to keep it: `theme: {name}` in the settings (ocmlview config)")
-        self.watch_own_theme()
-
-    def _try_on(self, name: str) -> bool:
-        """Whether it can be used; the colours stay where it cannot."""
-        try:
-            theme = find_theme(name, self._folders)
-        except ThemeError as error:
-            self.remark(f"{error}; the colours stay")
-            return False
-        self.use_theme(theme)
-        return True
-
-    # A theme of one's own is edited.
-
-    def watch_own_theme(self) -> None:
-        """From now on, while the app runs: a theme in the person's own folder is read again when its file changes."""
-        if self._watching is not None:
-            self._watching.cancel()
-        own = [path for path in self._files() if path.parent in self._folders]
-        self._watching = asyncio.create_task(self._watch(own[0])) if own else None
-
-    def on_unmount(self) -> None:
-        """No longer."""
-        if self._watching is not None:
-            self._watching.cancel()
-
-    async def _watch(self, path: Path) -> None:
-        wake = FolderWatcher(str(path))
-        seen = _stamps(self._files())
-        try:
-            while True:
-                await wake.wait_async(LOOK_AGAIN_SECONDS)
-                now = _stamps(self._files())
-                if now != seen and path.is_file():
-                    seen = now
-                    if self._try_on(self._wanted):
-                        self.remark(f"theme {self._wanted} was read again")
-        finally:
-            wake.close()
+            self._app.theme = colors.name
 
     def _files(self) -> list[Path]:
-        """The files that a theme of one's own is made of; of one that cannot be used, its own."""
-        path = theme_path(self._wanted, self._folders)
+        """All files of one of the operator's own themes; of a broken one, the theme itself."""
+        path = theme_path(self.wanted, self._folders)
         if path is None or path.parent not in self._folders:
             return []
         try:
-            return list(find_theme(self._wanted, self._folders).files)
+            return list(find_theme(self.wanted, self._folders).files)
         except ThemeError:
             return [path]
 
 
 def _stamps(files: Sequence[Path]) -> Stamps:
-    """By which a changed file is known."""
+    """Values that differ if a file changed."""
     return tuple(map(_stamp, files))
 
 

@@ -94,7 +94,7 @@ class TestTable:
         table = finished(FileTable(str(runs)))
         with (runs / "one.ocml").open("a") as file:
             file.write("<|start|>user<|message|>More<|end|>\n")
-        table.look_again()
+        table.list_again()
         while not table._new or table._looking:
             table.step(0)
         changed = table.files[0]
@@ -113,7 +113,7 @@ class TestTable:
         for file in runs.iterdir():
             file.unlink()
         runs.rmdir()
-        table.look_again()
+        table.list_again()
         assert finished(table).files == []
 
 
@@ -183,7 +183,7 @@ class TestScreen:
             await settled(pilot, app)
             await pilot.press("down")
             (runs / "a.ocml").write_text(CHAT)
-            app.table.look_again()
+            app.table.list_again()
             await settled(pilot, app)
             for _ in range(100):
                 if "4 files" in rows(app)[0]:

@@ -177,7 +177,7 @@ def test_it_grows_as_the_document_does() -> None:
     lines = OutlineLines(projection, rows, STYLE)
     while not document.is_complete:
         document.read_some(200)
-        lines.grew(rows.extend())
+        lines.grow(rows.extend())
     assert all_lines(lines) == all_lines(outline(whole.project(DEBUG)))
 
 

@@ -270,7 +270,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         themes, printing = self.themes, Style(color=True, ascii=self.screen.has_class("-ascii"))
         self.push_screen(ThemeScreen(themes.painter, themes.names, themes.wanted, printing), themes.choose)
 
-    def on_theme_screen_looked(self, event: ThemeScreen.Looked) -> None:
+    def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)
 
     def remark(self, sentence: str) -> None:

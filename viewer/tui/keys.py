@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Group(Enum):
-    """The headings of the help screen, in its order."""
+    """The headings of the help screen, in order."""
 
     MOVE = "Move"
     SEARCH = "Search"
@@ -35,29 +35,29 @@ class Group(Enum):
 
 @frozen
 class Action:
-    """Something the person can do."""
+    """A command of the operator."""
 
     id: str
     keys: tuple[str, ...]
-    """Textual's names of the keys."""
+    """Textual's key names."""
     label: str
     help: str
     group: Group
     target: str
     """A method of a part of the main screen: `navigator.next_turn`."""
     debug_only: bool = False
-    """In the safe view it does nothing but say so."""
+    """True if the safe view only answers with a sentence."""
     after_yank: tuple[str, ...] = ()
-    """Keys that mean this action after `y`."""
+    """Keys of this action after the prefix `y`."""
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
-        """All its keys as they are printed."""
+        """All keys in printed form."""
         return (*map(shown_key, self.keys), *(f"y {shown_key(key)}" for key in self.after_yank))
 
     @property
     def shown_key(self) -> str:
-        """Its first key as it is printed; empty where it has none."""
+        """The first key in printed form; empty without a key."""
         return next(iter(self.shown_keys), "")
 
 
@@ -189,32 +189,32 @@ COUNTED = (
     "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
     "next_mark", "previous_mark",
 )  # fmt: skip
-"""Actions that a number typed before their key repeats; before `bottom` it is the message to go to."""
+"""Actions that a count before their key repeats; before `bottom` it is the number of a message."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 
 
 def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
-    """The action of this id."""
+    """The action with this id."""
     return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
 
 
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
-    """What an action of the debug view says in the safe view."""
+    """The answer of the safe view to an action of the debug view."""
     return f"debug view only: press {by_id('debug', actions).shown_key}"
 
 
 DEBUG_ONLY = debug_only()
-"""The same with the key that it has from the start."""
+"""The same with the default key."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
-    """The keys that act after `y`."""
+    """The keys after the prefix `y`."""
     return {key: action for action in actions for key in action.after_yank}
 
 
 def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
-    """The table with the person's own keys; a key that they gave away is taken from the action that had it."""
+    """The table with the keys of the settings. An action loses a key that the settings give to another one."""
     if not keymap:
         return ACTIONS
     chosen = {id: keys_of(written) for id, written in keymap.items() if id in _BY_ID}
@@ -228,7 +228,7 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
-    """The keys as Textual binds them. None is shown by Textual's own footer."""
+    """Bindings for Textual. Its own footer shows none of them."""
     from textual.binding import Binding
 
     return [
@@ -239,20 +239,20 @@ def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
 
 
 def keys_of(written: str) -> tuple[str, ...]:
-    """The keys of an entry such as `ctrl+n, %`; the comma itself is written `comma`."""
+    """The keys of an entry such as `ctrl+n, %`; write the comma itself as `comma`."""
     keys = (key_name(key) for key in written.split(",") if key.strip())
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
 
 class KeyProblem(NamedTuple):
-    """What is wrong with one entry of the person's own keys."""
+    """A problem with one entry of the keymap."""
 
     id: str
     sentence: str
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
-    """What is wrong with the person's own keys, one sentence each; of two that clash it is the later one."""
+    """Problems of a keymap, one sentence each; a clash belongs to the later of two entries."""
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:

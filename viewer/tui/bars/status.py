@@ -1,4 +1,4 @@
-"""The line that says which view this is and what it holds back, and for a few seconds what just happened."""
+"""Status line: names the view and what it hides, and shows notices for a few seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOOKS = {
 
 
 class StatusLine(Bar):
-    """A sentence about the view; with a notice it has the class `-notice`, so that a layout without it can show it."""
+    """A sentence about the view. With a notice it has the class `-notice`, so that a narrow layout can show it."""
 
     def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "status") -> None:
         super().__init__(painter, printing, id=id)
@@ -37,11 +37,11 @@ class StatusLine(Bar):
         self._source = ""
         self._kind = Notice.NOTE
         self.notice: SafeText = trusted("")
-        """What is said just now; empty most of the time."""
+        """The current notice, or empty."""
         self._timer: Timer | None = None
 
     def show(self, debug: bool, strict: bool = False, source: str = "") -> None:
-        """Say which view this is; `source` adds a word about where the text comes from (`spooled from a pipe`)."""
+        """Name the view; `source` adds where the text comes from (`spooled from a pipe`)."""
         self._debug = debug
         self._sentence = DEBUG_SENTENCE if debug else SAFE_SENTENCE + ("" if strict else SAFE_HIDES)
         self._source = source
@@ -49,7 +49,7 @@ class StatusLine(Bar):
         self.refresh()
 
     def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, seconds: float = SECONDS) -> None:
-        """Say one sentence for a while; a new one takes its place at once."""
+        """Show a notice for a while; it replaces an earlier one."""
         self.clear_notice()
         self._kind = kind
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
@@ -58,7 +58,7 @@ class StatusLine(Bar):
         self.refresh()
 
     def clear_notice(self) -> None:
-        """Forget the notice."""
+        """Remove the notice."""
         if self._timer:
             self._timer.stop()
         self._timer = None

@@ -75,7 +75,7 @@ def toggle_facts(session: Session, letters: Line) -> ToggleFacts:
         shown=session.rows.shown_count,
         calls=len(session.calls),
         open=session.calls.open,
-        beside=letters,
+        letters=letters,
     )
 
 

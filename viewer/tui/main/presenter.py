@@ -155,7 +155,7 @@ class Presenter:
         return BlockFacts(
             session.calls,
             RowProblems(rows, session.diagnostics),
-            hits=self._search.match_spans,
+            matches=self._search.match_spans,
             faults=self._fault_spans,
             folds=session.folds,
             layouts=self._layouts or Layouts(),

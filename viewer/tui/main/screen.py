@@ -171,7 +171,7 @@ class MainScreen(Screen[None]):
 
     def _handle_key(self, event: events.Key) -> bool:
         if self.widgets.prompt.is_asking:
-            return self.widgets.prompt.take(event)
+            return self.widgets.prompt.take_key(event)
         if self.copy.pending_yank:
             chosen = self.copy.finish_yank(event.key)
             if chosen:

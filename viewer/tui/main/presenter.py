@@ -69,24 +69,23 @@ class Presenter:
         self._facts = BlockFacts()
 
     def draw(self, changed: Changed) -> None:
-        """Draw what changed, the conversation first."""
-        with self._screen.app.batch_update():
-            if Changed.DOCUMENT in changed:
-                self._layouts = None
-            if Changed.LAYOUT in changed:
-                self._draw_layout()
-            if Changed.STATUS in changed:
-                self._screen.set_class(self._session.display.debug, "-debug")
-            self._draw_transcript(changed)
-            self._draw_lists(changed)
-            if Changed.STATUS in changed:
-                self._draw_status()
-            if Changed.KEYS in changed:
-                self._draw_keys()
-            if Changed.FOCUS in changed:
-                self._draw_focus()
-            if changed & (Changed.FOCUS | Changed.TITLE):
-                self._draw_title()
+        """Draw what changed, the conversation first. The caller encloses this in one batch of updates."""
+        if Changed.DOCUMENT in changed:
+            self._layouts = None
+        if Changed.LAYOUT in changed:
+            self._draw_layout()
+        if Changed.STATUS in changed:
+            self._screen.set_class(self._session.display.debug, "-debug")
+        self._draw_transcript(changed)
+        self._draw_lists(changed)
+        if Changed.STATUS in changed:
+            self._draw_status()
+        if Changed.KEYS in changed:
+            self._draw_keys()
+        if Changed.FOCUS in changed:
+            self._draw_focus()
+        if changed & (Changed.FOCUS | Changed.TITLE):
+            self._draw_title()
 
     def forget_revealed(self) -> None:
         """Drop every text of the debug view."""
@@ -205,7 +204,7 @@ class Presenter:
 
     def _draw_lists(self, changed: Changed) -> None:
         session, widgets, follow = self._session, self._widgets, self._follow
-        focus = self._navigator.cursor.number
+        focus = self._navigator.cursor.number if changed & (Changed.LISTS | Changed.CALLS) else 0
         if Changed.LISTS in changed:
             self._draw_outline(focus, has_grown=Changed.GROWN in changed)
         if Changed.PROBLEMS in changed:

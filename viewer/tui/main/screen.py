@@ -252,5 +252,5 @@ class MainScreen(Screen[None]):
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
         self.navigator.show_problem(event.number, event.diagnostic)
 
-    def on_action_chosen(self, event: ActionChosen) -> None:
-        self.action_do(event.action)
+    async def on_action_chosen(self, event: ActionChosen) -> None:
+        await self.run_action(f"do('{event.action}')")

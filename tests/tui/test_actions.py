@@ -1,4 +1,4 @@
-"""One table holds every key: it is complete, without clashes, and all that shows keys is made from it."""
+"""The table of keys is complete and without clashes, and everything that shows keys uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines at the top and the bottom: what they say at each width, what a click does, and that text is made safe."""
+"""Bars: their text at each width, the action of a click, and sanitized text."""
 
 from __future__ import annotations
 

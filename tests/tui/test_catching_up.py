@@ -1,4 +1,4 @@
-"""A big file that is followed in the viewer: its end first, and then all that is wrong with it."""
+"""A big followed file: its end appears first, then all of its problems."""
 
 from __future__ import annotations
 

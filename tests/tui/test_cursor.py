@@ -1,4 +1,4 @@
-"""One cursor: every jump moves it, it is on the screen, the title names it, and a copy takes it."""
+"""One cursor: every jump moves it, it is on the screen, the title names it, and a copy uses it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEBUG_JUMPS = [*JUMPS, *"acts", "i", "C", "r"]
 
 
 def conversation(turns: int = 14) -> str:
-    """Turns with thoughts, calls that nothing answers, malformed arguments, long answers and stray text."""
+    """Turns with reasoning, open calls, malformed arguments, long answers and stray text."""
     parts = ["version: 2.2\n\n"]
     for turn in range(1, turns + 1):
         parts.append(f"<|start|>user<|message|>Question {turn} about tea?<|end|>\n")
@@ -176,7 +176,7 @@ PROMPTS = {
 
 
 async def _until_read(pilot: Pilot[int], path: Path) -> None:
-    """Everything that the file holds has been read and drawn, where it is followed."""
+    """Wait until everything in a followed file is read and drawn."""
     for _ in range(300):  # while the view is frozen, nothing is read
         main = view(pilot)
         if not main.follow.is_live or main.session.document._read_to >= path.stat().st_size:

@@ -1,4 +1,4 @@
-"""Into the debug view and out of it: the place stays, and nothing that is hidden is told."""
+"""Switching the debug view on and off keeps the place and reveals nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every action of the table of keys does what it says, in the whole app."""
+"""Every action of the table of keys does what its help says, in the complete app."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only]
 
 
 def proves(*ids: str) -> Callable[[Proof], Proof]:
-    """The test below proves these actions."""
+    """The decorated test proves these actions."""
 
     def keep(test: Proof) -> Proof:
         for id in ids:

@@ -1,4 +1,4 @@
-"""`x` in the app: where to, in which form, never over another file unasked, and never in the way of a key."""
+"""Export in the app: file name, format, no overwriting without a question, and no delay of keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of files: what it tells, how one is found and chosen, and that new ones appear."""
+"""File list: its content, finding and choosing a file, and new files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NASTY = "\x1b]0;x\x07[@click=app.quit]z[/].ocml"
 
 
 class Chooser(App[None]):
-    """Shows the list, and keeps what was chosen."""
+    """Shows the list, and records the choice."""
 
     def __init__(self, table: FileTable) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Following a file: the end, yielding to the person, freezing, words about the file, and what begins anew."""
+"""Following a file: the end, scrolling away, freezing, the condition of the file, and restarts."""
 
 from __future__ import annotations
 

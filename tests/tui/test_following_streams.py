@@ -1,4 +1,4 @@
-"""Following pipes, FIFOs and folders: what comes through them, and when it is over."""
+"""Following pipes, FIFOs and folders: their content, and their end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLLOW = ViewOptions(follow=True)
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
-    """The writing end of what is standard input."""
+    """The writing end of standard input."""
     reading, writing = os.pipe()
     monkeypatch.setattr("sys.stdin", os.fdopen(reading))
     with os.fdopen(writing, "wb", buffering=0) as file:
@@ -32,7 +32,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
 
 
 async def shows(pilot: Pilot[int], text: str) -> str:
-    """Wait until this stands on the screen."""
+    """Wait until the screen contains a text."""
     return await Live(pilot, Path()).shows(text)
 
 
@@ -156,7 +156,7 @@ class TestFolders:
 
 
 async def shows_files(pilot: Pilot[int], text: str) -> None:
-    """Wait until the list of files says this."""
+    """Wait until the list of files contains a text."""
     end = asyncio.get_running_loop().time() + 30
     while text not in drawn(pilot):
         assert asyncio.get_running_loop().time() < end, drawn(pilot)

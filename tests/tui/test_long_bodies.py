@@ -1,4 +1,4 @@
-"""A folded body costs what is shown of it, and an unfolded one is laid out while keys go on working."""
+"""Long bodies: a folded one costs only its visible part, an unfolded one is laid out while keys work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stars(count: int) -> str:
 
 
 class Counted:
-    """Counts the characters that are laid out, and those of them in the thread of the event loop."""
+    """Counts the characters that are laid out in total, and in the thread of the event loop."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.all = self.in_loop = 0

@@ -1,4 +1,4 @@
-"""What is hidden from the end user is nowhere in the safe app, and nowhere in it again when debug has been left."""
+"""Hidden text is nowhere in the safe app, also after the debug view was left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
 def all_text(projection: Projection) -> str:
-    """Everything that this audience is shown of a document."""
+    """All text of a document for an audience."""
     texts: list[str] = []
     for item in projection.items():
         if isinstance(item, HiddenRun):
@@ -41,7 +41,7 @@ def all_text(projection: Projection) -> str:
 
 
 def hidden_pieces(sample: Sample) -> list[str]:
-    """Pieces of lines that a developer is shown and an end user is not."""
+    """Pieces of lines that only the debug view shows."""
     document = Document(open_source(str(sample.path)), sample.asked, Options()).load()
     shown = all_text(document.project(END_USER)) + "\n" + own_words() + "\n" + sample.name
     shown += "".join(f"{each.model} {each.version}" for each in document.project(END_USER).transcripts())
@@ -58,7 +58,7 @@ def hidden_pieces(sample: Sample) -> list[str]:
 
 @cache
 def own_words() -> str:
-    """The words of the program itself."""
+    """The words of the program."""
     return OWN[0] + "\n".join(f"{code} {rule.safe} {rule.section}" for code, rule in RULES.items())
 
 
@@ -133,7 +133,7 @@ class Looked:
         self.at(self.pilot.app.clipboard, "a copied message")
 
     async def search(self) -> None:
-        """What is hidden is not found."""
+        """Hidden text is not found."""
         main = view(self.pilot)
         for piece in self.pieces[:: max(1, len(self.pieces) // 3)]:
             main.search.search_for(
@@ -170,7 +170,7 @@ async def test_no_widget_holds_what_is_hidden(name: str) -> None:
 
 
 async def glance(sample: Sample) -> None:
-    """The shorter look: what is drawn and held, before debug and after it, and what a select-all copies."""
+    """The shorter look: drawn and held text before and after the debug view, and the copy of all text."""
     pieces = hidden_pieces(sample)
     if not pieces:
         return

@@ -1,4 +1,4 @@
-"""The outline: turns that fold, one line a message, call brackets, marks; nothing hidden in the safe view."""
+"""Outline: folding turns, one line per message, call brackets, marks; nothing hidden in the safe view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When what grows is drawn: at once after quiet, then by frames, and less often where drawing takes long."""
+"""Redraw throttle: at once after a quiet time, then by frames, and less often if drawing is slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that are drawn past Textual's cache of styles are the ones that it would have drawn."""
+"""Lines drawn without Textual's cache of styles equal those drawn with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viewer.tui.panes.plain_lines import PlainLines, Whole
 
 
 def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
-    """Each character with its style, but for what the mouse needs; of a space the background."""
+    """Each character with its style, without metadata for the mouse; for a space only the background."""
     return [[(sign, style and _look(sign, style)) for text, style, _ in strip for sign in text] for strip in strips]
 
 

@@ -1,4 +1,4 @@
-"""The problems list: by place for a developer, in safe words and without a place for the end user."""
+"""List of problems: places in the debug view, fixed sentences without a place in the safe view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While an input is read keys work at once, and places that are asked for are those of the whole input."""
+"""While an input is read, keys work at once, and requested places refer to the whole input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ODD = "<|start|>assistant<|channel|>final<|message|>The\u200b end.<|return|>\n"
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few messages a step, and everything drawn after each."""
+    """Read a few messages per slice, and draw everything after each."""
     monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
     monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
     monkeypatch.setattr(reading, "READ_FIRST", 400)
@@ -121,7 +121,7 @@ async def test_what_is_seen_is_checked_before_its_turn(tmp_path: Path, monkeypat
 
 
 async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
-    """Without waiting for what is being read."""
+    """Press keys without waiting for the reader."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:

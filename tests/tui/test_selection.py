@@ -1,4 +1,4 @@
-"""The mouse: what is dragged over is copied as it was written, clicks lead somewhere, the wheel scrolls."""
+"""Mouse: a selection is copied as it was written, clicks follow links, the wheel scrolls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, int]:
-    """Where this text stands on the screen."""
+    """The position of a text on the screen."""
     for y, line in enumerate(drawn(pilot).splitlines()):
         if text in line:
             return line.index(text) + (len(text) if end else 0), y
@@ -37,7 +37,7 @@ def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, i
 
 
 async def drag(pilot: Pilot[int], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """What is selected when the mouse is dragged from here to there."""
+    """The selected text after dragging the mouse."""
     await pilot.mouse_down(offset=start)
     await pilot.hover(offset=((start[0] + end[0]) // 2, (start[1] + end[1]) // 2))
     await pilot.hover(offset=end)

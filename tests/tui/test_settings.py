@@ -1,4 +1,4 @@
-"""The settings in the whole app: keys, panes, widths and colours are those that were chosen; a start is always safe."""
+"""Settings in the complete app: keys, panes, widths and colors apply; every start is safe."""
 
 from __future__ import annotations
 
@@ -237,6 +237,6 @@ def colors(app) -> set[str]:  # type: ignore[no-untyped-def]
 
 
 def background(app) -> str:  # type: ignore[no-untyped-def]
-    """What is drawn behind the conversation."""
+    """The background of the conversation."""
     segment = next(iter(app.screen._compositor.render_strips()[5]))
     return str(segment.style.bgcolor.name)

@@ -1,4 +1,4 @@
-"""The bytes that reach a terminal: hostile text never does, and every ending leaves the terminal as it was."""
+"""Bytes for the terminal: no hostile text, and every ending restores the terminal."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_a_fault_of_the_program_shows_no_word_of_the_transcript(place: str) -> N
 
 
 def assert_nothing_is_left(written: bytes) -> None:
-    """On the normal screen stands no word of the transcript."""
+    """The normal screen contains no word of the transcript."""
     left = written[max(written.rfind(b"\x1b[?1049l"), 0) :].decode("utf-8", "replace")
     for words in ("umbrella", "Tokyo", "Two questions", "a local", "get_weather", "SECRET"):
         assert words not in left

@@ -1,4 +1,4 @@
-"""Several transcripts in one input: a boundary before each, turns of its own, and ways from one to the next."""
+"""Several transcripts in one input: boundaries, turns of each, and jumps between them."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class TestInTheViewer:
 
 
 class TestPlaces:
-    """Where the transcripts of a file are shown besides the conversation."""
+    """The other places that show the transcripts of a file."""
 
     async def test_the_minimap_marks_where_each_begins(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 3), size=SMALL) as pilot:

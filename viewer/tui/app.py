@@ -105,7 +105,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         palette = ",".join(by_id("palette", self.settings.actions).keys)
         self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
         theme = self.options.theme or theme_in_force(self.settings).value
-        self.themes = ThemeSwitcher(self, theme, self.settings.theme_folders, self.remark)
+        self.themes = ThemeSwitcher(
+            self, theme, self.settings.theme_folders, notify=self.remark, redraw=self.redraw_screens
+        )
         self.last_key_at = 0.0
         """The time of the last key or mouse event."""
         self.paths = list(paths)
@@ -272,6 +274,13 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
         self.themes.preview(event.name)
+
+    def redraw_screens(self) -> None:
+        """Redraw all widgets of all screens, also of the screens that are not shown now."""
+        for screen in {*self.screen_stack, *self._installed_screens.values()}:
+            if not callable(screen) and screen.is_attached:
+                for widget in screen.walk_children(with_self=True):
+                    widget.refresh()
 
     def remark(self, sentence: str) -> None:
         """Show a sentence on the last main screen."""

@@ -23,8 +23,17 @@ Stamps = tuple[tuple[int, int, int] | None, ...]
 class ThemeSwitcher:
     """Owns the theme of an app, and the painter that all widgets share."""
 
-    def __init__(self, app: App[int], theme: str, folders: Sequence[Path], notify: Callable[[str], None]) -> None:
-        """`folders` hold the operator's own themes; they take precedence over the bundled ones."""
+    def __init__(
+        self,
+        app: App[int],
+        theme: str,
+        folders: Sequence[Path],
+        *,
+        notify: Callable[[str], None],
+        redraw: Callable[[], None],
+    ) -> None:
+        """`folders` hold the operator's own themes; they take precedence over the bundled ones. `redraw` redraws all
+        screens."""
         first = load_theme(theme, folders)
         self.notice = first.notice
         """What is wrong with the theme; empty if nothing is."""
@@ -33,6 +42,7 @@ class ThemeSwitcher:
         self._app = app
         self._folders = folders
         self._notify = notify
+        self._redraw = redraw
         self._watcher: asyncio.Task[None] | None = None
         self._apply_colors(first)
 
@@ -90,10 +100,7 @@ class ThemeSwitcher:
         """Draw all screens in these colors."""
         self.painter.use(theme.styles)
         self._apply_colors(theme)
-        for screen in {*self._app.screen_stack, *self._app._installed_screens.values()}:
-            if not callable(screen) and screen.is_attached:
-                for widget in screen.walk_children(with_self=True):
-                    widget.refresh()
+        self._redraw()
 
     def _apply_colors(self, theme: ViewerTheme) -> None:
         colors = theme.textual_theme()

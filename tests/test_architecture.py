@@ -1,9 +1,9 @@
-"""Layers, import circles, I/O, owners of dependencies, and what is caught: each test walks all modules."""
+"""Layers, import circles, I/O, owners of dependencies and attributes, and what is caught: tests walk all modules."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -159,7 +159,102 @@ def test_folders_stay_small_enough_to_look_through() -> None:
     assert {str(folder): size for folder, size in sizes.items() if size > LARGEST_FOLDER} == {}
 
 
+OF_TEXTUAL = {"styles", "display", "disabled", "border_title", "border_subtitle", "theme", "_clipboard"}
+"""Attributes of Textual that are meant to be assigned from outside."""
+OF_OTHERS = {
+    "document.on_rewritten", "live.on_rewritten", "threading.excepthook", "OutputGuard.caught",
+    "options.log_errors", "options.case_sensitive",
+}  # fmt: skip
+"""Attributes of other layers and packages that are meant to be assigned, and one counter of a class."""
+MOST_ANCESTORS = 2
+MOST_LINES_OF_MAIN_SCREEN = 300
+
+TUI = {name: tree for name, tree in modules().items() if is_within(name, ("viewer.tui",))}
+
+
+def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
+    """Every attribute that is assigned, also in tuples and by `+=`."""
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.AugAssign | ast.AnnAssign):
+            targets = [node.target]
+        for target in targets:
+            for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+                if isinstance(each, ast.Attribute):
+                    yield each
+
+
+def is_own(target: ast.Attribute) -> bool:
+    return isinstance(target.value, ast.Name) and target.value.id == "self"
+
+
+def foreign_writes(tree: ast.AST) -> list[str]:
+    """Attributes that something other than their object assigns."""
+    written = [(target, ast.unparse(target)) for target in assigned(tree) if not is_own(target)]
+    return [
+        words
+        for target, words in written
+        if target.attr not in OF_TEXTUAL and ".styles." not in words and words not in OF_OTHERS
+    ]
+
+
+def classes_of(trees: Iterable[ast.AST]) -> dict[str, ast.ClassDef]:
+    return {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def bases_of(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
+    """The ancestors of a class that are ours."""
+    direct = [base.id for base in classes[name].bases if isinstance(base, ast.Name) and base.id in classes]
+    return direct + [far for base in direct for far in bases_of(base, classes)]
+
+
+def own_writes(node: ast.ClassDef) -> set[str]:
+    return {target.attr for target in assigned(node) if is_own(target)}
+
+
+def shared_writes(classes: dict[str, ast.ClassDef]) -> list[str]:
+    """Attributes that both a class and one of its bases assign."""
+    return [
+        f"{name}.{attribute}"
+        for name, node in classes.items()
+        for base in bases_of(name, classes)
+        for attribute in own_writes(node) & own_writes(classes[base])
+    ]
+
+
+def lonely_bases(classes: dict[str, ast.ClassDef]) -> list[str]:
+    """Base classes with a single subclass."""
+    direct = [base.id for node in classes.values() for base in node.bases if isinstance(base, ast.Name)]
+    return [name for name in classes if direct.count(name) == 1]
+
+
+def test_an_attribute_of_the_app_has_one_writer() -> None:
+    assert {name: found for name, tree in TUI.items() if (found := foreign_writes(tree))} == {}
+    assert shared_writes(classes_of(TUI.values())) == []
+
+
+def test_a_base_class_of_the_app_has_several_subclasses() -> None:
+    classes = classes_of(TUI.values())
+    assert lonely_bases(classes) == []
+    assert [name for name in classes if len(bases_of(name, classes)) > MOST_ANCESTORS] == []
+    raised = [node.exc for tree in TUI.values() for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc]
+    assert [words for each in raised if "NotImplementedError" in (words := ast.unparse(each))] == []
+
+
+def test_the_main_screen_stays_wiring() -> None:
+    path = PACKAGE / "tui" / "main" / "screen.py"
+    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES_OF_MAIN_SCREEN
+    assert bases_of("MainScreen", classes_of(TUI.values())) == []
+
+
 def test_these_tests_would_notice() -> None:
+    assert foreign_writes(ast.parse("def f(self):\n    self.a.b, c = 1, 2\n    self.a += 1")) == ["self.a.b"]
+    assert foreign_writes(ast.parse("pane.styles.width = pane.display = 1\nthreading.excepthook = f")) == []
+    base = "class A:\n    def f(self): self.x = 1\nclass B(A):\n    def f(self): self.x = self.y = 2\n"
+    tower = classes_of([ast.parse(base + "class C(B): ...\nclass D(B): ...")])
+    assert shared_writes(tower) == ["B.x"]
+    assert lonely_bases(tower) == ["A"]
+    assert bases_of("C", tower) == ["B", "A"]
     assert upward("viewer.reading.cursor", ast.parse("def f():\n    from viewer.render import style")) == [
         "viewer.render.style"
     ]

@@ -68,6 +68,15 @@ class TerminalGuard:
         self._before: dict[int, signal._HANDLER] = {}
         self._attributes: list[Any] | None = None
 
+    def attach(self, end_app: Callable[[int], object]) -> None:
+        """Give the screen to the app. `end_app` asks it to end with an exit code."""
+        self.end_app = end_app
+        self.is_taken = True
+
+    def detach(self) -> None:
+        """Take the screen back: the app has ended and restored it."""
+        self.is_taken = False
+
     def __enter__(self) -> TerminalGuard:
         with suppress(termios.error):
             self._attributes = termios.tcgetattr(0)

@@ -131,7 +131,7 @@ class _Writer(threading.Thread):
 
 async def _throughput(pilot: Pilot[int], path: Path, scale: Scale, report: Report) -> None:
     """A clock in the loop says how late it is while a writer is at work."""
-    document = view(pilot).document
+    document = view(pilot).session.document
     assert isinstance(document, LiveDocument)
     writer = _Writer(path, _turns(500_000))
     writer.start()

@@ -21,7 +21,7 @@ from tests.benchmarks.viewing import all_read, frame, viewing
 from tests.tui.running import view
 from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
-from viewer.tui.bars.prompt import PromptKind
+from viewer.tui.host import PromptKind
 
 AT_ONCE = 100
 """Milliseconds that feel like none."""
@@ -99,10 +99,10 @@ async def _searches(pilot: Pilot[int], text: str, rounds: int) -> list[Search]:
 async def _search(pilot: Pilot[int], text: str) -> Search:
     """As a person has it: typed at the prompt, run beside the screen."""
     main = view(pilot)
-    main.stop_search()
+    main.search.stop()
     start, first = time.perf_counter(), None
-    main.search_for(text, PromptKind.SEARCH)
-    searcher = main.searcher
+    main.search.search_for(text, PromptKind.SEARCH)
+    searcher = main.search.searcher
     assert searcher is not None
     while not searcher.is_done:
         await asyncio.sleep(0.001)

@@ -34,8 +34,7 @@ async def viewing(
     path: Path, first: str = "", options: ViewOptions | None = None, *, watch: Watch = FolderWatcher
 ) -> AsyncIterator[Pilot[int]]:
     """The app on this file, once this word is on the screen."""
-    app = ViewerApp([str(path)], options, watch=watch)
-    app.tunes_memory = True
+    app = ViewerApp([str(path)], options, watch=watch, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
     async with app.run_test(size=ROOMY) as pilot:
@@ -86,7 +85,7 @@ async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool =
     """A key that is held down: 60 times a second, or as often as it is answered."""
     frames: list[float] = []
     start = time.perf_counter()
-    while len(frames) < times and not (while_reading and view(pilot).document.is_complete):
+    while len(frames) < times and not (while_reading and view(pilot).session.document.is_complete):
         await asyncio.sleep(max(0.0, start + len(frames) / HERTZ - time.perf_counter()))
         frames.append(await frame(pilot, key))
     return frames
@@ -94,7 +93,7 @@ async def held(pilot: Pilot[int], key: str, times: int, *, while_reading: bool =
 
 async def all_read(pilot: Pilot[int]) -> None:
     """The whole file has been read, checked and drawn."""
-    while not view(pilot).document.is_complete:
+    while not view(pilot).session.document.is_complete:
         await asyncio.sleep(0.05)
     await asyncio.sleep(1)
 

@@ -107,7 +107,7 @@ async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
 
 def is_debug(pilot: Pilot[int]) -> bool:
     """Whether what is hidden may be on the screen."""
-    return any(isinstance(screen, MainScreen) and screen.state.debug for screen in pilot.app.screen_stack)
+    return any(isinstance(screen, MainScreen) and screen.session.display.debug for screen in pilot.app.screen_stack)
 
 
 async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:

@@ -103,7 +103,9 @@ class Session:
     @property
     def has_read(self) -> bool:
         """Whether all of the input has been read."""
-        return any(isinstance(screen, MainScreen) and screen.document.is_complete for screen in self.app.screen_stack)
+        return any(
+            isinstance(screen, MainScreen) and screen.session.document.is_complete for screen in self.app.screen_stack
+        )
 
     async def do(self, act: Act) -> None:
         """Do it, and look at everything."""
@@ -166,12 +168,12 @@ class Session:
         for each in self.app.screen_stack:
             if isinstance(each, MainScreen):
                 yield "search hits", self._hits(each)
-                yield "notices", str(each.status.notice)
+                yield "notices", str(each.widgets.status.notice)
 
     def _hits(self, screen: MainScreen) -> str:
         """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
         two may stand in shown text as well."""
-        searcher = screen.searcher
+        searcher = screen.search.searcher
         if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")

@@ -29,10 +29,12 @@ from viewer.tui.bars.title import TitleBar
 from viewer.tui.bars.toggles import Toggles
 from viewer.tui.dialogs import files, help
 from viewer.tui.main import copy as copying
-from viewer.tui.main.screen import MainScreen
+from viewer.tui.main.presenter import Presenter
+from viewer.tui.main.screen_host import ScreenHost
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.panes.problem_lines import ProblemLines
 from viewer.tui.panes.strip_widget import MessageStrip
+from viewer.tui.session import Changed
 from viewer.tui.terminal import clipboard
 from viewer.tui.transcript.block import BlockLine
 from viewer.tui.transcript.block_cache import BlockMaker
@@ -93,16 +95,16 @@ def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
                 return draw(self, crop)
             return [Strip([Segment(leak)]).adjust_cell_length(crop.width)] * crop.height
 
-        def show(screen: MainScreen) -> None:
-            moved(screen)
-            for widget in screen.walk_children(Widget):
+        def show(presenter: Presenter, changed: Changed) -> None:
+            draw_changed(presenter, changed)
+            for widget in presenter._screen.walk_children(Widget):
                 if type(widget).__name__ == (inside or kind.__name__) and id in ("", widget.id):
                     widget.styles.display = "block"
                     widget.styles.min_height, widget.styles.min_width = 3 if inside else 1, 20
 
-        moved = MainScreen.moved
+        draw_changed = Presenter.draw
         patched.setattr(kind, "render_lines", render_lines)
-        patched.setattr(MainScreen, "moved", show)
+        patched.setattr(Presenter, "draw", show)
 
     return plant
 
@@ -111,8 +113,8 @@ def _say(app: ViewerApp, leak: str) -> None:
     app.sub_title = leak
 
 
-def _tooltip(leak: str, screen: MainScreen, *_: object) -> None:
-    screen.transcript.tooltip = leak
+def _tooltip(leak: str, presenter: Presenter, *_: object) -> None:
+    presenter._widgets.transcript.tooltip = leak
 
 
 _KEY_E, _KEY_T, _KEY_P = (Act("key", (key,)) for key in "eTp")
@@ -147,12 +149,12 @@ SURFACES = [
     ),
     Surface(
         "status",
-        _instead(StatusLine, "say", lambda code, leak: lambda self, said, *more: code(self, leak, *more)),
+        _instead(StatusLine, "show_notice", lambda code, leak: lambda self, said, *more: code(self, leak, *more)),
         [_KEY_E],
     ),
     Surface(
         "notices",
-        _instead(MainScreen, "say", lambda code, leak: lambda self, said, *more: code(self, said + leak, *more)),
+        _instead(ScreenHost, "notify", lambda code, leak: lambda self, said, *more: code(self, said + leak, *more)),
         [Act("key", ("i",))],
     ),
     Surface(
@@ -170,9 +172,13 @@ SURFACES = [
         _instead(files, "bottom_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
         as_folder=True,
     ),
-    Surface("notification", _instead(MainScreen, "say", _also(lambda leak, self, *_: self.notify(leak))), [_KEY_E]),
-    Surface("app title", _instead(MainScreen, "say", _also(lambda leak, self, *_: _say(self.app, leak))), [_KEY_E]),
-    Surface("tooltips", _instead(MainScreen, "show_view", _also(_tooltip))),
+    Surface(
+        "notification", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.notify(leak))), [_KEY_E]
+    ),
+    Surface(
+        "app title", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: _say(self.screen.app, leak))), [_KEY_E]
+    ),
+    Surface("tooltips", _instead(Presenter, "draw", _also(_tooltip))),
     Surface(
         "clipboard",
         _instead(copying, "copy_of", lambda code, leak: lambda *_: clipboard.Copied(leak, "copied")),
@@ -180,7 +186,7 @@ SURFACES = [
     ),
     Surface(
         "app clipboard",
-        _instead(MainScreen, "say", _also(lambda leak, self, *_: setattr(self.app, "_clipboard", leak))),
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: setattr(self.screen.app, "_clipboard", leak))),
         [_KEY_E],
     ),
     Surface(
@@ -207,10 +213,12 @@ SURFACES = [
         _instead(AtomicFile, "write", lambda code, leak: lambda self, text: code(self, text + leak)),
         [Act("export")],
     ),
-    Surface("links", _instead(MainScreen, "say", _also(lambda leak, self, *_: self.app.open_url(leak))), [_KEY_E]),
+    Surface(
+        "links", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.open_url(leak))), [_KEY_E]
+    ),
     Surface(
         "deliveries",
-        _instead(MainScreen, "say", _also(lambda leak, self, *_: self.app.deliver_text(_file(leak)))),
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.deliver_text(_file(leak)))),
         [_KEY_E],
     ),
 ]

@@ -93,7 +93,7 @@ async def main(file: str, dialect: str, canaries: str, when: str) -> None:
         if when == "after debug":
             await press(pilot, "d")
             await settled(pilot)
-        assert view(pilot).state.debug == (when == "in debug")
+        assert view(pilot).session.display.debug == (when == "in debug")
         gc.collect()
         texts = list(reached(everything_alive(app), beyond_index=False))
     finder = Finder(Path(canaries).read_text("utf-8").split())

@@ -288,9 +288,9 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
 def _shown_of_followed(app: Recorded) -> str:
     """What the end user is shown, if the file is still followed: an action may have ended that."""
     main = next((each for each in app.screen_stack if isinstance(each, MainScreen)), None)
-    if main is None or main.tailed is None:
+    if main is None or main.follow.live is None:
         return ""
-    items = main.document.project(END_USER).items()
+    items = main.session.document.project(END_USER).items()
     return " ".join(item.body for item in items if isinstance(item, ShownMessage))
 
 

@@ -23,7 +23,8 @@ from tests.tui.running import drawn
 from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp
-from viewer.tui.bars.status import Notice, StatusLine
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.host import Notice
 
 PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
@@ -53,7 +54,9 @@ async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
     """Everything that a person has after each act, and the files in the end."""
     found: list[object] = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(StatusLine.say, "__defaults__", (Notice.NOTE, 3600.0))  # how long a notice stays is no matter
+        patched.setattr(
+            StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
+        )  # how long a notice stays is no matter
         patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # nor how soon one click follows another
         patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # nor how soon the palette says so
         async with session(planted, Path(folder)) as run:

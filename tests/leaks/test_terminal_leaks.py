@@ -27,12 +27,12 @@ SENT = ["\t", "\r", "\x04", "\x15", "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\
 RUN = """
 import sys
 from viewer.tui import app
-from viewer.tui.main.screen import MainScreen
+from viewer.tui.main.follow_worker import FollowWorker
 leak, way = {leak!r}, {way!r}
 def breaks(self):
     local = leak
     raise ValueError(leak)
-MainScreen.action_follow = breaks if way in ("crash", "crash report") else MainScreen.action_follow
+FollowWorker.toggle_follow = breaks if way in ("crash", "crash report") else FollowWorker.toggle_follow
 def also(self):
     if way == "terminal":
         sys.__stderr__.write(leak)
@@ -41,7 +41,7 @@ def also(self):
     if way == "files":
         open("state", "w").write(leak)
     sys.__stderr__.flush()
-MainScreen.action_freeze = also
+FollowWorker.toggle_freeze = also
 if way == "crash report":
     app.report_crash = lambda kind, trace: print(leak) or 1
 code = app.run_app([sys.argv[1]], app.ViewOptions(dialect=sys.argv[2]))

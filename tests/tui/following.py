@@ -1,4 +1,4 @@
-"""A file that is written to while the app follows it, for tests: what is on the screen once it has been drawn."""
+"""A followed file for tests: write to it, and read the screen after the redraw."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_TURNS = 20_000
 
 
 class Live:
-    """The app on a file that grows."""
+    """The app on a growing file."""
 
     def __init__(self, pilot: Pilot[int], path: Path) -> None:
         self.pilot = pilot
@@ -31,38 +31,38 @@ class Live:
 
     @property
     def main(self) -> MainScreen:
-        """The screen of the transcript; there may be none yet."""
+        """The screen of the transcript; it may not exist yet."""
         return view(self.pilot)
 
     def append(self, text: str | bytes) -> None:
-        """Write behind what is there."""
+        """Append to the file."""
         with self.path.open("ab") as file:
             file.write(text.encode() if isinstance(text, str) else text)
 
     async def write(self, text: str | bytes) -> str:
-        """Write, and wait until it has been read and drawn; what is on the screen then."""
+        """Append, wait for the redraw, and return the screen."""
         self.append(text)
         size = self.path.stat().st_size
-        await self.until(lambda: self.main.document._read_to >= size)
+        await self.until(lambda: self.main.session.document._read_to >= size)
         return await self.rest()
 
     async def rest(self) -> str:
-        """When everything that was read has been drawn."""
+        """Wait until everything that was read is drawn."""
         await settled(self.pilot)
         return drawn(self.pilot)
 
     async def press(self, *keys: str) -> str:
-        """Keys, and what is on the screen then."""
+        """Press keys, and return the screen."""
         await press(self.pilot, *keys)
         return drawn(self.pilot)
 
     async def shows(self, text: str) -> str:
-        """Wait until this stands on the screen."""
+        """Wait until the screen contains a text."""
         await self.until(lambda: text in drawn(self.pilot))
         return drawn(self.pilot)
 
     async def until(self, true: Callable[[], bool]) -> None:
-        """Wait until something is true; give up after many turns of the event loop, however long they take."""
+        """Wait for a condition. Give up after a number of rounds of the event loop, however long they take."""
         for _ in range(MOST_TURNS):
             if true():
                 return
@@ -77,7 +77,10 @@ class Live:
     @property
     def conversation(self) -> list[str]:
         """The lines of the transcript pane."""
-        return [self.main.transcript.render_line(y).text.rstrip(" │█") for y in range(self.main.transcript.viewport)]
+        return [
+            self.main.widgets.transcript.render_line(y).text.rstrip(" │█")
+            for y in range(self.main.widgets.transcript.view_height)
+        ]
 
 
 @asynccontextmanager
@@ -87,7 +90,7 @@ async def live(
     size: tuple[int, int] = ROOMY,
     options: ViewOptions | None = None,
 ) -> AsyncIterator[Live]:
-    """The app following a file in which this stands, if it is there."""
+    """Run the app on a followed file with this content, or without a file."""
     if text is not None:
         path.write_text(text, "utf-8")
     async with running(path, size=size, options=options or ViewOptions(follow=True)) as pilot:
@@ -95,5 +98,5 @@ async def live(
 
 
 def chat(turns: int) -> str:
-    """So many questions and answers, with a thought between them."""
+    """Questions and answers, with reasoning between them."""
     return HEAD + "".join(f"{QUESTION}{THOUGHT}{ANSWER}Answer {turn}.<|return|>\n" for turn in range(1, turns + 1))

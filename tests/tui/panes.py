@@ -1,4 +1,4 @@
-"""What the tests of the panes share: projections of texts and of the tour, lines as text, an app with one pane."""
+"""Shared by the tests of panes: projections, lines as text, an app with one pane."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def look_of_text(line: Line, text: str) -> StyleRole:
 
 
 def screen(app: App[None]) -> str:
-    """Everything that is drawn, as text."""
+    """The screen as text."""
     width, height = app.size
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.ljust(width) for strip in strips[:height])
 
 
 class OnePane(App[None]):
-    """An app with one widget, which keeps what the widget says."""
+    """An app with one widget, which records the messages of the widget."""
 
     CSS = "Screen { layout: vertical; }"
 

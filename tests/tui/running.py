@@ -1,4 +1,4 @@
-"""The whole app for the tests: run on files, driven by keys, and read as text."""
+"""The complete app for tests: run on files, driven by keys, and read as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from viewer.tui.terminal.key_names import character
 TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
-"""Seconds: so long is waited for the app to come to rest."""
+"""Longest wait for the app to settle, in seconds."""
 
 
 @asynccontextmanager
@@ -33,7 +33,7 @@ async def running(
     options: ViewOptions | None = None,
     watch: Watch | None = None,
 ) -> AsyncIterator[Pilot[int]]:
-    """The app on these files, or on the tour, when all has been read and the keys have been pressed."""
+    """Run the app on these files, or on the tour; read everything, then press keys."""
     app = ViewerApp([str(path) for path in paths] or [TOUR], options, watch=watch or FakeWatcher().watch)
     async with app.run_test(size=size) as pilot:
         without_rests(pilot)
@@ -44,7 +44,7 @@ async def running(
 
 
 def without_rests(pilot: Pilot[int]) -> None:
-    """Make clicks and pauses wait for the widgets, and not for a processor that has nothing to do."""
+    """Make clicks and pauses wait for widgets instead of an idle processor."""
     rest, resize = pilot.pause, pilot.resize_terminal
 
     async def pause(delay: float | None = None) -> None:
@@ -54,7 +54,7 @@ def without_rests(pilot: Pilot[int]) -> None:
         pilot.app.screen._on_timer_update()
 
     async def resize_terminal(width: int, height: int) -> None:
-        """Textual draws another size a little later, which only the processor shows."""
+        """Textual draws another size a little later, and only an idle processor reveals it."""
         pilot.pause = rest  # type: ignore[method-assign]
         await resize(width, height)
         pilot.pause = pause  # type: ignore[method-assign]
@@ -64,7 +64,7 @@ def without_rests(pilot: Pilot[int]) -> None:
 
 
 async def settled(pilot: Pilot[int]) -> None:
-    """All has been read, searched and drawn."""
+    """Wait until everything is read, searched and drawn."""
     await _handled(pilot)
     end = time.monotonic() + LONGEST
     while _is_busy(pilot) and time.monotonic() < end:
@@ -77,13 +77,13 @@ def _is_busy(pilot: Pilot[int]) -> bool:
     if pilot.app._exit:
         return False
     shown = pilot.app.screen
-    reading = isinstance(shown, MainScreen) and shown.is_reading
+    reading = isinstance(shown, MainScreen) and shown.follow.is_busy
     drawing = shown._layout_required or shown._dirty_widgets or shown._callbacks
     return bool(reading or drawing or any(each.is_running for each in pilot.app.workers if each.group != "tail"))
 
 
 async def _handled(pilot: Pilot[int]) -> None:
-    """Every widget has done what it was told, and what follows from it: all of them wait for messages, twice."""
+    """Wait until all widgets have handled their messages and the messages that follow from them."""
     end, quiet, looks = time.monotonic() + LONGEST, 0, 0
     while quiet < 2 and pilot.app._exception is None and time.monotonic() < end:
         looks += 1
@@ -97,7 +97,7 @@ def _pumps(pilot: Pilot[int]) -> list[MessagePump]:
 
 
 def _waits(pump: MessagePump) -> bool:
-    """It has done all that it was told, and waits to be told more; or it is no longer there."""
+    """True if the pump has handled all messages, or is closed."""
     if pump._closed or not pump._running:
         return True
     ready: asyncio.Event = pump._message_queue.ready_event
@@ -105,7 +105,7 @@ def _waits(pump: MessagePump) -> bool:
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:
-    """Keys, one after the other, without the rests that a person needs."""
+    """Press keys one after the other, without pauses."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:
@@ -118,7 +118,7 @@ async def press(pilot: Pilot[int], *keys: str) -> None:
 
 
 async def type_in(pilot: Pilot[int], prefix: str, text: str) -> None:
-    """A prefix key, a text, and enter."""
+    """Press a prefix key, type a text, and press enter."""
     names = {" ": "space", "/": "slash", ":": "colon", "-": "minus"}
     await press(pilot, prefix, *(names.get(character, character) for character in text), "enter")
 
@@ -131,12 +131,12 @@ def view(pilot: Pilot[int]) -> MainScreen:
 
 
 def drawn(pilot: Pilot[int]) -> str:
-    """Everything on the screen, as text; lines without spaces at their ends."""
+    """The screen as text, without trailing spaces."""
     app = pilot.app
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
 
 
 def said(pilot: Pilot[int]) -> str:
-    """What the person was told last."""
-    return str(view(pilot).status.notice)
+    """The last notice."""
+    return str(view(pilot).widgets.status.notice)

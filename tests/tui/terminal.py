@@ -1,4 +1,4 @@
-"""The real program in a pseudo terminal: keys in, every byte out, and a screen that obeys them."""
+"""The real program in a pseudo-terminal: keys in, every byte out, and an emulated screen."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Terminal:
         self._screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
         self._obeyed = 0
-        """So many of the bytes the screen has obeyed; the others wait until somebody looks, since that takes long."""
+        """The number of bytes that the emulated screen has processed. The others wait, because emulation is slow."""
         command = [sys.executable, *(["-c", script] if script else ["-m", "viewer"]), *map(str, arguments)]
         environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "en_US.UTF-8"}
         environment["PYTHONPATH"] = str(Path(__file__).parents[2])
@@ -67,7 +67,7 @@ class Terminal:
         self.code: int | None = None
 
     def wait_for(self, text: str) -> None:
-        """Until this is on the screen."""
+        """Wait until the screen contains this."""
         end = time.monotonic() + LONGEST
         while text not in self.text() and time.monotonic() < end and self.code is None:
             self._read(0.05)
@@ -83,13 +83,13 @@ class Terminal:
         self.rest()
 
     def rest(self, quiet: float = QUIET) -> None:
-        """Until nothing has been written for a moment."""
+        """Wait until nothing has been written for a moment."""
         end = time.monotonic() + LONGEST
         while self._read(quiet) and time.monotonic() < end:
             pass
 
     def end(self, number: int | None = None) -> int:
-        """Wait for the end, after a signal if one is given; the exit code, as a shell tells it."""
+        """Wait for the end, after a signal if given; returns the exit code as a shell reports it."""
         if number is not None:
             os.kill(self.pid, number)
         end = time.monotonic() + LONGEST
@@ -119,19 +119,19 @@ class Terminal:
 
     @property
     def screen(self) -> pyte.Screen:
-        """The screen as it is now."""
+        """The emulated screen."""
         data = bytes(self.written[self._obeyed :])
         self._obeyed = len(self.written)
         self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p", b"", data))
         return self._screen
 
     def text(self) -> str:
-        """What stands on the screen."""
+        """The text of the screen."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
 
 def foreign(written: bytes) -> list[str]:
-    """What a terminal was sent that the program has no business to send."""
+    """Control sequences that the program must not send."""
     found: list[str] = []
     at = 0
     for match in _SEQUENCE.finditer(written):
@@ -168,14 +168,14 @@ def _is_known(match: re.Match[bytes]) -> bool:
 
 
 def _is_copy(osc: bytes) -> bool:
-    """A copy that the person asked for, in which nothing is left that a terminal obeys."""
+    """A requested copy without any control sequence."""
     if not osc.startswith(b"52;c;"):
         return False
     return not UNWANTED.search(base64.b64decode(osc[5:]).decode("utf-8"))
 
 
 def left_behind(written: bytes) -> list[str]:
-    """What was left in a state of the program's own; empty where all was put back."""
+    """Terminal states that were not restored; empty if all were."""
     left = []
     for mode, off, on in ((b"1049", b"l", b"h"), (b"1000", b"l", b"h"), (b"1003", b"l", b"h"), (b"25", b"h", b"l"),
                           (b"1006", b"l", b"h"), (b"2004", b"l", b"h"), (b"1004", b"l", b"h")):  # fmt: skip

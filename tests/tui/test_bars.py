@@ -1,4 +1,4 @@
-"""The lines at the top and the bottom: what they say at each width, what a click does, and that text is made safe."""
+"""Bars: their text at each width, the action of a click, and sanitized text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from viewer.render.line import cells
 from viewer.render.style import Part, Style, StyleRole, trusted
 from viewer.tui.bars.bar import ActionChosen, Bar
 from viewer.tui.bars.footer import KeyFooter
-from viewer.tui.bars.prompt import Prompt, PromptKind, SafeInput
-from viewer.tui.bars.status import Notice, StatusLine
-from viewer.tui.bars.title import FollowState, TitleBar, TitleFacts
+from viewer.tui.bars.prompt import Prompt, SafeInput
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.title import TitleBar, TitleFacts
 from viewer.tui.bars.toggles import ToggleFacts, Toggles
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.display_state import FIRST_CHANNELS
+from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import bindings, remapped
+from viewer.tui.main.follow import FollowState
 from viewer.tui.palette import command_provider
 from viewer.tui.terminal.paint import Painter
 
@@ -200,9 +202,9 @@ class BarsScreen(Screen[None]):
         self.query_one(Toggles).show(TOGGLES)
 
     @on(ActionChosen)
-    async def run_it(self, message: ActionChosen) -> None:
+    def run_it(self, message: ActionChosen) -> None:
         self.heard.append(("action", message.action))
-        await self.run_action(message.action)
+        self.action_do(message.action)
 
     @on(Prompt.Submitted)
     @on(Prompt.Changed)
@@ -211,14 +213,13 @@ class BarsScreen(Screen[None]):
         kind = message.kind.value  # type: ignore[attr-defined]
         self.heard.append((type(message).__name__, kind, getattr(message, "text", "")))
 
-    def action_search(self) -> None:
-        self.query_one(Prompt).ask(PromptKind.SEARCH)
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(PAINTER, self.printing))
-
-    def action_next_error(self) -> None:
-        self.heard.append(("next_error",))
+    def action_do(self, id: str) -> None:
+        if id == "search":
+            self.query_one(Prompt).ask(PromptKind.SEARCH)
+        elif id == "help":
+            self.app.push_screen(HelpScreen(PAINTER, self.printing))
+        elif id == "next_error":
+            self.heard.append(("next_error",))
 
 
 class BarsApp(App[None]):
@@ -266,8 +267,8 @@ class TestNotice:
     async def test_it_takes_the_place_of_the_sentence_for_a_while(self) -> None:
         async with BarsApp().run_test() as pilot:
             status = bars(pilot).query_one(StatusLine)
-            status.say(f"one {HOSTILE}", Notice.WARNING, seconds=60)
-            status.say("debug view only: press d", seconds=0.05)
+            status.show_notice(f"one {HOSTILE}", Notice.WARNING, seconds=60)
+            status.show_notice("debug view only: press d", seconds=0.05)
             assert text(status, 80) == " debug view only: press d"
             assert status.has_class("-notice")
             await pilot.pause(0.2)
@@ -277,9 +278,9 @@ class TestNotice:
     async def test_it_is_made_safe_and_forgotten(self) -> None:
         async with BarsApp().run_test() as pilot:
             status = bars(pilot).query_one(StatusLine)
-            status.say(HOSTILE, Notice.ERROR)
+            status.show_notice(HOSTILE, Notice.ERROR)
             assert "".join(part.text for part in status.line(120)).isprintable()
-            status.hush()
+            status.clear_notice()
             assert status.notice == ""
 
 

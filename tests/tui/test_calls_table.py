@@ -1,4 +1,4 @@
-"""The calls table: id, tool, both ends, state, latency, deadline; dotted where a link is inferred."""
+"""Calls table: id, tool, both messages, state, latency, deadline; dotted if a link is inferred."""
 
 from __future__ import annotations
 

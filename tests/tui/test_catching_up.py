@@ -1,4 +1,4 @@
-"""A big file that is followed in the viewer: its end first, and then all that is wrong with it."""
+"""A big followed file: its end appears first, then all of its problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.document.backend import BIG
 from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.bars.title import FollowState
+from viewer.tui.main.follow import FollowState
 
 HEAD = "version: 2.2\n"
 GOOD = (
@@ -29,13 +29,13 @@ async def test_the_end_is_there_and_nothing_is_missed(tmp_path: Path) -> None:
     whole = open_document(str(path)).project(END_USER)
     app = ViewerApp([str(path)], ViewOptions(follow=True))
     async with asyncio.timeout(60), app.run_test(size=(120, 40)) as pilot:
-        while view(pilot).going().state is not FollowState.FOLLOWING:
+        while view(pilot).follow.title.state is not FollowState.FOLLOWING:
             await asyncio.sleep(0.001)
-        document = view(pilot).document
+        document = view(pilot).session.document
         assert document._analysis.unchecked > 0
         assert f"msg {whole.message_count}/{whole.message_count}" in drawn(pilot)
-        while not document._analysis.is_checked or view(pilot).is_reading:
+        while not document._analysis.is_checked or view(pilot).follow.is_busy:
             await asyncio.sleep(0.001)
         expected = whole.problems(whole.rows()).extend(whole.message_count).severities
         assert expected["warning"] > 10
-        assert view(pilot).view.diagnostics.severities == expected
+        assert view(pilot).session.diagnostics.severities == expected

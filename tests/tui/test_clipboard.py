@@ -1,4 +1,4 @@
-"""Copies: what each gives, and that the safe view gives nothing but safe text."""
+"""Copies: the content of each, and only safe text in the safe view."""
 
 from __future__ import annotations
 

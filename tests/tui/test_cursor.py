@@ -1,4 +1,4 @@
-"""One cursor: every jump moves it, it is on the screen, the title names it, and a copy takes it."""
+"""One cursor: every jump moves it, it is on the screen, the title names it, and a copy uses it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEBUG_JUMPS = [*JUMPS, *"acts", "i", "C", "r"]
 
 
 def conversation(turns: int = 14) -> str:
-    """Turns with thoughts, calls that nothing answers, malformed arguments, long answers and stray text."""
+    """Turns with reasoning, open calls, malformed arguments, long answers and stray text."""
     parts = ["version: 2.2\n\n"]
     for turn in range(1, turns + 1):
         parts.append(f"<|start|>user<|message|>Question {turn} about tea?<|end|>\n")
@@ -50,16 +50,18 @@ def tea(tmp_path: Path) -> Path:
 
 def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
     main = view(pilot)
-    pane, number = main.transcript, main.focused_number
+    pane, number = main.widgets.transcript, main.navigator.focused_number
     assert pane._maker is not None
     rows = pane._maker.rows
-    row = pane.cursor_row() if pane.cursor.is_set else main.cursor.row(rows)  # untouched: the first message in sight
+    row = (
+        pane.cursor_row if pane.cursor.is_set else main.navigator.cursor.row(rows)
+    )  # untouched: the first message in sight
     assert row is not None, after
-    seen = {row for row, line, block in pane._lines_on_screen() if line >= block.first and block.lines[line].parts}
+    seen = {row for row, line, block in pane._visible_lines() if line >= block.first and block.lines[line].parts}
     assert row in seen, (after, number, row, seen)
-    title = main.title_bar.facts.message
+    title = main.widgets.title.facts.message
     if pane.cursor.is_set and not pane.shows_cursor:  # another pane shows it, and this one the nearest row
-        assert any(side.shows_cursor for side in main.sides), after
+        assert any(side.shows_cursor for side in main.widgets.sides), after
     elif rows.kind(row) is RowKind.MESSAGE:
         assert rows.value(row) == number, after
         assert title == rows.label(row), after
@@ -70,13 +72,13 @@ def assert_one_cursor(pilot: Pilot[int], after: str) -> None:
 
 async def assert_copy_takes_the_cursor(pilot: Pilot[int], after: str) -> None:
     main = view(pilot)
-    number = main.focused_number
+    number = main.navigator.focused_number
     pilot.app.copy_to_clipboard("before")
     await press(pilot, "y", "y")
     if not number:
         assert (said(pilot), pilot.app.clipboard) == ("Nothing to copy here.", "before"), after
         return
-    expected = copy_of(What.TEXT, main.view.projection, number)
+    expected = copy_of(What.TEXT, main.session.projection, number)
     assert pilot.app.clipboard == ("before" if isinstance(expected, str) else expected.text), after
 
 
@@ -98,12 +100,14 @@ async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tup
                 await type_in(pilot, ":", key)
             else:
                 main = view(pilot)
-                region = main.transcript.region
+                region = main.widgets.transcript.region
                 column = region.right - 1 if kind == "map" else region.x + 4
                 y = region.y + chance.randrange(region.height)
                 key = f"{kind} {y}"
                 if kind == "wheel":
-                    await pilot._post_mouse_events([_wheel(chance)], widget=main.transcript, offset=(3, 3), times=1)
+                    await pilot._post_mouse_events(
+                        [_wheel(chance)], widget=main.widgets.transcript, offset=(3, 3), times=1
+                    )
                 else:
                     await pilot.click(offset=(column, y))
                 await press(pilot)
@@ -155,7 +159,7 @@ async def test_whatever_is_done_the_cursor_is_on_the_screen(
             else:
                 action = await _click(pilot, kind, chance)
             done += f" {action}"
-            if view(pilot).prompt.is_asking:
+            if view(pilot).widgets.prompt.is_asking:
                 await press(pilot, "escape")
                 done += " escape"
             assert_one_cursor(pilot, done)
@@ -172,10 +176,10 @@ PROMPTS = {
 
 
 async def _until_read(pilot: Pilot[int], path: Path) -> None:
-    """Everything that the file holds has been read and drawn, where it is followed."""
+    """Wait until everything in a followed file is read and drawn."""
     for _ in range(300):  # while the view is frozen, nothing is read
         main = view(pilot)
-        if not main.is_followed or main.document._read_to >= path.stat().st_size:
+        if not main.follow.is_live or main.session.document._read_to >= path.stat().st_size:
             break
         await asyncio.sleep(0.001)
     await settled(pilot)
@@ -184,10 +188,10 @@ async def _until_read(pilot: Pilot[int], path: Path) -> None:
 async def _click(pilot: Pilot[int], kind: str, chance: Random) -> str:
     main = view(pilot)
     if kind == "wheel":
-        await pilot._post_mouse_events([_wheel(chance)], widget=main.transcript, offset=(3, 3), times=1)
+        await pilot._post_mouse_events([_wheel(chance)], widget=main.widgets.transcript, offset=(3, 3), times=1)
         await press(pilot)
         return kind
-    widget = main.transcript if kind == "map" else main.query_one(f"#{kind}")
+    widget = main.widgets.transcript if kind == "map" else main.query_one(f"#{kind}")
     region = widget.region
     if not widget.display or not region.width or not region.height:
         return f"no {kind}"
@@ -206,21 +210,21 @@ def _wheel(chance: Random) -> type:
 
 async def test_a_problem_of_a_hidden_message_takes_the_cursor_to_its_row(tea: Path) -> None:
     async with running(tea, size=SMALL, keys=["e"]) as pilot:
-        first = view(pilot).cursor_row
-        assert view(pilot).view.rows.kind(first or 0) is RowKind.HIDDEN
+        first = view(pilot).navigator.cursor_row
+        assert view(pilot).session.rows.kind(first or 0) is RowKind.HIDDEN
         await press(pilot, "g", "e")
-        assert view(pilot).cursor_row == first
+        assert view(pilot).navigator.cursor_row == first
         await press(pilot, "J")
-        rows = view(pilot).view.rows
-        assert view(pilot).focused_number == rows.value((first or 0) + 1)
+        rows = view(pilot).session.rows
+        assert view(pilot).navigator.focused_number == rows.value((first or 0) + 1)
 
 
 async def test_the_cursor_returns_to_its_message_when_the_view_changes(tea: Path) -> None:
     async with running(tea, size=ROOMY) as pilot:
         await type_in(pilot, ":", "t4")
-        number = view(pilot).focused_number
+        number = view(pilot).navigator.focused_number
         await press(pilot, "d", "a", "t", "d")
-        assert view(pilot).focused_number == number
+        assert view(pilot).navigator.focused_number == number
         assert_one_cursor(pilot, "d a t d")
 
 
@@ -228,32 +232,32 @@ class TestCounts:
     async def test_lines_and_messages(self, tea: Path) -> None:
         async with running(tea, size=SMALL) as pilot:
             await press(pilot, "5", "j")
-            many = view(pilot).transcript.scroller.row, view(pilot).transcript.scroller.line
+            many = view(pilot).widgets.transcript.scroller.row, view(pilot).widgets.transcript.scroller.line
             await press(pilot, "g", *"jjjjj")
-            assert many == (view(pilot).transcript.scroller.row, view(pilot).transcript.scroller.line)
+            assert many == (view(pilot).widgets.transcript.scroller.row, view(pilot).widgets.transcript.scroller.line)
             await press(pilot, "g", "3", "J")
-            by_count = view(pilot).focused_number
+            by_count = view(pilot).navigator.focused_number
             await press(pilot, "g", *"JJJ")
-            assert view(pilot).focused_number == by_count
+            assert view(pilot).navigator.focused_number == by_count
 
     @pytest.mark.parametrize("key", ["}", "e", "w", "n", "ctrl+d", "space"])
     async def test_every_jump_takes_one(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:
             await type_in(pilot, "/", "ready")
             await press(pilot, "g", "2", key)
-            by_count = view(pilot).cursor_row
+            by_count = view(pilot).navigator.cursor_row
             await press(pilot, "g", key, key)
-            assert view(pilot).cursor_row == by_count
+            assert view(pilot).navigator.cursor_row == by_count
 
     async def test_a_count_is_for_the_next_key_alone(self, tea: Path) -> None:
         async with running(tea, size=SMALL) as pilot:
             await press(pilot, "5", "m", "j")
-            assert view(pilot).transcript.scroller.line == 1
+            assert view(pilot).widgets.transcript.scroller.line == 1
 
     async def test_a_huge_count_ends_at_the_end(self, tea: Path) -> None:
         async with running(tea, size=SMALL, keys=[*"99999999999", "J"]) as pilot:
-            rows = view(pilot).view.rows
-            assert view(pilot).focused_number == rows.value(len(rows) - 1)
+            rows = view(pilot).session.rows
+            assert view(pilot).navigator.focused_number == rows.value(len(rows) - 1)
 
 
 class TestTheWayRound:
@@ -265,7 +269,7 @@ class TestTheWayRound:
             before = -1
             for _ in range(60):
                 await press(pilot, key)
-                row = view(pilot).cursor_row or 0
+                row = view(pilot).navigator.cursor_row or 0
                 if row <= before:
                     break
                 assert said(pilot) != "Continued from the top."

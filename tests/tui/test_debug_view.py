@@ -1,4 +1,4 @@
-"""Into the debug view and out of it: the place stays, and nothing that is hidden is told."""
+"""Switching the debug view on and off keeps the place and reveals nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ async def test_leaving_debug_where_nothing_is_shown(strict: bool, tmp_path: Path
 async def test_a_toggled_channel_leaves_the_focused_message_where_it_is() -> None:
     async with running(keys=["d"]) as pilot:
         await type_in(pilot, ":", "16")
-        line = view(pilot).transcript.line_of_focus()
+        line = view(pilot).widgets.transcript.line_of_cursor
         for key in ("t", "t", "a", "a", "s", "c"):
             await press(pilot, key)
-            assert (view(pilot).focused_number, view(pilot).transcript.line_of_focus()) == (16, line), key
+            assert (view(pilot).navigator.focused_number, view(pilot).widgets.transcript.line_of_cursor) == (
+                16,
+                line,
+            ), key

@@ -1,4 +1,4 @@
-"""What lies over the transcript closes once, however often and quickly it is clicked: the transcript stays."""
+"""A screen over the transcript closes once, however quickly it is clicked: the transcript stays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHAT = "version: 2.2\n<|start|>user<|message|>Hi<|end|>\n"
 
 
 async def click(pilot: Pilot[int], text: str, times: int) -> None:
-    """Where this text stands."""
+    """Click a text."""
     y, line = next((y, line) for y, line in enumerate(drawn(pilot).splitlines()) if text in line)
     async for _ in perform(pilot, Act("click", (line.index(text), y, times))):
         await settled(pilot)
@@ -33,7 +33,7 @@ async def test_clicks_beside_the_palette(times: int) -> None:
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_on_a_theme(times: int) -> None:
     async with running() as pilot:
-        await view(pilot).run_action("theme")
+        await view(pilot).run_action("do('theme')")
         await settled(pilot)
         await click(pilot, "ember", times)
         await settled(pilot)

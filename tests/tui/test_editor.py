@@ -1,4 +1,4 @@
-"""The editor: which arguments it gets, and what is said where it cannot be opened."""
+"""Editor: its arguments, and the sentences if it cannot be opened."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.tui.terminal.editor import NO_EDITOR, command_for, edit
 
 
 class Suspended:
-    """An app that can step aside, as on a real terminal."""
+    """An app that can be suspended, as on a real terminal."""
 
     def __init__(self) -> None:
         self.states: list[str] = []
@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def fake_editor(folder: Path, code: int = 0) -> str:
-    """An editor that writes down its arguments."""
+    """An editor that records its arguments."""
     program = folder / "edit or.py"
     program.write_text(
         f"import sys\nopen({str(folder / 'arguments')!r}, 'w').write('\\n'.join(sys.argv[1:]))\nsys.exit({code})\n"

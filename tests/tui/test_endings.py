@@ -1,4 +1,4 @@
-"""Endings that are no key and no fault: a stop and going on, a closed terminal, a full disk, no reader."""
+"""Endings without a key or a fault: suspend and resume, a closed terminal, a full disk, no reader."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if child == 0:
     os.execv(sys.executable, [sys.executable, "-m", "viewer", sys.argv[1]])
 os.waitpid(child, 0)
 """
-"""In a session of its own, where no signal tells that the terminal has gone."""
+"""Run in a session of its own, where no signal reports the closed terminal."""
 FULL = """
 import resource, signal, sys
 from viewer.tui.app import ViewOptions, run_app
@@ -93,7 +93,7 @@ def child_of(pid: int) -> int:
 
 @pytest.mark.parametrize("after", [-1, 0, 0.2, 0.4, 0.6, 0.8, 1.2])
 def test_a_terminal_that_is_closed_ends_the_program(after: float) -> None:
-    """At rest, and so many seconds after the first byte, while the program starts and draws."""
+    """At rest, and some seconds after the first byte, while the program starts and draws."""
     terminal = Terminal(["samples/tour.ocml"])
     if after < 0:
         terminal.wait_for("[SAFE]")

@@ -1,4 +1,4 @@
-"""Every action of the table of keys does what it says, in the whole app."""
+"""Every action of the table of keys does what its help says, in the complete app."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only]
 
 
 def proves(*ids: str) -> Callable[[Proof], Proof]:
-    """The test below proves these actions."""
+    """The decorated test proves these actions."""
 
     def keep(test: Proof) -> Proof:
         for id in ids:
@@ -51,15 +51,15 @@ def first_line(app_text: str) -> str:
 @proves("line_down", "line_up", "half_page_down", "half_page_up", "page_down", "page_up", "top", "bottom")
 async def test_lines_and_pages() -> None:
     async with running() as pilot:
-        scroller = view(pilot).transcript.scroller
+        scroller = view(pilot).widgets.transcript.scroller
         at: list[tuple[int, int]] = []
         for key in ("j", "down", "ctrl+d", "space", "pagedown", "end"):
             await press(pilot, key)
             at.append((scroller.row, scroller.line))
         assert at == sorted(at)
-        assert at[0] == (1, 0) if view(pilot).transcript.block(0).height == 1 else at[0] == (0, 1)
-        assert scroller.at_end(view(pilot).transcript.viewport)
-        assert view(pilot).focused_number == 33
+        assert at[0] == (1, 0) if view(pilot).widgets.transcript.block(0).height == 1 else at[0] == (0, 1)
+        assert scroller.at_end(view(pilot).widgets.transcript.view_height)
+        assert view(pilot).navigator.focused_number == 33
         up = [at[-1]]
         for key in ("k", "up", "ctrl+u", "b", "pageup", "home"):
             await press(pilot, key)
@@ -79,7 +79,7 @@ async def test_messages_and_turns() -> None:
         focus = []
         for key in ("J", "J", "K", "}", "}", "{"):
             await press(pilot, key)
-            focus.append(view(pilot).focused_number)
+            focus.append(view(pilot).navigator.focused_number)
         assert focus == [3, 5, 3, 11, 17, 11] or focus == [5, 10, 5, 11, 17, 11]
         assert f"msg {focus[-1]}/33" in drawn(pilot)
 
@@ -88,7 +88,7 @@ async def test_messages_and_turns() -> None:
 async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with running() as pilot:
-        await view(pilot).run_action("theme")
+        await view(pilot).run_action("do('theme')")
         await settled(pilot)
         await press(pilot, "down", "enter")
         assert pilot.app.theme == "viewer-ember"
@@ -99,25 +99,25 @@ async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_places(tmp_path: Path) -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "26")
-        assert view(pilot).focused_number == 26
+        assert view(pilot).navigator.focused_number == 26
         await press(pilot, "1", "1", "G")
-        assert view(pilot).focused_number == 11
+        assert view(pilot).navigator.focused_number == 11
         await type_in(pilot, ":", "t3")
-        assert view(pilot).focused_number == 17
+        assert view(pilot).navigator.focused_number == 17
         for asked in ("L89", "B4096"):
             await type_in(pilot, ":", asked)
             assert said(pilot) == DEBUG_ONLY
-            assert view(pilot).focused_number == 17
+            assert view(pilot).navigator.focused_number == 17
         await press(pilot, "d")
         await type_in(pilot, ":", "L89")
-        assert view(pilot).focused_number == 15
+        assert view(pilot).navigator.focused_number == 15
         await type_in(pilot, ":", "B1800")
-        assert view(pilot).focused_number == 3
+        assert view(pilot).navigator.focused_number == 3
         await type_in(pilot, ":", "99")
         assert said(pilot) == "there are 33 messages"
         await press(pilot, "colon", "4", "escape")
-        assert not view(pilot).prompt.is_asking
-        assert view(pilot).focused_number == 3
+        assert not view(pilot).widgets.prompt.is_asking
+        assert view(pilot).navigator.focused_number == 3
 
 
 @proves("search", "next_match", "previous_match", "clear")
@@ -127,15 +127,15 @@ async def test_search() -> None:
         assert said(pilot) == "No search yet. Press / to start one."
         await type_in(pilot, "/", "osaka")
         assert "/osaka  1/2" in drawn(pilot)
-        assert view(pilot).focused_number == 11
+        assert view(pilot).navigator.focused_number == 11
         places = []
         for key in ("n", "n", "N"):
             await press(pilot, key)
-            places.append(view(pilot).focused_number)
+            places.append(view(pilot).navigator.focused_number)
         assert places == [16, 11, 16]
         await type_in(pilot, "/", "/book [0-9]")
         assert "1/4" in drawn(pilot)
-        assert view(pilot).focused_number == 26
+        assert view(pilot).navigator.focused_number == 26
         await press(pilot, "escape")
         assert "book [0-9]" not in drawn(pilot)
         await type_in(pilot, "/", "no such words")
@@ -149,12 +149,12 @@ async def test_filter() -> None:
         text = drawn(pilot)
         assert "And Osaka?" in text
         assert "umbrella" not in text
-        assert view(pilot).view_is_filtered()
+        assert view(pilot).filter.is_active
         await press(pilot, "escape")
         assert "umbrella" in drawn(pilot)
         await type_in(pilot, "&", "no such words")
         assert said(pilot) == "no message matches"
-        assert not view(pilot).view_is_filtered()
+        assert not view(pilot).filter.is_active
 
 
 @pytest.mark.slow
@@ -165,14 +165,14 @@ async def test_problems() -> None:
         for key, times in (("e", 4), ("E", 3), ("w", 3), ("W", 2)):
             for _ in range(times):
                 await press(pilot, key)
-                seen[key].append(view(pilot).focused_number)
+                seen[key].append(view(pilot).navigator.focused_number)
         assert seen["e"] == [12, 15, 22, 33]
         assert seen["E"] == [22, 15, 12]
         assert seen["w"] == [13, 29, 30]
         assert seen["W"] == [29, 13]
-        assert view(pilot).problems.display
+        assert view(pilot).widgets.problems.display
         await press(pilot, "p")
-        assert not view(pilot).problems.display
+        assert not view(pilot).widgets.problems.display
         assert "PROBLEMS" not in drawn(pilot)
         await press(pilot, "d", "p")
         text = drawn(pilot)
@@ -188,16 +188,16 @@ async def test_calls() -> None:
         focus = []
         for key in ("percent_sign", "percent_sign", "o", "O"):
             await press(pilot, key)
-            focus.append(view(pilot).focused_number)
+            focus.append(view(pilot).navigator.focused_number)
         assert focus == [9, 6, 9, 6]
-        assert view(pilot).transcript.partners == {9}
+        assert view(pilot).widgets.transcript.partners == {9}
         await press(pilot, "O")
         assert said(pilot) == "there is no other message of this call"
         await press(pilot, "C")
-        assert view(pilot).calls.display
+        assert view(pilot).widgets.calls.display
         assert "rain1" in drawn(pilot)
         await press(pilot, "escape")
-        assert not view(pilot).calls.display
+        assert not view(pilot).widgets.calls.display
 
 
 @proves("debug", "analysis", "commentary", "tools", "system")
@@ -206,42 +206,42 @@ async def test_debug_view_and_channels() -> None:
         assert "[SAFE]" in drawn(pilot)
         await press(pilot, "d")
         assert "[DEBUG]" in drawn(pilot)
-        assert view(pilot).state.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
+        assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
         shown = []
         for key, channel in (
             ("a", Reveal.ANALYSIS), ("c", Reveal.COMMENTARY), ("t", Reveal.TOOL), ("s", Reveal.SYSTEM),
         ):  # fmt: skip
-            before = view(pilot).view.rows.shown_count
+            before = view(pilot).session.rows.shown_count
             await press(pilot, key)
-            assert (channel in view(pilot).state.channels) == (key == "s")
-            shown.append(view(pilot).view.rows.shown_count - before)
+            assert (channel in view(pilot).session.display.channels) == (key == "s")
+            shown.append(view(pilot).session.rows.shown_count - before)
         assert all(change < 0 for change in shown[:3])
         assert shown[3] > 0
         await press(pilot, "d", "d")
-        assert view(pilot).state.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
+        assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
 
 
 @proves("outline", "inspector", "next_tab", "raw", "side_panes")
 async def test_panes() -> None:
     async with running(keys=["d"]) as pilot:
         main = view(pilot)
-        assert main.outline.display
-        assert main.inspector.display
+        assert main.widgets.outline.display
+        assert main.widgets.inspector.display
         await press(pilot, "T", "i")
-        assert not main.outline.display
-        assert not main.inspector.display
+        assert not main.widgets.outline.display
+        assert not main.widgets.inspector.display
         await press(pilot, "i")
         tabs = []
         for _ in Tab:
             await press(pilot, "tab")
-            tabs.append(main.inspector.tab)
+            tabs.append(main.widgets.inspector.tab)
         assert set(tabs) == set(Tab)
         await press(pilot, "r")
         assert "<|start|>user<|message|>" in drawn(pilot)
         await press(pilot, "r", "vertical_line")
-        assert [pane.display for pane in main.sides] == [True, True]
+        assert [pane.display for pane in main.widgets.sides] == [True, True]
         await press(pilot, "vertical_line")
-        assert [pane.display for pane in main.sides] == [False, False]
+        assert [pane.display for pane in main.widgets.sides] == [False, False]
 
 
 @pytest.mark.slow
@@ -249,10 +249,10 @@ async def test_panes() -> None:
 async def test_folds() -> None:
     async with running(keys=["d", "s"]) as pilot:
         await type_in(pilot, ":", "2")
-        transcript = view(pilot).transcript
+        transcript = view(pilot).widgets.transcript
 
         def height() -> int:
-            return transcript.block(view(pilot).view.rows.row_of(2)).height
+            return transcript.block(view(pilot).session.rows.row_of(2)).height
 
         folded = height()
         heights = []
@@ -263,7 +263,7 @@ async def test_folds() -> None:
         assert heights[1] < heights[0]
         assert heights[2:4] == heights[:2]
         assert heights[4:] == [folded, heights[0]]
-        assert view(pilot).focused_number == 2
+        assert view(pilot).navigator.focused_number == 2
 
 
 @pytest.mark.slow
@@ -280,9 +280,9 @@ async def test_marks() -> None:
         focus = []
         for key in ("u", "u", "U", "m", "u"):
             await press(pilot, key)
-            focus.append(view(pilot).focused_number)
+            focus.append(view(pilot).navigator.focused_number)
         assert focus == [11, 26, 11, 11, 26]
-        assert view(pilot).state.marks == {26}
+        assert view(pilot).session.marks == {26}
 
 
 @pytest.mark.slow
@@ -338,7 +338,7 @@ async def test_files(tmp_path: Path) -> None:
         names = []
         for key in "]]][[":
             await press(pilot, key)
-            names.append(Path(view(pilot).document.name).stem)
+            names.append(Path(view(pilot).session.document.name).stem)
             assert names[-1] in drawn(pilot).splitlines()[0]
             assert "[SAFE]" in drawn(pilot) or names[-1] == "tour"
         assert names == ["one", "two", "tour", "two", "one"]
@@ -368,7 +368,7 @@ async def test_palette_and_help() -> None:
         await settled(pilot)
         if isinstance(pilot.app.screen, CommandPalette):
             await press(pilot, "enter")
-        assert view(pilot).outline.display
+        assert view(pilot).widgets.outline.display
         for key in ("question_mark", "f1"):
             await press(pilot, key)
             assert isinstance(pilot.app.screen, HelpScreen)
@@ -384,7 +384,7 @@ async def test_leaving() -> None:
         async with running() as pilot:
             await type_in(pilot, "/", "osaka")
             await press(pilot, key)
-            assert view(pilot).searcher is None
+            assert view(pilot).search.searcher is None
             assert pilot.app.is_running
             await press(pilot, key)
             await pilot.pause()
@@ -416,15 +416,19 @@ async def test_ctrl_c() -> None:
 async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
     async with running() as pilot:
         await type_in(pilot, ":", "11")
-        state, focus = view(pilot).state, view(pilot).focused_number
+        state, focus = view(pilot).session.display, view(pilot).navigator.focused_number
         before = drawn(pilot).splitlines()[:-2]
         for id in DEBUG_IDS:
-            view(pilot).status.hush()
+            view(pilot).widgets.status.clear_notice()
             for key in (by_id(id).keys or ("y", *by_id(id).after_yank))[: 2 if not by_id(id).keys else 1]:
                 await press(pilot, key)
             await pilot.pause()
             assert said(pilot) == DEBUG_ONLY, id
-            assert (view(pilot).state, view(pilot).focused_number, pilot.app.clipboard) == (state, focus, ""), id
+            assert (view(pilot).session.display, view(pilot).navigator.focused_number, pilot.app.clipboard) == (
+                state,
+                focus,
+                "",
+            ), id
             assert drawn(pilot).splitlines()[:-2] == before, id
 
 
@@ -433,24 +437,28 @@ async def test_after_a_prefix_single_keys_do_not_act() -> None:
     async with running() as pilot:
         for prefix in ("slash", "ampersand", "colon", "x"):
             await press(pilot, prefix, *"dqxaTpm", "escape")
-            assert (view(pilot).state.debug, view(pilot).state.marks) == (False, frozenset())
-            assert not view(pilot).outline.display
+            assert (view(pilot).session.display.debug, view(pilot).session.marks) == (False, frozenset())
+            assert not view(pilot).widgets.outline.display
         for key in ("d", "q", "T", "m", "z", "slash"):
             await press(pilot, "y", key)
             assert "y is followed by one of" in said(pilot)
         await press(pilot, "y", "escape", "1", "2", "escape")
-        assert view(pilot).count == ""
-        assert (view(pilot).state.debug, view(pilot).state.marks, pilot.app._exit) == (False, frozenset(), False)
+        assert view(pilot).navigator.count == ""
+        assert (view(pilot).session.display.debug, view(pilot).session.marks, pilot.app._exit) == (
+            False,
+            frozenset(),
+            False,
+        )
         await press(pilot, "5", "T", "G")
-        assert view(pilot).focused_number == 33, "another key forgets the digits"
+        assert view(pilot).navigator.focused_number == 33, "another key forgets the digits"
 
 
 async def test_nothing_is_done_any_more_when_the_screen_is_being_taken_apart() -> None:
     async with running() as pilot:
         screen = view(pilot)
-        await screen.prompt.remove()
+        await screen.widgets.prompt.remove()
         for action in ("goto", "search", "page_down", "debug"):
-            await screen.run_action(action)
+            await screen.run_action(f"do('{action}')")
 
 
 @proves("next_transcript", "previous_transcript")
@@ -459,6 +467,6 @@ async def test_transcripts(tmp_path: Path) -> None:
     chat.write_text(SMALL_CHAT * 2, "utf-8")
     async with running(chat) as pilot:
         await press(pilot, ")")
-        assert view(pilot).focused_number == 3
+        assert view(pilot).navigator.focused_number == 3
         await press(pilot, "(")
-        assert view(pilot).focused_number == 1
+        assert view(pilot).navigator.focused_number == 1

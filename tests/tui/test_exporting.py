@@ -1,4 +1,4 @@
-"""`x` in the app: where to, in which form, never over another file unasked, and never in the way of a key."""
+"""Export in the app: file name, format, no overwriting without a question, and no delay of keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from textual.pilot import Pilot
 from tests.tui.running import SMALL, drawn, press, running, said, type_in, view
 from viewer.render.exports import EXPORTERS
 from viewer.tui.bars.prompt import SafeInput
-from viewer.tui.main.export import Exporting
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(pilot: Pilot[int]) -> str:
-    return view(pilot).prompt.query_one(SafeInput).value
+    return view(pilot).widgets.prompt.query_one(SafeInput).value
 
 
 def files(folder: Path) -> list[str]:
@@ -95,14 +94,14 @@ async def test_another_name_after_the_question_is_another_file(folder: Path) -> 
 async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folder: Path) -> None:
     async with running(keys=["x"]) as pilot:
         main = view(pilot)
-        main.change(main.state.opened())
+        main.view.apply(main.session.display.opened())
         assert asked(pilot) == "tour.DEBUG.html"
-        main.state = main.state.closed()
+        main.session.display = main.session.display.closed()
         await press(pilot, "enter")
         assert files(folder) == []
         assert "the view has changed" in said(pilot)
         assert asked(pilot) == "tour.safe.html"
-        main.state = main.state.opened()
+        main.session.display = main.session.display.opened()
         await press(pilot, "enter", "enter")
     assert files(folder) == ["tour.DEBUG.html"]
 
@@ -115,7 +114,7 @@ async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folde
 async def test_what_cannot_be_written_is_a_sentence(folder: Path, name: str, words: str) -> None:
     async with running() as pilot:
         await press(pilot, "x")
-        view(pilot).prompt.query_one(SafeInput).value = name
+        view(pilot).widgets.prompt.query_one(SafeInput).value = name
         (folder / "file").write_text("")
         await press(pilot, "enter")
         assert words in said(pilot)
@@ -134,9 +133,9 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
     monkeypatch.setattr("viewer.tui.main.export.exporter_of", lambda _: endless)
     async with running() as pilot:
         main = view(pilot)
-        main.action_export()
-        main.prompt.close()
-        main.export_to("tour.safe.html")
+        main.export.ask()
+        main.widgets.prompt.close()
+        main.export.export_to("tour.safe.html")
         for _ in range(200):
             await asyncio.sleep(0.01)
             if "esc stops" in said(pilot):
@@ -153,7 +152,7 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
         assert "was stopped" in said(pilot)
         await press(pilot, "j")
         assert said(pilot) == ""
-        assert main.focused_number
+        assert main.navigator.focused_number
     assert files(folder) == []
 
 
@@ -165,10 +164,9 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
     endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
     monkeypatch.setattr("viewer.tui.main.export.exporter_of", lambda _: endless)
     async with running() as pilot:
-        view(pilot).action_export()
-        view(pilot).export_to("tour.safe.html")
+        view(pilot).export.ask()
+        view(pilot).export.export_to("tour.safe.html")
         await asyncio.sleep(0.05)
-        assert isinstance(view(pilot), Exporting)
         pilot.app.exit()
     assert files(folder) == []
 
@@ -177,5 +175,5 @@ async def test_nothing_is_written_where_no_name_is_given(folder: Path) -> None:
     async with running(keys=["x", "ctrl+u", "enter"]) as pilot:
         assert said(pilot) == "" or "wrote" not in said(pilot)
         await type_in(pilot, ":", "3")
-        assert view(pilot).focused_number == 3
+        assert view(pilot).navigator.focused_number == 3
     assert files(folder) == []

@@ -1,4 +1,4 @@
-"""The list of files: what it tells, how one is found and chosen, and that new ones appear."""
+"""File list: its content, finding and choosing a file, and new files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NASTY = "\x1b]0;x\x07[@click=app.quit]z[/].ocml"
 
 
 class Chooser(App[None]):
-    """Shows the list, and keeps what was chosen."""
+    """Shows the list, and records the choice."""
 
     def __init__(self, table: FileTable) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class TestTable:
         table = finished(FileTable(str(runs)))
         with (runs / "one.ocml").open("a") as file:
             file.write("<|start|>user<|message|>More<|end|>\n")
-        table.look_again()
+        table.list_again()
         while not table._new or table._looking:
             table.step(0)
         changed = table.files[0]
@@ -113,7 +113,7 @@ class TestTable:
         for file in runs.iterdir():
             file.unlink()
         runs.rmdir()
-        table.look_again()
+        table.list_again()
         assert finished(table).files == []
 
 
@@ -183,7 +183,7 @@ class TestScreen:
             await settled(pilot, app)
             await pilot.press("down")
             (runs / "a.ocml").write_text(CHAT)
-            app.table.look_again()
+            app.table.list_again()
             await settled(pilot, app)
             for _ in range(100):
                 if "4 files" in rows(app)[0]:

@@ -1,4 +1,4 @@
-"""New files in a folder: only files that appear after the list was made are new."""
+"""New files in a folder: only files that appear after the first listing are new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following a file: the end, yielding to the person, freezing, words about the file, and what begins anew."""
+"""Following a file: the end, scrolling away, freezing, the condition of the file, and restarts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from tests.tui.following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Li
 from tests.tui.running import SMALL, drawn, press, running, said, type_in
 from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
-from viewer.tui.bars.title import FollowState
 from viewer.tui.main import throttle as pace
+from viewer.tui.main.follow import FollowState
+from viewer.tui.session import Changed
 
 FOLLOW = ViewOptions(follow=True)
 DEBUG = replace(FOLLOW, revealed=frozenset({Reveal.ALL}))
@@ -59,7 +60,7 @@ class TestBeginning:
 
     async def test_a_place_on_the_command_line_is_gone_to(self, path: Path) -> None:
         async with live(path, chat(20), options=replace(FOLLOW, go_to="4")) as app:
-            assert app.main.focused_number == 4
+            assert app.main.navigator.focused_number == 4
             assert "❚❚ paused" in app.title
 
 
@@ -101,7 +102,7 @@ class TestGrowth:
     async def test_all_panes_of_a_frame_show_the_same_messages(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pace, "LOOK", 1000.0)  # frames are drawn, full redraws are not due
+        monkeypatch.setattr(pace, "ALL_SECONDS", 1000.0)  # frames are drawn, full redraws are not due
         async with live(path, chat(1), options=DEBUG) as app:
             for number in range(4, 9):
                 app.append(QUESTION)
@@ -112,8 +113,8 @@ class TestGrowth:
         async with live(path, chat(1)) as app:
             await app.press("equals_sign")
             app.append(QUESTION)
-            await app.until(lambda: app.main.document.message_count == 4)
-            app.main.show_title()
+            await app.until(lambda: app.main.session.document.message_count == 4)
+            app.main.redraw(Changed.TITLE)
             assert "/3" in app.title
 
     async def test_a_notice_is_cleared_by_the_next_key(self, path: Path) -> None:
@@ -167,7 +168,7 @@ class TestYielding:
 
     async def test_to_the_wheel(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
-            await app.pilot._post_mouse_events([MouseScrollUp], app.main.transcript)
+            await app.pilot._post_mouse_events([MouseScrollUp], app.main.widgets.transcript)
             await app.rest()
             assert "❚❚ paused" in app.title
 
@@ -211,7 +212,7 @@ class TestFreezing:
             before = await app.press("=")
             assert "■ frozen" in app.title
             app.append(QUESTION * 2 + "<|start|>assistant<|message|>Broken")
-            await app.until(lambda: app.main.document.message_count == 9)
+            await app.until(lambda: app.main.session.document.message_count == 9)
             await asyncio.sleep(0.2)
             assert drawn(app.pilot) == before
             shown = await app.press("=")
@@ -221,7 +222,7 @@ class TestFreezing:
         async with live(path, chat(2)) as app:
             before = await app.press("=")
             path.write_text(HEAD + QUESTION, "utf-8")
-            await app.until(lambda: app.main.document.message_count == 1)
+            await app.until(lambda: app.main.session.document.message_count == 1)
             assert drawn(app.pilot) == before
             shown = await app.press("=")
             assert "Answer" not in shown and "msg 1/1" in app.title
@@ -332,12 +333,12 @@ class TestBeginningAnew:
             else:
                 path.write_text(new, "utf-8")
             await app.until(lambda: "read from the start" in said(app.pilot))
-            await app.until(lambda: app.main.document.message_count == new.count("<|start|>"))
+            await app.until(lambda: app.main.session.document.message_count == new.count("<|start|>"))
             shown = await app.rest()
             assert "Reply" in shown and "Answer" not in shown
             assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "▶ LIVE" in app.title
-            assert app.main.searcher is not None
-            assert len(app.main.searcher.matches) == new.count("umbrella")
+            assert app.main.search.searcher is not None
+            assert len(app.main.search.searcher.matches) == new.count("umbrella")
 
     async def test_the_person_who_was_elsewhere_is_at_the_top(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
@@ -348,10 +349,10 @@ class TestBeginningAnew:
 
     async def test_the_reading_before_is_let_go(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
-            before = weakref.ref(app.main.document._analysis)
+            before = weakref.ref(app.main.session.document._analysis)
             await app.press("d", "a", "d")
             path.write_text(HEAD + QUESTION, "utf-8")
-            await app.until(lambda: app.main.document.message_count == 1)
+            await app.until(lambda: app.main.session.document.message_count == 1)
             await app.rest()
             gc.collect()
             assert before() is None
@@ -359,11 +360,11 @@ class TestBeginningAnew:
     async def test_marks_and_folds_of_other_messages_go(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             await app.press("m")
-            assert app.main.state.marks
+            assert app.main.session.marks
             path.write_text(HEAD + QUESTION, "utf-8")
-            await app.until(lambda: app.main.document.message_count == 1)
+            await app.until(lambda: app.main.session.document.message_count == 1)
             await app.rest()
-            assert not app.main.state.marks
+            assert not app.main.session.marks
 
 
 class TestSearchAndFilter:
@@ -373,14 +374,14 @@ class TestSearchAndFilter:
             await app.press("G")
             await app.write(QUESTION)
             await app.shows("/4")
-            assert app.main.searcher is not None and len(app.main.searcher.matches) == 4
+            assert app.main.search.searcher is not None and len(app.main.search.searcher.matches) == 4
 
     async def test_new_messages_that_match_are_let_through(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             await type_in(app.pilot, "&", "umbrella")
-            assert app.main.view.rows.shown_count == 3
+            assert app.main.session.rows.shown_count == 3
             await app.write(ANSWER + "Nothing of the kind.<|return|>\n" + QUESTION)
-            await app.until(lambda: app.main.view.rows.shown_count == 4)
+            await app.until(lambda: app.main.session.rows.shown_count == 4)
             assert "Nothing of the kind" not in await app.rest()
 
 
@@ -392,10 +393,10 @@ class TestSwitching:
             await type_in(pilot, "/", "answer")
             await press(pilot, "J", "J", "m", "T", "p")
             app = Live(pilot, path)
-            before = app.conversation, app.main.focused_number, app.main.state.marks
+            before = app.conversation, app.main.navigator.focused_number, app.main.session.marks
             shown = await app.press("F")
             assert "❚❚ paused" in app.title
-            assert (app.conversation, app.main.focused_number, app.main.state.marks) == before
+            assert (app.conversation, app.main.navigator.focused_number, app.main.session.marks) == before
             assert "OUTLINE" in shown and "PROBLEMS" in shown and "/answer" in shown
             await app.write(QUESTION)
             assert "❚❚ paused +1" in app.title

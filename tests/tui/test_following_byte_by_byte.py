@@ -1,4 +1,4 @@
-"""One byte at a time through a real file: in no frame stands a hidden byte, and no message before its header is."""
+"""A file that grows by single bytes: no frame contains a hidden byte, or a message before its header is complete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from viewer.tui.transcript.transcript import Transcript
 __all__ = ["words_of_the_program"]
 
 NOT_KNOWN_BEFORE = {"only the closing think tag"}
-"""That these texts were thoughts is told by what follows them."""
+"""Only later text shows that these texts were reasoning."""
 TOLD = [row for row in ROWS if not (row.shown or row.preambles) and row.name not in NOT_KNOWN_BEFORE]
 PREAMBLE = "<|start|>assistant<|channel|>commentary intent=preamble<|message|>"
 TEXT = (
@@ -44,13 +44,13 @@ SMALL = [sample.name for sample in samples("valid") if sample.path.stat().st_siz
 
 
 def some(cases: Sequence[Row | str], step: int) -> list[ParameterSet]:
-    """One in so many in `make test`, all of them in `make lab`."""
+    """A share of the cases in `make test`, all of them in `make lab`."""
     marks = (pytest.mark.slow, pytest.mark.lab)
     return [pytest.param(case, marks=marks[bool(place % step)]) for place, case in enumerate(cases)]
 
 
 class Scan:
-    """Looks at every line that is drawn, and after every byte at all that the widgets hold."""
+    """Looks at every drawn line, and after every byte at everything that widgets hold."""
 
     def __init__(self, pieces: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.pieces = [piece.lower() for piece in pieces]
@@ -65,8 +65,8 @@ class Scan:
             return strips
 
         monkeypatch.setattr(Transcript, "render_lines", watched)
-        monkeypatch.setattr(pace, "FRAME", 0.0)
-        monkeypatch.setattr(pace, "LOOK", 0.0)
+        monkeypatch.setattr(pace, "FRAME_SECONDS", 0.0)
+        monkeypatch.setattr(pace, "ALL_SECONDS", 0.0)
         monkeypatch.setattr(tailing, "QUICK_SECONDS", 0.001)
 
     def look(self, text: str) -> None:
@@ -126,4 +126,4 @@ async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeyp
     scan = Scan(hidden_pieces(sample), monkeypatch)
     async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=sample.asked)) as app:
         await scan.feed(app, sample.path.read_bytes(), every=32)
-        assert isinstance(app.main.document, LiveDocument)
+        assert isinstance(app.main.session.document, LiveDocument)

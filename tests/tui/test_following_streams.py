@@ -1,4 +1,4 @@
-"""Following pipes, FIFOs and folders: what comes through them, and when it is over."""
+"""Following pipes, FIFOs and folders: their content, and their end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLLOW = ViewOptions(follow=True)
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
-    """The writing end of what is standard input."""
+    """The writing end of standard input."""
     reading, writing = os.pipe()
     monkeypatch.setattr("sys.stdin", os.fdopen(reading))
     with os.fdopen(writing, "wb", buffering=0) as file:
@@ -32,7 +32,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[IO[bytes]]:
 
 
 async def shows(pilot: Pilot[int], text: str) -> str:
-    """Wait until this stands on the screen."""
+    """Wait until the screen contains a text."""
     return await Live(pilot, Path()).shows(text)
 
 
@@ -46,7 +46,7 @@ class TestPipes:
             pipe.close()
             await shows(pilot, "■ ended")
             assert said(pilot) == "the pipe has ended"
-            view(pilot).status.hush()
+            view(pilot).widgets.status.clear_notice()
             await shows(pilot, "[spooled from a pipe]")
             await press(pilot, "F")
             assert said(pilot) == "this input has ended; nothing more comes"
@@ -78,7 +78,7 @@ class TestPipes:
             await shows(pilot, "Answer 3.")
             pipe.close()
             await shows(pilot, "■ ended")
-            view(pilot).status.hush()
+            view(pilot).widgets.status.clear_notice()
             await shows(pilot, "[spooled from a pipe, gzip, 1:")
 
     @pytest.mark.slow
@@ -121,7 +121,7 @@ class TestFolders:
             await shows(pilot, "This is new.▌")
             (runs / "newest.ocml").write_text(HEAD + QUESTION + ANSWER + "This is the newest.")
             await shows(pilot, "This is the newest.▌")
-            assert view(pilot).document.name.endswith("newest.ocml")
+            assert view(pilot).session.document.name.endswith("newest.ocml")
             await Live(pilot, runs).until(lambda: said(pilot) == "a newer transcript: newest.ocml")
 
     @pytest.mark.slow
@@ -131,7 +131,7 @@ class TestFolders:
             await press(pilot, "K")
             (runs / "newest.ocml").write_text(HEAD + QUESTION)
             await Live(pilot, runs).until(lambda: said(pilot) == "a new transcript: newest.ocml; [ and ] go to it")
-            assert len(view(pilot).files) == 4
+            assert len(view(pilot).program.files) == 4
 
     @pytest.mark.slow
     async def test_an_empty_folder_is_waited_for(self, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ class TestFolders:
 
 
 async def shows_files(pilot: Pilot[int], text: str) -> None:
-    """Wait until the list of files says this."""
+    """Wait until the list of files contains a text."""
     end = asyncio.get_running_loop().time() + 30
     while text not in drawn(pilot):
         assert asyncio.get_running_loop().time() < end, drawn(pilot)

@@ -1,4 +1,4 @@
-"""`:`: what can be typed, and where it leads."""
+"""Targets of `:`: the syntax, and the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One letter for role and channel, and the strip that is made of them."""
+"""Letters for role and channel, and the message strip made from them."""
 
 from __future__ import annotations
 

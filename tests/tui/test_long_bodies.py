@@ -1,4 +1,4 @@
-"""A folded body costs what is shown of it, and an unfolded one is laid out while keys go on working."""
+"""Long bodies: a folded one costs only its visible part, an unfolded one is laid out while keys work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stars(count: int) -> str:
 
 
 class Counted:
-    """Counts the characters that are laid out, and those of them in the thread of the event loop."""
+    """Counts the characters that are laid out in total, and in the thread of the event loop."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.all = self.in_loop = 0
@@ -80,7 +80,7 @@ async def test_a_folded_body_is_laid_out_as_far_as_it_is_shown(
     async with running(sky, size=size, keys=["d", "g", "J", "J", "J", "K", "j", "k"]) as pilot:
         assert counted.all < 110_000
         assert '"name": "Star 0"' in drawn(pilot) or size == SMALL
-        text = "".join(part.text for line in view(pilot).transcript.block(2).lines for part in line.parts)
+        text = "".join(part.text for line in view(pilot).widgets.transcript.block(2).lines for part in line.parts)
         assert "more characters" in text
 
 
@@ -88,14 +88,14 @@ async def test_an_unfolded_body_is_laid_out_beside_the_event_loop(sky: Path, cou
     async with running(sky, size=ROOMY, keys=["d", ":", "3", "enter"]) as pilot:
         before = counted.in_loop
         await press(pilot, "l")
-        block = view(pilot).transcript.block(2)
+        block = view(pilot).widgets.transcript.block(2)
         assert block.height > 30_000
         assert counted.in_loop - before < 100_000
         assert counted.all > 457_000
         await press(pilot, "J")
-        assert view(pilot).focused_number == 4
+        assert view(pilot).navigator.focused_number == 4
         await press(pilot, "K", "h")
-        assert view(pilot).transcript.block(2).height < 70
+        assert view(pilot).widgets.transcript.block(2).height < 70
 
 
 async def test_other_messages_do_not_lay_it_out_again(sky: Path, counted: Counted) -> None:
@@ -113,7 +113,7 @@ async def test_a_long_answer_of_plain_text_is_bounded_too(tmp_path: Path, counte
         assert counted.all < 200_000
         await press(pilot, "l", "G")
         assert counted.in_loop < 300_000
-        assert view(pilot).transcript.block(1).height > 60_000
+        assert view(pilot).widgets.transcript.block(1).height > 60_000
         assert "lighthouse" in drawn(pilot)
 
 

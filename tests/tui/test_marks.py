@@ -1,4 +1,4 @@
-"""Marks: round at the ends, and only where there is something to see."""
+"""Marks: jumps wrap around, and reach shown messages only."""
 
 from __future__ import annotations
 

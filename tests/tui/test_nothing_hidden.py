@@ -1,4 +1,4 @@
-"""What is hidden from the end user is nowhere in the safe app, and nowhere in it again when debug has been left."""
+"""Hidden text is nowhere in the safe app, also after the debug view was left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.samples import Sample, samples
-from tests.support.cases import each
 from tests.tui.running import ROOMY, drawn, press, running, said, settled, view
 from tests.tui.walking import reachable_text
 from viewer.document.document import Document
@@ -20,7 +19,7 @@ from viewer.reading.format import Options
 from viewer.rules import RULES
 from viewer.sources.files import open_source
 from viewer.tui.app import ViewOptions
-from viewer.tui.bars.prompt import PromptKind
+from viewer.tui.host import PromptKind
 
 PIECE = 16
 LEAST = 6
@@ -29,7 +28,7 @@ QUICK = {"tour.ocml", "broken/E-PERM-VISIBILITY-cot-in-final.ocml"}
 
 
 def all_text(projection: Projection) -> str:
-    """Everything that this audience is shown of a document."""
+    """All text of a document for an audience."""
     texts: list[str] = []
     for item in projection.items():
         if isinstance(item, HiddenRun):
@@ -42,7 +41,7 @@ def all_text(projection: Projection) -> str:
 
 
 def hidden_pieces(sample: Sample) -> list[str]:
-    """Pieces of lines that a developer is shown and an end user is not."""
+    """Pieces of lines that only the debug view shows."""
     document = Document(open_source(str(sample.path)), sample.asked, Options()).load()
     shown = all_text(document.project(END_USER)) + "\n" + own_words() + "\n" + sample.name
     shown += "".join(f"{each.model} {each.version}" for each in document.project(END_USER).transcripts())
@@ -59,7 +58,7 @@ def hidden_pieces(sample: Sample) -> list[str]:
 
 @cache
 def own_words() -> str:
-    """The words of the program itself."""
+    """The words of the program."""
     return OWN[0] + "\n".join(f"{code} {rule.safe} {rule.section}" for code, rule in RULES.items())
 
 
@@ -96,12 +95,12 @@ class Looked:
         await press(pilot, "g")
         for page in range(200):
             self.at(drawn(pilot), f"page {page}")
-            if main.transcript.scroller.at_end(main.transcript.viewport):
+            if main.widgets.transcript.scroller.at_end(main.widgets.transcript.view_height):
                 break
             await press(pilot, "space")
         self.at(reachable_text(pilot.app), "the widgets")
         self.at(pilot.app.export_screenshot(), "a screenshot")
-        self.at(main.title_bar.render_line(0).text, "the title")
+        self.at(main.widgets.title.render_line(0).text, "the title")
         self.at(pilot.app.title + pilot.app.sub_title + pilot.app.clipboard, "the app")
         main.text_select_all()
         self.at(main.get_selected_text() or "", "select all")
@@ -126,21 +125,23 @@ class Looked:
         await press(self.pilot, "ctrl+c")
         self.at(self.pilot.app.clipboard, "the clipboard")
         main.clear_selection()
-        for line in range(0, min(main.transcript.viewport, 12), 3):
-            await self.pilot.click(main.transcript, offset=(8, line), times=3)
+        for line in range(0, min(main.widgets.transcript.view_height, 12), 3):
+            await self.pilot.click(main.widgets.transcript, offset=(8, line), times=3)
             self.at(main.get_selected_text() or "", "a triple click")
         main.clear_selection()
         await press(self.pilot, "y", "y")
         self.at(self.pilot.app.clipboard, "a copied message")
 
     async def search(self) -> None:
-        """What is hidden is not found."""
+        """Hidden text is not found."""
         main = view(self.pilot)
         for piece in self.pieces[:: max(1, len(self.pieces) // 3)]:
-            main.search_for(piece.lower() if not piece.startswith(("/", "re:", "\\")) else piece[1:], PromptKind.SEARCH)
+            main.search.search_for(
+                piece.lower() if not piece.startswith(("/", "re:", "\\")) else piece[1:], PromptKind.SEARCH
+            )
             await settled(self.pilot)
-            searcher = main.searcher
-            shown = all_text(main.document.project(END_USER)).lower()
+            searcher = main.search.searcher
+            shown = all_text(main.session.document.project(END_USER)).lower()
             assert searcher is None or not searcher.matches or piece.lower() in shown or piece[1:].lower() in shown, (
                 piece
             )
@@ -171,7 +172,7 @@ async def test_no_widget_holds_what_is_hidden(name: str) -> None:
 
 
 async def glance(sample: Sample) -> None:
-    """The shorter look: what is drawn and held, before debug and after it, and what a select-all copies."""
+    """The shorter look: drawn and held text before and after the debug view, and the copy of all text."""
     pieces = hidden_pieces(sample)
     if not pieces:
         return
@@ -185,12 +186,14 @@ async def glance(sample: Sample) -> None:
 OTHERS = [sample.name for sample in samples() if sample.name not in QUICK]
 
 
-@each("name", OTHERS, quick=0, test=24)
+@pytest.mark.share(test=24)
+@pytest.mark.parametrize("name", OTHERS)
 async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
 
-@each("name", OTHERS[::12], quick=0, test=24)
+@pytest.mark.share(test=24)
+@pytest.mark.parametrize("name", OTHERS[::12])
 async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 

@@ -1,4 +1,4 @@
-"""The outline: turns that fold, one line a message, call brackets, marks; nothing hidden in the safe view."""
+"""Outline: folding turns, one line per message, call brackets, marks; nothing hidden in the safe view."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_the_open_message_grows_while_it_is_followed() -> None:
 
 def test_the_partner_of_the_focus_stands_out() -> None:
     lines = outline(tour().project(DEBUG))
-    lines.focus = 15
+    lines.focus_on(15)
     line = lines.line(lines.table.row_of(14), 30)
     assert (line[2].text, line[2].look) == ("14", StyleRole.PARTNER)
 
@@ -177,7 +177,7 @@ def test_it_grows_as_the_document_does() -> None:
     lines = OutlineLines(projection, rows, STYLE)
     while not document.is_complete:
         document.read_some(200)
-        lines.grew(rows.extend())
+        lines.grow(rows.extend())
     assert all_lines(lines) == all_lines(outline(whole.project(DEBUG)))
 
 

@@ -1,11 +1,11 @@
-"""When what grows is drawn: at once after quiet, then by frames, and less often where drawing takes long."""
+"""Redraw throttle: at once after a quiet time, then by frames, and less often if drawing is slow."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.sources.following import Clock
-from viewer.tui.main.throttle import FRAME, LOOK, OLD, FrameLimiter
+from viewer.tui.main.throttle import ALL_SECONDS, FRAME_SECONDS, TEXT_ONLY_SECONDS, FrameLimiter
 
 
 @pytest.fixture
@@ -19,37 +19,37 @@ def pace(clock: Clock) -> FrameLimiter:
 
 
 def test_at_once_after_quiet(pace: FrameLimiter) -> None:
-    assert pace.frame_is_due and pace.look_is_due
-    assert pace.rest(grew=True, changed=False) == 0.0
-    assert pace.rest(grew=False, changed=False) == 1.0
+    assert pace.frame_is_due and pace.all_is_due
+    assert pace.rest(text=True, everything=False) == 0.0
+    assert pace.rest(text=False, everything=False) == 1.0
 
 
 def test_then_by_frames(pace: FrameLimiter, clock: Clock) -> None:
     with pace.frame():
         clock.now += 0.001
-    assert not pace.frame_is_due and pace.look_is_due
-    assert pace.rest(grew=True, changed=False) == pytest.approx(FRAME - 0.001)
-    clock.now += FRAME
+    assert not pace.frame_is_due and pace.all_is_due
+    assert pace.rest(text=True, everything=False) == pytest.approx(FRAME_SECONDS - 0.001)
+    clock.now += FRAME_SECONDS
     assert pace.frame_is_due
 
 
 def test_everything_is_drawn_less_often(pace: FrameLimiter, clock: Clock) -> None:
-    with pace.look():
+    with pace.everything():
         clock.now += 0.001
-    clock.now += FRAME
-    assert pace.frame_is_due and not pace.look_is_due
-    clock.now += LOOK
-    assert pace.look_is_due and not pace.look_is_old
-    clock.now += OLD
-    assert pace.look_is_old
+    clock.now += FRAME_SECONDS
+    assert pace.frame_is_due and not pace.all_is_due
+    clock.now += ALL_SECONDS
+    assert pace.all_is_due and not pace.all_is_overdue
+    clock.now += TEXT_ONLY_SECONDS
+    assert pace.all_is_overdue
 
 
 def test_what_takes_long_waits_long(pace: FrameLimiter, clock: Clock) -> None:
-    with pace.look():
+    with pace.everything():
         clock.now += 0.5
     clock.now += 1.0
     assert not pace.frame_is_due
     clock.now += 1.0
-    assert pace.frame_is_due and not pace.look_is_due
+    assert pace.frame_is_due and not pace.all_is_due
     clock.now += 4.0
-    assert pace.look_is_due
+    assert pace.all_is_due

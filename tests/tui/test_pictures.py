@@ -1,4 +1,4 @@
-"""The pictures of the README are those of the present code; OCML_UPDATE=1 makes them anew."""
+"""The pictures of the README match the code; OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problems list: by place for a developer, in safe words and without a place for the end user."""
+"""List of problems: places in the debug view, fixed sentences without a place in the safe view."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_the_list_says_checking_until_everything_is_checked(tmp_path: Path
     async with app.run_test(size=(120, 40)) as pilot:
         seen = set()
         await pilot.press("p")
-        while not view(pilot).document.is_complete:
+        while not view(pilot).session.document.is_complete:
             seen.add("none" in drawn(pilot))
             await asyncio.sleep(0)
         await settled(pilot)

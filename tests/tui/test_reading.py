@@ -1,4 +1,4 @@
-"""While an input is read keys work at once, and places that are asked for are those of the whole input."""
+"""While an input is read, keys work at once, and requested places refer to the whole input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from textual.pilot import Pilot
 from tests.leaks.rewriting import tick
 from tests.tui.running import SMALL, drawn, press, running, said, settled, type_in, view
 from viewer.document import document
-from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.main import read_worker as reading
@@ -27,7 +26,7 @@ ODD = "<|start|>assistant<|channel|>final<|message|>The\u200b end.<|return|>\n"
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few messages a step, and everything drawn after each."""
+    """Read a few messages per slice, and draw everything after each."""
     monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
     monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
     monkeypatch.setattr(reading, "READ_FIRST", 400)
@@ -55,15 +54,14 @@ async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
 ) -> None:
     seen: list[str] = []
 
-    def load() -> Backend:
+    def prepare(self: Document) -> None:
         seen.append("\n".join(strip.text for strip in app.screen._compositor.render_strips()))
-        return Backend("loaded", PLAIN.columns, None)
 
     monkeypatch.setattr(document, "BIG", 0)
-    monkeypatch.setattr(document, "load_backend", load)
+    monkeypatch.setattr(Document, "prepare", prepare)
     app = opened(tmp_path)
     async with app.run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: view(pilot).document.is_complete)
+        await until(pilot, lambda: view(pilot).session.document.is_complete)
     assert len(seen) == 1
     assert "USER" in seen[0]
 
@@ -72,11 +70,11 @@ async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
 @pytest.mark.usefixtures("slowly")
 async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).view.rows) > 3)
+        await until(pilot, lambda: len(view(pilot).session.rows) > 3)
         await press_at_once(pilot, "G")
-        assert not view(pilot).document.is_read
+        assert not view(pilot).session.document.is_read
         await settled(pilot)
-        assert view(pilot).focused_number == 801
+        assert view(pilot).navigator.focused_number == 801
         assert "The" in drawn(pilot)
 
 
@@ -84,12 +82,12 @@ async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_pa
 @pytest.mark.usefixtures("slowly")
 async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> None:
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: len(view(pilot).view.rows) > 30)
+        await until(pilot, lambda: len(view(pilot).session.rows) > 30)
         await press_at_once(pilot, "G", "K", "K", "K")
-        assert not view(pilot).document.is_read
-        stood = view(pilot).focused_number
+        assert not view(pilot).session.document.is_read
+        stood = view(pilot).navigator.focused_number
         await settled(pilot)
-        assert view(pilot).focused_number == stood < 100
+        assert view(pilot).navigator.focused_number == stood < 100
 
 
 @pytest.mark.slow
@@ -99,11 +97,11 @@ async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
     place: str, number: int, early: bool, tmp_path: Path
 ) -> None:
     async with opened(tmp_path, place).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: view(pilot).focused_number == number)
-        assert view(pilot).document.is_read is not early
-        assert not view(pilot).document.is_complete
+        await until(pilot, lambda: view(pilot).navigator.focused_number == number)
+        assert view(pilot).session.document.is_read is not early
+        assert not view(pilot).session.document.is_complete
         await settled(pilot)
-        assert view(pilot).focused_number == number
+        assert view(pilot).navigator.focused_number == number
 
 
 @pytest.mark.slow
@@ -112,18 +110,18 @@ async def test_what_is_seen_is_checked_before_its_turn(tmp_path: Path, monkeypat
     monkeypatch.setattr(document, "BIG", 0)
     monkeypatch.setattr(document, "WORTH_SCANNING", 0)
     async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
-        await until(pilot, lambda: view(pilot).document.is_read)
+        await until(pilot, lambda: view(pilot).session.document.is_read)
         await press_at_once(pilot, "d", "G")
         await until(pilot, lambda: "W-TEXT-HIDDEN-CHARACTERS" in drawn(pilot))
-        assert not view(pilot).document.is_complete
-        assert view(pilot).view.diagnostics.severities["warning"] == 0
+        assert not view(pilot).session.document.is_complete
+        assert view(pilot).session.diagnostics.severities["warning"] == 0
         await settled(pilot)
-        assert view(pilot).view.diagnostics.severities["warning"] == 1
+        assert view(pilot).session.diagnostics.severities["warning"] == 1
         assert drawn(pilot).count("W-TEXT-HIDDEN-CHARACTERS") == 1
 
 
 async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
-    """Without waiting for what is being read."""
+    """Press keys without waiting for the reader."""
     driver = pilot.app._driver
     assert driver is not None
     for key in keys:
@@ -152,8 +150,8 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
             event = Key("J", "J")
             event.set_sender(pilot.app)
             driver.send_message(event)
-            await until(pilot, lambda number=number: view(pilot).transcript.focus_number == number)  # type: ignore[misc]
-        assert not view(pilot).document.is_complete
+            await until(pilot, lambda number=number: view(pilot).widgets.transcript.focus_number == number)  # type: ignore[misc]
+        assert not view(pilot).session.document.is_complete
         assert len(steps) - before < 2 * 10
         await settled(pilot)
 
@@ -162,11 +160,11 @@ async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: p
 async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 1000.0)
     async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: len(view(pilot).view.rows) > 1)
-        view(pilot).action_bottom()
-        await until(pilot, lambda: view(pilot).document.is_read)
-        assert not view(pilot).document.is_complete
-        assert view(pilot).focused_number == view(pilot).document.message_count
+        await until(pilot, lambda: len(view(pilot).session.rows) > 1)
+        view(pilot).navigator.bottom()
+        await until(pilot, lambda: view(pilot).session.document.is_read)
+        assert not view(pilot).session.document.is_complete
+        assert view(pilot).navigator.focused_number == view(pilot).session.document.message_count
         await settled(pilot)
 
 
@@ -179,12 +177,12 @@ class TestARewriteOfAFileThatNobodyReads:
             await press(pilot, "g")
             path.write_text(HEAD + TURNS.replace("Question 300", other) + ANSWER, "utf-8")
             tick(tmp_path)
-            view(pilot).check_for_rewrite()
+            view(pilot).reader.check_for_rewrite()
             await settled(pilot)
             assert said(pilot) == "the file was rewritten"
-            assert view(pilot).document.message_count == 801
+            assert view(pilot).session.document.message_count == 801
             await type_in(pilot, "/", other)
-            searcher = view(pilot).searcher
+            searcher = view(pilot).search.searcher
             assert searcher is not None and searcher.matches.total == 1
 
     async def test_is_no_growth(self, tmp_path: Path) -> None:
@@ -194,6 +192,6 @@ class TestARewriteOfAFileThatNobodyReads:
             with path.open("a") as file:
                 file.write(ANSWER)
             tick(tmp_path)
-            view(pilot).check_for_rewrite()
+            view(pilot).reader.check_for_rewrite()
             await settled(pilot)
-            assert (said(pilot), view(pilot).document.message_count) == ("", 800)
+            assert (said(pilot), view(pilot).session.document.message_count) == ("", 800)

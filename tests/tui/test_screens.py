@@ -1,4 +1,4 @@
-"""Golden screens: what stands where, in both views and in every state; OCML_UPDATE=1 writes them anew."""
+"""Golden screens: both views in every state; OCML_UPDATE=1 updates them."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ FILES = {
 
 @dataclass(frozen=True)
 class Look:
-    """One screen: a file, a size, and the keys that lead there."""
+    """One screen: a file, a size, and the keys that lead to it."""
 
     file: str = "samples/tour.ocml"
     size: tuple[int, int] = (120, 40)
     keys: tuple[str, ...] = ()
     options: ViewOptions = field(default_factory=ViewOptions)
     then: str = ""
-    """What is written to the file after the keys."""
+    """Text appended to the file after the keys."""
 
 
 FOLLOW = ViewOptions(follow=True)

@@ -25,7 +25,7 @@ def fruit(tmp_path: Path) -> Path:
 
 
 def total(pilot: object) -> int | None:
-    searcher = view(pilot).searcher  # type: ignore[arg-type]
+    searcher = view(pilot).search.searcher  # type: ignore[arg-type]
     return searcher.matches.total if searcher else None
 
 
@@ -36,8 +36,8 @@ async def test_a_search_runs_again_in_the_debug_view_and_says_so(fruit: Path) ->
         await press(pilot, "d")
         assert total(pilot) == 4
         assert said(pilot) == "Search repeated in the debug view: 4 matches (1 in the safe view)."
-        assert view(pilot).searcher is not None
-        assert view(pilot).searcher._rows is view(pilot).view.rows  # type: ignore[union-attr]
+        assert view(pilot).search.searcher is not None
+        assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
 
 
 async def test_a_channel_that_is_switched_changes_what_is_found(fruit: Path) -> None:
@@ -68,17 +68,17 @@ async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
 async def test_a_filter_ends_with_the_view_and_its_search_runs_again(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "&", "plums")
-        assert len(view(pilot).view.rows) == 1
+        assert len(view(pilot).session.rows) == 1
         await press(pilot, "d")
-        assert not view(pilot).view_is_filtered()
+        assert not view(pilot).filter.is_active
         assert total(pilot) == 4
-        assert view(pilot).searcher._rows is view(pilot).view.rows  # type: ignore[union-attr]
+        assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
 
 
 async def test_the_next_match_is_one_of_the_present_view(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "/", "plums")
         await press(pilot, "d", "n")
-        assert view(pilot).hit in list(view(pilot).searcher.matches)  # type: ignore[union-attr]
+        assert view(pilot).search.current_match in list(view(pilot).search.searcher.matches)  # type: ignore[union-attr]
         await press(pilot, "a", "n", "n")
-        assert view(pilot).focused_number == 4
+        assert view(pilot).navigator.focused_number == 4

@@ -1,4 +1,4 @@
-"""The mouse: what is dragged over is copied as it was written, clicks lead somewhere, the wheel scrolls."""
+"""Mouse: a selection is copied as it was written, clicks follow links, the wheel scrolls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.selection import SELECT_ALL, Selection
 
 from tests.tui.running import SMALL, drawn, press, running, settled, type_in, view
-from viewer.tui.transcript.lines import LINES_A_ROW
+from viewer.tui.transcript.transcript import LINES_A_ROW
 
 WORDS = "Seven wise weavers wove wonderful woollen waistcoats, while whistling winds whirled wildly westwards again."
 BODY = f"{WORDS}\n\n- one  two\n\tthree 東京 ☀️\n{WORDS}"
@@ -29,7 +29,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, int]:
-    """Where this text stands on the screen."""
+    """The position of a text on the screen."""
     for y, line in enumerate(drawn(pilot).splitlines()):
         if text in line:
             return line.index(text) + (len(text) if end else 0), y
@@ -37,7 +37,7 @@ def place_of(pilot: Pilot[int], text: str, *, end: bool = False) -> tuple[int, i
 
 
 async def drag(pilot: Pilot[int], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """What is selected when the mouse is dragged from here to there."""
+    """The selected text after dragging the mouse."""
     await pilot.mouse_down(offset=start)
     await pilot.hover(offset=((start[0] + end[0]) // 2, (start[1] + end[1]) // 2))
     await pilot.hover(offset=end)
@@ -53,7 +53,7 @@ async def test_dragging_over_wrapped_rows_gives_the_text_as_it_was_written(
     chat: Path, size: tuple[int, int], keys: list[str]
 ) -> None:
     async with running(chat, size=size, keys=keys) as pilot:
-        if view(pilot).outline.display:
+        if view(pilot).widgets.outline.display:
             await press(pilot, "T", "i")
         start = place_of(pilot, "Seven")
         rows = [y for y, line in enumerate(drawn(pilot).splitlines()) if "again." in line]
@@ -69,7 +69,7 @@ async def test_a_part_of_a_row_can_be_selected_and_copied(chat: Path) -> None:
         assert selected in ("wise weavers", "wise weavers ")
         await press(pilot, "ctrl+c")
         assert pilot.app.clipboard == selected
-        assert view(pilot).status.notice == "copied the selection"
+        assert view(pilot).widgets.status.notice == "copied the selection"
         assert not pilot.app._exit
 
 
@@ -97,7 +97,7 @@ async def test_what_is_dangerous_is_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "hostile.ocml"
     path.write_text("version: 2.2\n<|start|>user<|message|>a\x1b]0;t\x07b\u202ec\u200bd\x9be\rf<|end|>\n", "utf-8")
     async with running(path) as pilot:
-        view(pilot).transcript.text_select_all()
+        view(pilot).widgets.transcript.text_select_all()
         selected = view(pilot).get_selected_text() or ""
         assert "a]0;tbcd\ufffdef" in selected
         await press(pilot, "ctrl+c")
@@ -109,7 +109,7 @@ async def test_what_is_dangerous_is_not_copied(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_the_wheel_scrolls_and_a_click_gives_the_focus() -> None:
     async with running() as pilot:
-        transcript = view(pilot).transcript
+        transcript = view(pilot).widgets.transcript
         place = transcript.scroller.row, transcript.scroller.line
         await pilot._post_mouse_events([_wheel(down=True)], transcript, button=0)
         await settled(pilot)
@@ -119,7 +119,7 @@ async def test_the_wheel_scrolls_and_a_click_gives_the_focus() -> None:
         await settled(pilot)
         assert (transcript.scroller.row, transcript.scroller.line) == place
         await pilot.click(offset=place_of(pilot, "And Osaka?"))
-        assert view(pilot).focused_number == 11
+        assert view(pilot).navigator.focused_number == 11
 
 
 def _wheel(*, down: bool) -> type:
@@ -132,26 +132,28 @@ def _wheel(*, down: bool) -> type:
 async def test_a_click_unfolds_and_a_click_on_a_link_goes_to_the_other_end() -> None:
     async with running(keys=["d", "s"]) as pilot:
         await type_in(pilot, ":", "1")
-        row = view(pilot).view.rows.row_of(2)
-        before = view(pilot).transcript.block(row).height
+        row = view(pilot).session.rows.row_of(2)
+        before = view(pilot).widgets.transcript.block(row).height
         await pilot.click(offset=place_of(pilot, "more line"))
         await settled(pilot)
-        heights = [view(pilot).transcript.block(row_of).height for row_of in (view(pilot).view.rows.row_of(1), row)]
-        assert heights[1] > before or view(pilot).facts.folds
+        heights = [
+            view(pilot).widgets.transcript.block(row_of).height for row_of in (view(pilot).session.rows.row_of(1), row)
+        ]
+        assert heights[1] > before or view(pilot).session.folds
         await type_in(pilot, ":", "6")
         await pilot.click(offset=place_of(pilot, "↓9"))
         await settled(pilot)
-        assert view(pilot).focused_number == 9
+        assert view(pilot).navigator.focused_number == 9
 
 
 @pytest.mark.slow
 async def test_a_click_in_the_minimap_jumps() -> None:
     async with running() as pilot:
-        transcript = view(pilot).transcript
+        transcript = view(pilot).widgets.transcript
         region = transcript.region
         await pilot.click(offset=(region.right - 1, region.bottom - 1))
         await settled(pilot)
-        assert transcript.scroller.at_end(transcript.viewport)
+        assert transcript.scroller.at_end(transcript.view_height)
         await pilot.click(offset=(region.right - 1, region.y))
         await settled(pilot)
         assert (transcript.scroller.row, transcript.scroller.line) == (0, 0)
@@ -162,10 +164,10 @@ async def test_clicks_on_lists_and_keys_act() -> None:
     async with running(keys=["d"]) as pilot:
         await pilot.click(offset=place_of(pilot, "16 F Osaka"))
         await settled(pilot)
-        assert view(pilot).focused_number == 16
+        assert view(pilot).navigator.focused_number == 16
         await pilot.click(offset=place_of(pilot, "E-TOOL-TIMEOUT"))
         await settled(pilot)
-        assert view(pilot).focused_number == 22
+        assert view(pilot).navigator.focused_number == 22
         await pilot.click(offset=place_of(pilot, "[x]analysis"))
         await settled(pilot)
         assert "[ ]analysis" in drawn(pilot)
@@ -176,7 +178,7 @@ async def test_clicks_on_lists_and_keys_act() -> None:
 
 async def test_a_selection_outlives_that_its_rows_become_shorter(chat: Path) -> None:
     async with running(chat) as pilot:
-        transcript = view(pilot).transcript
+        transcript = view(pilot).widgets.transcript
         for start, end in ((3, 500), (400, 500), (400, 3), (5, 5)):
             spans = Selection(Offset(start, 0), Offset(end, 5 * LINES_A_ROW))
             pilot.app.screen.selections = {transcript: spans}

@@ -1,4 +1,4 @@
-"""The settings in the whole app: keys, panes, widths and colours are those that were chosen; a start is always safe."""
+"""Settings in the complete app: keys, panes, widths and colors apply; every start is safe."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class TestKeysOfOnesOwn:
     async def test_act_and_the_old_ones_do_not(self) -> None:
         async with running(options=with_settings(MINE)) as pilot:
             await press(pilot, "slash", "d", "question_mark", "q")
-            assert not view(pilot).prompt.is_asking
-            assert not view(pilot).state.debug
+            assert not view(pilot).widgets.prompt.is_asking
+            assert not view(pilot).session.display.debug
             assert not isinstance(pilot.app.screen, HelpScreen)
             await type_in(pilot, "ctrl+f", "osaka")
             assert "/osaka  1/2" in drawn(pilot)
             await type_in(pilot, "f7", "26")
-            assert view(pilot).focused_number == 26
+            assert view(pilot).navigator.focused_number == 26
             await press(pilot, "ctrl+p")
-            assert view(pilot).focused_number < 26
+            assert view(pilot).navigator.focused_number < 26
             await press(pilot, "1", "1", "f6")
-            assert view(pilot).focused_number == 11
+            assert view(pilot).navigator.focused_number == 11
             await press(pilot, "D")
-            assert view(pilot).state.debug
+            assert view(pilot).session.display.debug
             await press(pilot, "Q", "Q")
             assert pilot.app._exit
 
@@ -101,7 +101,7 @@ class TestKeysOfOnesOwn:
 
     async def test_are_told_where_problems_are_counted(self) -> None:
         async with running(options=with_settings(MINE), keys=("D",)) as pilot:
-            assert view(pilot).facts.problems_key == "P"
+            assert view(pilot).host.key_of("problems") == "P"
 
 
 class TestPanes:
@@ -110,29 +110,29 @@ class TestPanes:
         settings = Settings(outline=Pane(False), inspector=Pane(True, 50), problems=Pane(True, 9))
         async with running(options=with_settings(settings), keys=("d",)) as pilot:
             main = view(pilot)
-            assert not main.outline.display
-            assert main.inspector.size.width == 49
-            assert main.problems.styles.height is not None
-            assert main.problems.styles.height.value == 9
+            assert not main.widgets.outline.display
+            assert main.widgets.inspector.size.width == 49
+            assert main.widgets.problems.styles.height is not None
+            assert main.widgets.problems.styles.height.value == 9
             await pilot.resize_terminal(80, 24)
             await settled(pilot)
             await press(pilot, "i")
-            assert main.inspector.size.width == 80
+            assert main.widgets.inspector.size.width == 80
             await pilot.resize_terminal(120, 40)
             await settled(pilot)
-            assert main.inspector.size.width == 49
+            assert main.widgets.inspector.size.width == 49
 
     async def test_closed_ones_open_on_their_keys(self) -> None:
         closed = Settings(outline=Pane(False), inspector=Pane(False), problems=Pane(False))
         async with running(options=with_settings(closed), keys=("d", "T", "i", "p")) as pilot:
             main = view(pilot)
-            assert main.outline.display and main.inspector.display and main.problems.display
+            assert main.widgets.outline.display and main.widgets.inspector.display and main.widgets.problems.display
 
     @pytest.mark.slow
     async def test_nothing_opens_in_the_safe_view(self) -> None:
         async with running(options=with_settings(Settings(inspector=Pane(True, 60)))) as pilot:
             main = view(pilot)
-            assert not (main.state.debug or main.inspector.display or main.outline.display)
+            assert not (main.session.display.debug or main.widgets.inspector.display or main.widgets.outline.display)
 
 
 async def test_text_is_no_wider_than_was_chosen() -> None:
@@ -170,7 +170,7 @@ class TestThemes:
         async with running(keys=("d",)) as pilot:
             before = background(pilot.app)
             assert before == load_theme("dark").colors["background"]
-            await pilot.app.screen.run_action("theme")
+            await pilot.app.screen.run_action("do('theme')")
             await settled(pilot)
             assert isinstance(pilot.app.screen, ThemeScreen)
             assert pilot.app.screen.styles.background.a == 0
@@ -179,7 +179,7 @@ class TestThemes:
             assert background(pilot.app) == load_theme("light").colors["background"]
             await press(pilot, "escape")
             assert background(pilot.app) == before
-            await pilot.app.screen.run_action("theme")
+            await pilot.app.screen.run_action("do('theme')")
             await settled(pilot)
             await press(pilot, "j", "enter")
             assert pilot.app.theme == "viewer-ember"
@@ -190,7 +190,7 @@ class TestThemes:
     async def test_every_screen_changes_its_colours(self, tmp_path: Path) -> None:
         async with running(TOUR, __file__, options=ViewOptions(dialect="openchatml-2.2")) as pilot:
             await press(pilot, "]")
-            await pilot.app.screen.run_action("theme")
+            await pilot.app.screen.run_action("do('theme')")
             await settled(pilot)
             await press(pilot, "end", "up", "enter")
             await press(pilot, "[")
@@ -237,6 +237,6 @@ def colors(app) -> set[str]:  # type: ignore[no-untyped-def]
 
 
 def background(app) -> str:  # type: ignore[no-untyped-def]
-    """What is drawn behind the conversation."""
+    """The background of the conversation."""
     segment = next(iter(app.screen._compositor.render_strips()[5]))
     return str(segment.style.bgcolor.name)

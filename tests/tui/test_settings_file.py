@@ -1,4 +1,4 @@
-"""The settings file: what it may say, and how mistakes in it are told and left out."""
+"""Settings file: its syntax, and how errors in it are reported and ignored."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(text: str | bytes, folder: Path) -> Settings:
 
 
 def told(text: str | bytes, folder: Path) -> list[str]:
-    """The problems, without the folder in front."""
+    """The problems, without the folder."""
     return [problem.removeprefix(f"{folder}/") for problem in read(text, folder).problems_found]
 
 
@@ -120,7 +120,7 @@ def test_a_mistake_costs_only_its_own_setting(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_cannot_clash_unseen(tmp_path: Path) -> None:
-    """`x` would be free if export moved; where that entry is wrong, both are told and neither holds."""
+    """`x` would be free if export moved. If that entry is wrong, both are reported and neither applies."""
     settings = read("keymap:\n  search: x\n  export: 5\n", tmp_path)
     assert settings.keymap == {}
     assert len(settings.problems_found) == 2

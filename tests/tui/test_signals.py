@@ -1,4 +1,4 @@
-"""Every fatal signal, at any moment from the start to the end, restores the terminal and gives the right exit code."""
+"""Every fatal signal at any moment restores the terminal and gives the right exit code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STARTS = [["samples/tour.ocml"], ["-d", "samples/tour.ocml"], ["-f", "samples/to
 """With a first page before the app is loaded, and without."""
 READY = b"Quit"
 LONGEST_START, LONGEST_END = 1.8, 0.5
-"""Seconds in which a moment of the start, or of the end, is chosen."""
+"""Seconds of the start, and of the end, from which a moment is chosen."""
 MOMENTS = 50
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def name_of(number: int) -> str:
 
 
 def at_a_random_moment(number: int, chance: random.Random) -> str:
-    """Send the signal to the program while it starts, runs or ends, and check what is left. Returns how it ended."""
+    """Send the signal while the program starts, runs or ends, and check the terminal. Returns how it ended."""
     terminal = Terminal(chance.choice(STARTS), (100, 24))
     keyboard = os.dup(terminal.master)
     before = termios.tcgetattr(keyboard)

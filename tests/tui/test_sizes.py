@@ -55,9 +55,9 @@ async def test_a_resize_leaves_the_focus_on_its_message(panes: str) -> None:
         await type_in(pilot, ":", "16")
         for size in QUICK:
             await resized(pilot, size)
-            assert view(pilot).focused_number == 16, size
+            assert view(pilot).navigator.focused_number == 16, size
             assert_it_fits(pilot, size)
-        assert view(pilot).transcript.line_of_focus() is not None
+        assert view(pilot).widgets.transcript.line_of_cursor is not None
 
 
 @pytest.mark.lab
@@ -68,10 +68,10 @@ async def test_every_resize_to_every_size(panes: str) -> None:
         for before, after in list(permutations([*SIZES, (1, 1)], 2))[::3]:
             for size in (before, after):
                 await resized(pilot, size)
-            assert view(pilot).focused_number == 16, (before, after)
+            assert view(pilot).navigator.focused_number == 16, (before, after)
             assert_it_fits(pilot, after)
             if after[0] >= 30 and after[1] >= 24:
-                assert view(pilot).transcript.line_of_focus() is not None, (before, after)
+                assert view(pilot).widgets.transcript.line_of_cursor is not None, (before, after)
 
 
 @pytest.mark.lab
@@ -81,7 +81,7 @@ async def test_views_and_panes_can_change_while_the_size_does() -> None:
         for size, keys in zip(QUICK, ["d", "T", "|", "i", "|", "d", "T", "d", "p", "d"], strict=True):
             await pilot.resize_terminal(*size)
             await press(pilot, keys)
-            assert view(pilot).focused_number == 16, (size, keys)
+            assert view(pilot).navigator.focused_number == 16, (size, keys)
 
 
 def assert_it_fits(pilot: Pilot[int], size: tuple[int, int]) -> None:

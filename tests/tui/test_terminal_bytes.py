@@ -1,4 +1,4 @@
-"""The bytes that reach a terminal: hostile text never does, and every ending leaves the terminal as it was."""
+"""Bytes for the terminal: no hostile text, and every ending restores the terminal."""
 
 from __future__ import annotations
 
@@ -91,6 +91,7 @@ BREAKS = """
 import asyncio, atexit, sys, threading
 from viewer.cli.exits import ended
 from viewer.tui.app import ViewerApp, ViewOptions, run_app
+from viewer.tui.main.follow_worker import FollowWorker
 from viewer.tui.main.screen import MainScreen
 from viewer.tui.transcript.transcript import Transcript
 def breaks(self, *given):
@@ -99,12 +100,13 @@ def breaks(self, *given):
 async def breaks_later(self, *given):
     breaks(self)
 if sys.argv[1] == "worker":
-    MainScreen.action_follow = lambda self: self.run_worker(breaks_later(self))
+    FollowWorker.toggle_follow = lambda self: self._host.screen.run_worker(breaks_later(self))
 elif sys.argv[1] == "timer":
-    MainScreen.action_follow = lambda self: self.set_timer(0.01, lambda: breaks(self))
+    FollowWorker.toggle_follow = lambda self: self._host.screen.set_timer(0.01, lambda: breaks(self))
 elif sys.argv[1] == "drawing":
-    MainScreen.action_follow = lambda self: (setattr(Transcript, "render_line", breaks),
-                                             setattr(Transcript, "render_lines", breaks), self.transcript.refresh())
+    FollowWorker.toggle_follow = lambda self: (setattr(Transcript, "render_line", breaks),
+                                               setattr(Transcript, "render_lines", breaks),
+                                               self._host.viewport.refresh())
 elif sys.argv[1] == "compose":
     MainScreen.compose = breaks
 elif sys.argv[1] == "mount":
@@ -112,18 +114,18 @@ elif sys.argv[1] == "mount":
 elif sys.argv[1] == "unmount":
     MainScreen.on_unmount = breaks
 elif sys.argv[1] == "thread":
-    MainScreen.action_follow = lambda self: threading.Thread(target=breaks, args=(self,)).start()
+    FollowWorker.toggle_follow = lambda self: threading.Thread(target=breaks, args=(self,)).start()
 elif sys.argv[1] == "task":
-    MainScreen.action_follow = lambda self: asyncio.get_running_loop().call_soon(breaks, self)
+    FollowWorker.toggle_follow = lambda self: asyncio.get_running_loop().call_soon(breaks, self)
 elif sys.argv[1] == "exit":
     atexit.register(breaks, None)
 elif sys.argv[1] == "destructor":
     Broken = type("Broken", (), {"__del__": breaks})
-    MainScreen.action_follow = lambda self: (Broken(), self.app.exit(1, 1))
+    FollowWorker.toggle_follow = lambda self: (Broken(), self._host.screen.app.exit(1, 1))
 elif sys.argv[1] == "after":
     ViewerApp.run = lambda self, run=ViewerApp.run: (run(self), breaks(self))
 else:
-    MainScreen.action_follow = breaks
+    FollowWorker.toggle_follow = breaks
 sys.exit(ended(lambda: run_app(sys.argv[2:], ViewOptions())))
 """
 
@@ -278,7 +280,7 @@ def test_a_fault_of_the_program_shows_no_word_of_the_transcript(place: str) -> N
 
 
 def assert_nothing_is_left(written: bytes) -> None:
-    """On the normal screen stands no word of the transcript."""
+    """The normal screen contains no word of the transcript."""
     left = written[max(written.rfind(b"\x1b[?1049l"), 0) :].decode("utf-8", "replace")
     for words in ("umbrella", "Tokyo", "Two questions", "a local", "get_weather", "SECRET"):
         assert words not in left

@@ -1,4 +1,4 @@
-"""Themes are complete, readable, and read strictly; a bad one is told and replaced."""
+"""Themes are complete, readable, and parsed strictly; a broken one is reported and replaced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ XTERM_COLORS = """
     #7f7f7f #ff0000 #00ff00 #ffff00 #5c5cff #ff00ff #00ffff #ffffff
 """
 XTERM = dict(zip(ANSI, XTERM_COLORS.split(), strict=True))
-"""The sixteen colours as xterm has them."""
+"""The sixteen colors of xterm."""
 VOICES = [
     StyleRole.USER,
     StyleRole.ASSISTANT,
@@ -64,7 +64,7 @@ def background_of(style: Style) -> str | None:
 
 
 def pairs(theme: ViewerTheme) -> Iterator[tuple[str, str, str]]:
-    """Everything that is written: its name, its colour, and each background that it is drawn on."""
+    """All text: its name, its color, and each of its backgrounds."""
     pages = [theme.colors["background"], theme.colors["surface"]]
     for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
         yield from ((name, theme.colors[name], page) for page in pages)
@@ -130,7 +130,7 @@ def times(matrix: list[tuple[float, float, float]], vector: list[float]) -> list
 
 
 def difference(one: str, other: str, seen: str) -> float:
-    """How far apart two colours are in CIE Lab: 2.3 is just noticeable, 10 is told at a glance."""
+    """The distance of two colors in CIE Lab: 2.3 is just noticeable, 10 is obvious."""
     labs = []
     for color in (one, other):
         xyz = times(TO_XYZ, times(SEEN[seen], linear(color)))

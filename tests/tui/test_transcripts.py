@@ -1,4 +1,4 @@
-"""Several transcripts in one input: a boundary before each, turns of its own, and ways from one to the next."""
+"""Several transcripts in one input: boundaries, turns of each, and jumps between them."""
 
 from __future__ import annotations
 
@@ -164,11 +164,11 @@ class TestInTheViewer:
 
     async def test_keys_move_between_them(self, lab: Path) -> None:
         async with running(lab, size=SMALL) as pilot:
-            rows = view(pilot).view.rows
+            rows = view(pilot).session.rows
             places = []
             for key in (")", ")", ")", "(", "2", ")", ")", ")"):
                 await press(pilot, key)
-                places.append(rows.transcript(view(pilot).cursor_row or 0))
+                places.append(rows.transcript(view(pilot).navigator.cursor_row or 0))
             assert places == [2, 3, 4, 3, 3, 5, 6, 6]
             assert said(pilot) == "No next transcript: this is the last one."
             await press(pilot, "g", "(")
@@ -176,12 +176,12 @@ class TestInTheViewer:
 
     async def test_a_place_can_be_typed(self, lab: Path) -> None:
         async with running(lab, size=SMALL) as pilot:
-            rows = view(pilot).view.rows
+            rows = view(pilot).session.rows
             await type_in(pilot, ":", "x5")
-            assert rows.transcript(view(pilot).cursor_row or 0) == 5
+            assert rows.transcript(view(pilot).navigator.cursor_row or 0) == 5
             assert "transcript 5 of 6" in drawn(pilot)
             await type_in(pilot, ":", "t2")
-            row = view(pilot).cursor_row or 0
+            row = view(pilot).navigator.cursor_row or 0
             assert (rows.transcript(row), rows.turn(row)) == (5, 2)
             await type_in(pilot, ":", "x9")
             assert said(pilot) == "No transcript 9: the last one is 6."
@@ -189,17 +189,17 @@ class TestInTheViewer:
     @pytest.mark.parametrize("keys", [[], ["d"]])
     async def test_turns_count_in_each_and_the_keys_of_turns_cross_boundaries(self, lab: Path, keys: list[str]) -> None:
         async with running(lab, size=SMALL, keys=[*keys, "g"]) as pilot:
-            rows = view(pilot).view.rows
+            rows = view(pilot).session.rows
             seen = []
             for _ in range(9):
-                row = view(pilot).cursor_row or 0
+                row = view(pilot).navigator.cursor_row or 0
                 seen.append((rows.transcript(row), rows.turn(row)))
                 await press(pilot, "}")
             turns = [(1, 1), (1, 2), (2, 1), (4, 1), (5, 1), (5, 2), (6, 1)]
             assert [turn for turn in dict.fromkeys(seen) if turn[0] != 3] == turns
             for _ in range(12):
                 await press(pilot, "{")
-            assert rows.transcript(view(pilot).cursor_row or 0) == 1
+            assert rows.transcript(view(pilot).navigator.cursor_row or 0) == 1
 
     async def test_outline_filter_and_search_cope(self, lab: Path) -> None:
         async with running(lab, size=ROOMY, keys=["T"]) as pilot:
@@ -229,18 +229,18 @@ class TestInTheViewer:
 
 
 class TestPlaces:
-    """Where the transcripts of a file are shown besides the conversation."""
+    """The other places that show the transcripts of a file."""
 
     async def test_the_minimap_marks_where_each_begins(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 3), size=SMALL) as pilot:
-            pane = view(pilot).transcript
-            column = [pane.render_line(y).text[-1] for y in range(pane.viewport)]
+            pane = view(pilot).widgets.transcript
+            column = [pane.render_line(y).text[-1] for y in range(pane.view_height)]
             assert column.count("━") == 2
 
     async def test_the_minimap_of_many_marks_none(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 200), size=SMALL) as pilot:
-            pane = view(pilot).transcript
-            assert not any(pane.render_line(y).text.endswith("━") for y in range(pane.viewport))
+            pane = view(pilot).widgets.transcript
+            assert not any(pane.render_line(y).text.endswith("━") for y in range(pane.view_height))
 
     async def test_the_outline_names_the_first_one_too(self, tmp_path: Path) -> None:
         async with running(written(tmp_path, 3), size=ROOMY, keys=["T"]) as pilot:

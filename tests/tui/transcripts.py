@@ -1,4 +1,4 @@
-"""A small transcript with something hidden in it, and documents made of text."""
+"""A small transcript with hidden messages, and documents made from text."""
 
 from __future__ import annotations
 

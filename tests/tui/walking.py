@@ -1,4 +1,4 @@
-"""Every text that can be reached from the widgets of an app, but for the document that they show."""
+"""All text reachable from the widgets of an app, except through the document."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from viewer.sources.file_source import FileSource
 from viewer.sources.files import SpooledSource
 
 SOURCES = (Document, Analysis, Projection, Rows, DiagnosticView, Vault, FileSource, SpooledSource)
-"""What texts are read from; what is made of them is what counts."""
+"""Sources of text. The walk looks for text that was made from them."""
 DEEPEST = 9
 _LEAVES = (type, types.ModuleType, int, float, complex, type(None), types.CodeType)
 
 
 def reachable_text(app: App[int]) -> str:
-    """All strings, one a line."""
+    """All strings, one per line."""
     roots: list[object] = [app]
     for screen in app.screen_stack:
         roots += [screen, *screen.walk_children()]
@@ -49,7 +49,7 @@ def reachable_text(app: App[int]) -> str:
 
 
 def _parts(thing: Any) -> Iterator[object]:
-    """What an object holds."""
+    """The parts of an object."""
     if isinstance(thing, dict):
         yield from list(thing.keys())
         yield from list(thing.values())

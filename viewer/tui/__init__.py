@@ -1,6 +1,6 @@
-"""The app: widgets are given data and send messages; only screens change things.
+"""App: widgets receive data and send messages, controllers change the session, and the presenter draws it.
 
-Switches of Textual in the environment would log what is shown, take pictures of it or press keys: they are dropped.
+Textual's environment switches would log shown text, take pictures of it, or press keys: they are removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The app: opens documents, keeps one main screen each, and ends without a trace of what it showed."""
+"""App: opens inputs, keeps one main screen for each, and ends without a trace of what it showed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
+from textual.app import App
+from textual.binding import Binding, BindingsMap
 from textual.command import Provider
 from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.errors import ViewerError
@@ -25,28 +28,30 @@ from viewer.resources import bundled
 from viewer.signals import TerminalGuard
 from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
-from viewer.tui.crash_handler import fault_of, take_faults_of, take_signals
+from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
-from viewer.tui.main.following import FollowOptions
-from viewer.tui.main.parts import DocumentRead, LeaveWanted, ViewRestarted
-from viewer.tui.main.screen import FileWanted, MainScreen
+from viewer.tui.keys import by_id
+from viewer.tui.main.follow_worker import FollowOptions
+from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, ThemeWanted, ViewRestarted
+from viewer.tui.main.screen import MainScreen
 from viewer.tui.palette import command_provider
 from viewer.tui.settings.settings import Settings, theme_in_force
 from viewer.tui.startup import Opener
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
-from viewer.tui.themes.themed_app import ThemedApp
+from viewer.tui.themes.switcher import ThemeSwitcher
 from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.files import Choice
     from viewer.tui.dialogs.folder_watch import FolderWatch
+    from viewer.tui.dialogs.themes import ThemeScreen
 
 
 @frozen
 class ViewOptions:
-    """What the command line says about the view."""
+    """The options of the command line about the view."""
 
     dialect: str | None = None
     reading: Options | None = None
@@ -56,30 +61,24 @@ class ViewOptions:
     ascii_only: bool = False
     go_to: str = ""
     follow: bool = False
-    """Wait for what is not there yet, and stay at the end of what grows."""
+    """Wait for files that do not exist yet, and stay at the end of what grows."""
     from_start: bool = False
     stall_after: float | None = None
-    """Seconds after which an open message that does not go on has stalled."""
+    """Seconds without data inside a message after which the title says that the input has stalled."""
     settings: Settings = field(default_factory=Settings)
 
 
 LOOK_SECONDS = 0.5
-"""Between two looks at a folder of which one file is on the screen."""
+"""Between two checks for new files in a folder."""
 COLLECTOR = (2000, 5, 100)
-"""Young objects are looked through often, since ten thousand of them cost a frame a millisecond or two, and all that
-a document is never: it is frozen when it has been read."""
+"""Collect young objects often, because ten thousand of them cost a frame one or two milliseconds. The objects of a
+document are never traversed: they are frozen when it has been read."""
 
 
-class ViewerApp(ThemedApp, inherit_bindings=False):
-    """Shows the files that were named, one after the other."""
+class ViewerApp(App[int], inherit_bindings=False):
+    """Shows the named files, one at a time."""
 
     TITLE = "ocmlview"
-    last_key_at = 0.0
-    """When the person did something last."""
-    tunes_memory = False
-    """The process is ours alone."""
-    guard: TerminalGuard | None = None
-    """Restores the terminal if a fatal signal arrives; None if the terminal is not the app's."""
     CSS_PATH: ClassVar[list[PurePath | str]] = [bundled("themes") / "viewer.tcss"]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {command_provider()}
     ENABLE_COMMAND_PALETTE = True
@@ -91,38 +90,66 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         first: Source | None = None,
         *,
         watch: Watch = FolderWatcher,
+        guard: TerminalGuard | None = None,
+        taken: Callable[[], None] | None = None,
+        tunes_memory: bool = False,
     ) -> None:
-        """`first` is the first input, opened already: a pipe can be opened only once."""
+        """`first` is the first input, already open: a pipe can be opened only once.
+
+        `guard` restores the terminal after a fatal signal; None if the app does not own the terminal. `taken` is called
+        when the app takes over an alternate screen that already shows the first page. `tunes_memory` is for an app that
+        has the process for itself."""
         self.options = options or ViewOptions()
-        super().__init__(self.options.theme or theme_in_force(self.options.settings).value, self.options.settings)
-        self._first = first
+        self.settings = self.options.settings
+        super().__init__()
+        palette = ",".join(by_id("palette", self.settings.actions).keys)
+        self._bindings = BindingsMap([Binding(palette, "command_palette", show=False, priority=True)])
+        theme = self.options.theme or theme_in_force(self.settings).value
+        self.themes = ThemeSwitcher(
+            self, theme, self.settings.theme_folders, notify=self.remark, redraw=self.redraw_screens
+        )
+        self.last_key_at = 0.0
+        """The time of the last key or mouse event."""
         self.paths = list(paths)
+        self.animation_level = "none"
+        self._first = first
         self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
         self._folder: str | None = None
         self._folder_watch: FolderWatch | None = None
-        self._barrier = OutputGuard(self.options.ascii_only)
+        self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
-        self._notice = self.theme_notice or self.settings.notice
-        self.animation_level = "none"
+        self._notice = self.themes.notice or self.settings.notice
+        self._guard = guard
+        self._tunes_memory = tunes_memory
+        self._crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
+        if guard is not None:
+            self.driver_class = resilient(self.driver_class)
+        if taken is not None:
+            self.driver_class = resume_screen(self.driver_class, taken)
 
     def on_load(self) -> None:
-        """Before the terminal is taken: what raised while it is taken would leave it half taken."""
-        if self.guard:
-            take_signals(self, self.guard)
-            take_faults_of(self)
+        """Install the handlers before the app takes the terminal: a fault in between would leave it half set up."""
+        if self._guard:
+            handle_signals(self, self._guard)
+            handle_faults(self)
 
     def on_mount(self) -> None:
         """Open the first file, or the list of a folder."""
-        self.watch_own_theme()
+        self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
         if is_directory(self.paths[0]):
             self._list_folder(self.paths[0], opens_newest=self.options.follow)
         else:
             self._open(0)
 
+    def on_unmount(self) -> None:
+        self.themes.stop_watching()
+
+    # Files.
+
     def _list_folder(self, folder: str, *, opens_newest: bool = False) -> None:
-        """What is in the folder; leaving the list leaves the program."""
+        """Show the files of a folder; leaving the list ends the app."""
         from viewer.tui.dialogs.file_table import FileTable, Reading
         from viewer.tui.dialogs.files import FilesScreen
         from viewer.tui.dialogs.folder_watch import FolderWatch
@@ -131,7 +158,7 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))
         style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
 
-        def chosen(choice: Choice | None) -> None:
+        def choose(choice: Choice | None) -> None:
             if choice is None:
                 self.exit()
                 return
@@ -140,11 +167,11 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
             self._open(self.paths.index(choice.path))
 
         self._folder, self._folder_watch = folder, None
-        self.push_screen(FilesScreen(self._painter, table, folder, style, opens_newest=opens_newest), chosen)
+        self.push_screen(FilesScreen(self.themes.painter, table, folder, style, opens_newest=opens_newest), choose)
 
     def _look_for_files(self) -> None:
-        """New files of the folder join the others; one that is followed gives way to a newer one."""
-        if self._folder_watch is None or not self.screen_stack:  # it is ending
+        """Add new files of the folder. A followed file makes room for a newer one."""
+        if self._folder_watch is None or not self.screen_stack:  # the app is ending
             return
         new, shown = self._folder_watch.step(), self.screen
         if not new or not isinstance(shown, MainScreen):
@@ -153,22 +180,22 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self.paths = list(dict.fromkeys([*(file.path for file in self._folder_watch.files), *self.paths]))
         self._place = self.paths.index(here)
         for screen in self._screens.values():
-            screen.files = tuple(self.paths)
+            screen.program.set_files(self.paths)
         newest = new[-1]
-        if self.options.follow and shown.stays_at_end and not shown.state.debug:
+        if self.options.follow and shown.follow.stays_at_end and not shown.session.display.debug:
             self._open(self.paths.index(newest.path))
             newer = self._screens[newest.path]
-            self.call_after_refresh(lambda: newer.say(f"a newer transcript: {newest.name}"))
+            self.call_after_refresh(lambda: newer.host.notify(f"a newer transcript: {newest.name}"))
         else:
-            shown.say(f"a new transcript: {newest.name}; [ and ] go to it")
+            shown.host.notify(f"a new transcript: {newest.name}; [ and ] go to it")
 
     def _open(self, place: int) -> None:
-        """Show this one of the files; one that cannot be opened is told on the screen that is open, or ends the app."""
+        """Show one of the files. If it cannot be opened, the open screen says why, or the app ends."""
         path = self.paths[place]
         try:
             screen = self._screens.get(path) or self._make_screen(path)
         except ViewerError as error:
-            self._tell(str(error))
+            self._report(str(error))
             return
         shown = self._screens.get(self.paths[self._place]) if self._screens else None
         self._screens[path], self._place = screen, place
@@ -180,23 +207,45 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
             self.push_screen(screen)
         if self._notice:
             notice, self._notice = self._notice, ""
-            self.call_after_refresh(lambda: screen.say(notice))
+            self.call_after_refresh(lambda: screen.host.notify(notice))
 
-    def remark(self, sentence: str) -> None:
-        """Say it where there is a line for it."""
-        for screen in reversed(self.screen_stack):
-            if isinstance(screen, MainScreen):
-                screen.say(sentence)
-                return
-
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
-            self.screen.say(sentence)
+            self.screen.host.notify(sentence)
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
+    def _make_screen(self, path: str) -> MainScreen:
+        options = self.options
+        source, self._first = self._first, None
+        document = self._opener.document(path, source)
+        channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
+        debug = bool(options.revealed)
+        display = DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
+        return MainScreen(
+            document,
+            display,
+            self.themes.painter,
+            ascii_only=options.ascii_only,
+            start_at=options.go_to,
+            files=self.paths,
+            following=FollowOptions(
+                options.follow,
+                options.from_start,
+                options.stall_after or self.settings.stall_after,
+                lambda: self._opener.live_again(path),
+            ),
+            settings=self.settings,
+        )
+
+    def on_file_wanted(self, event: FileWanted) -> None:
+        self._open((self._place + event.step) % len(self.paths))
+
+    def on_leave_wanted(self, event: LeaveWanted) -> None:
+        self.leave_document()
+
     def leave_document(self) -> None:
-        """Back to the list of the folder, or out of the program."""
+        """Return to the list of the folder, or end the app."""
         if self._folder is None:
             self.exit()
             return
@@ -207,72 +256,79 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
         self._screens.clear()
         self._list_folder(self._folder)
 
-    def _make_screen(self, path: str) -> MainScreen:
-        options = self.options
-        source, self._first = self._first, None
-        document = self._opener.document(path, source)
-        channels = ALL_CHANNELS if Reveal.ALL in options.revealed else options.revealed & ALL_CHANNELS
-        debug = bool(options.revealed)
-        state = DisplayState(debug=debug, strict=options.strict, channels=channels if debug else FIRST_CHANNELS)
-        return MainScreen(
-            document,
-            state,
-            self._painter,
-            ascii_only=options.ascii_only,
-            start_at=options.go_to,
-            files=self.paths,
-            watching=FollowOptions(
-                options.follow,
-                options.from_start,
-                options.stall_after or self.settings.stall_after,
-                lambda: self._opener.live_again(path),
-            ),
-            settings=self.settings,
-        )
+    # Palette and themes.
 
-    def on_file_wanted(self, event: FileWanted) -> None:
-        """The next or the previous file; a new look at each begins safe."""
-        self._open((self._place + event.step) % len(self.paths))
+    def action_command_palette(self) -> None:
+        """Show the palette, unless it is open."""
+        from viewer.tui.dialogs.dismiss_once import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
+    def on_theme_wanted(self, event: ThemeWanted) -> None:
+        """Show the list of themes. Without a choice, the earlier theme returns."""
+        from viewer.tui.dialogs.themes import ThemeScreen
+
+        themes, printing = self.themes, Style(color=True, ascii=self.screen.has_class("-ascii"))
+        self.push_screen(ThemeScreen(themes.painter, themes.names, themes.wanted, printing), themes.choose)
+
+    def on_theme_screen_previewed(self, event: ThemeScreen.Previewed) -> None:
+        self.themes.preview(event.name)
+
+    def redraw_screens(self) -> None:
+        """Redraw all widgets of all screens, also of the screens that are not shown now."""
+        for screen in {*self.screen_stack, *self._installed_screens.values()}:
+            if not callable(screen) and screen.is_attached:
+                for widget in screen.walk_children(with_self=True):
+                    widget.refresh()
+
+    def remark(self, sentence: str) -> None:
+        """Show a sentence on the last main screen."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, MainScreen):
+                screen.host.notify(sentence)
+                return
+
+    # Events.
 
     async def on_event(self, event: events.Event) -> None:
-        """Take note of when the person did something: work in progress then gives way."""
+        """Record the time of input, so that background tasks yield, and clear the notice of the previous action."""
         if isinstance(event, events.InputEvent):
             self.last_key_at = time.monotonic()
         if isinstance(event, events.Key | events.MouseDown) and isinstance(self.screen, MainScreen):
-            self.screen.clear_notice()
+            self.screen.host.clear_notice()
         await super().on_event(event)
 
     def on_document_read(self, event: DocumentRead) -> None:
-        """What has been read stays: the collector need not look at it again."""
-        if self.tunes_memory:
+        """Exempt the document from garbage collection: it stays."""
+        if self._tunes_memory:
             gc.freeze()
 
     def on_view_restarted(self, event: ViewRestarted) -> None:
-        """The reading before, with its file, is let go, although the collector was told to leave it alone."""
-        if self.tunes_memory:
+        """Release earlier readings with their files, which are exempt from garbage collection."""
+        if self._tunes_memory:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
 
-    def on_leave_wanted(self, event: LeaveWanted) -> None:
-        """The person is done with this document."""
-        self.leave_document()
-
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The net below the sanitiser comes last. What Textual does for NO_COLOR is left out: it makes the
-        terminal's own colours black on black, and the theme without colours is for that."""
+        """Add the output guard as the last filter, and remove Textual's filters for NO_COLOR: they turn the colors of
+        the terminal into black on black. The theme without colors replaces them."""
         filters = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome | NoColor))
-        return [*filters, self._barrier]
+        return [*filters, self._output_guard]
+
+    # Faults.
 
     def _fatal_error(self) -> None:
-        """Where the program broke, without a word of what it was showing."""
+        """Remember where the app broke, without a word of what it was showing."""
         self.bell()
         self._remember(sys.exc_info()[1])
         self._close_messages_no_wait()
 
     def _handle_exception(self, error: Exception) -> None:
         """The same for an exception in a handler, a worker or while drawing: no locals, no message."""
-        if not (self._exit and isinstance(fault_of(error), NoMatches)):  # the end came before the widget
+        removed_early = self._exit and isinstance(fault_of(error), NoMatches | NoScreen)
+        if not removed_early:  # while the app ends, handlers may miss widgets
             self._return_code = 1
             if self._exception is None:
                 self._exception = error
@@ -280,43 +336,36 @@ class ViewerApp(ThemedApp, inherit_bindings=False):
             self._remember(error)
         self._close_messages_no_wait()
 
-    def finish_writing(self) -> None:
-        """What is on its way to the terminal arrives, also where a fault came between, and before a word of it."""
-        if self._driver is not None:
-            self._driver.close()
-
     def _remember(self, error: BaseException | None) -> None:
-        """The first fault: later ones come of it."""
+        """Keep the first fault: later ones follow from it."""
         if error is not None and self._crash[0] is None:
             fault = fault_of(error)
             self._crash = (type(fault), fault, fault.__traceback__)
 
-    _crash: tuple[type[BaseException] | None, BaseException | None, TracebackType | None] = (None, None, None)
-
     @property
     def crash(self) -> tuple[type[BaseException] | None, BaseException | None, TracebackType | None]:
-        """The exception that ended the app, if one did."""
+        """The exception that ended the app, if any."""
         return self._crash
+
+    def finish_writing(self) -> None:
+        """Send pending bytes to the terminal, also after a fault and before its report."""
+        if self._driver is not None:
+            self._driver.close()
 
 
 def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
-    """Run the app; its exit code. `taken`: its first page stands on the alternate screen already, and this is called
-    when the app takes that over."""
+    """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
     first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
-    app = ViewerApp(paths, options, first)
-    app.tunes_memory = True
-    app.guard = TerminalGuard()
-    app.driver_class = resilient(app.driver_class)
-    if taken is not None:
-        app.driver_class = resume_screen(app.driver_class, taken)
+    guard = TerminalGuard()
+    app = ViewerApp(paths, options, first, guard=guard, taken=taken, tunes_memory=True)
     gc.freeze()
     gc.set_threshold(*COLLECTOR)
-    with app.guard:
+    with guard:
         try:
             code = app.run()
         finally:
             app.finish_writing()
-            app.guard.is_taken = False
+            guard.detach()
     kind, _, trace = app.crash
     if kind is not None:
         return report_crash(kind, trace)

@@ -1,4 +1,4 @@
-"""How the app ends early: by a fatal signal, or by a fault of its own."""
+"""Crash handler: ends the app in order after a fatal signal, or after a fault in a thread or a task."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from textual.worker import WorkerFailed
 from viewer.signals import TerminalGuard
 
 
-def take_signals(app: App[int], guard: TerminalGuard) -> None:
+def handle_signals(app: App[int], guard: TerminalGuard) -> None:
     """End the app in order when a fatal signal arrives, so that the terminal is restored."""
     loop = asyncio.get_running_loop()
-    guard.end_app = lambda code: loop.call_soon_threadsafe(app.exit, code, code)
-    guard.is_taken = True
+    guard.attach(lambda code: loop.call_soon_threadsafe(app.exit, code, code))
 
 
 def fault_of(error: BaseException) -> BaseException:
-    """What went wrong, without the wrapping of a worker."""
+    """The cause, without the wrapper of a worker."""
     return error.error if isinstance(error, WorkerFailed) else error
 
 
-def take_faults_of(app: App[int]) -> None:
-    """A fault in a thread or in a task that nobody waits for ends the app as one in a handler does."""
+def handle_faults(app: App[int]) -> None:
+    """Treat a fault in a thread, or in a task that nobody awaits, like one in a handler."""
     loop = asyncio.get_running_loop()
     fallback = threading.excepthook
 
@@ -35,8 +34,8 @@ def take_faults_of(app: App[int]) -> None:
         else:
             loop.call_soon_threadsafe(app._handle_exception, fault.exc_value)
 
-    def in_task(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-        error = told.get("exception")
+    def in_task(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
         if isinstance(error, Exception):
             app._handle_exception(error)
 

@@ -1,4 +1,4 @@
-"""The cursor of a view: the row of a message, of hidden messages, or of text outside any message."""
+"""Cursor: a row of a message, of hidden messages, or of text outside any message."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from viewer.values import frozen
 
 @frozen
 class Cursor:
-    """A row by what it holds, so that it can be found again among other rows."""
+    """A row identified by its content, so that it can be found among other rows."""
 
     number: int = 0
-    """The message, or one of those that the row hides; of stray text the message before it. 0 for nowhere."""
+    """The message, or one of those that the row hides; for stray text the message before it; 0 for no place."""
     kind: RowKind = RowKind.MESSAGE
     stray: int = -1
     """The position of the stray text."""
 
     @property
     def message(self) -> int:
-        """The shown message that the cursor is on; 0 where it is on something else."""
+        """The shown message under the cursor; 0 if the cursor is on something else."""
         return self.number if self.kind is RowKind.MESSAGE else 0
 
     @property
@@ -27,7 +27,7 @@ class Cursor:
         return bool(self.number) or self.kind is not RowKind.MESSAGE
 
     def row(self, rows: Rows) -> int | None:
-        """The row of these that holds it, or the nearest one; None where there are no rows."""
+        """The row of this cursor, or the nearest one; None without rows."""
         if not len(rows) or not self.is_set:
             return None
         if self.kind is RowKind.STRAY:
@@ -35,7 +35,7 @@ class Cursor:
         return rows.row_of(self.number)
 
     def is_at(self, rows: Rows, row: int) -> bool:
-        """True if this row is still of the same kind and holds the same."""
+        """True if this row has the same kind and content."""
         if rows.kind(row) is not self.kind:
             return False
         if self.kind is RowKind.STRAY:

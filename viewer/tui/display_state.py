@@ -1,35 +1,32 @@
-"""What the person chose to look at. A new start is always safe, and nothing here is ever saved."""
+"""Display state: how the operator views a document. Every start is safe, and nothing here is saved."""
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 
 from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.values import frozen
 
 FIRST_CHANNELS = frozenset({Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL})
-"""What is on when the debug view is opened."""
+"""Channels that are on when the debug view opens."""
 ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
 @frozen
 class DisplayState:
-    """One way to look at a document; changed only by replacing it."""
+    """One way to view a document; replaced, never changed."""
 
     debug: bool = False
     strict: bool = False
     channels: frozenset[Reveal] = FIRST_CHANNELS
-    """What is on in the debug view; SYSTEM stands for system and developer."""
+    """Channels of the debug view; SYSTEM includes developer messages."""
     side_panes: bool = False
-    """Analysis and commentary stand beside the conversation instead of in it."""
+    """Show analysis and commentary next to the conversation instead of inline."""
     raw: bool = False
-    frozen: bool = False
-    marks: frozenset[int] = field(default_factory=frozenset)
-    """Numbers of marked messages."""
 
     @property
     def audience(self) -> Audience:
-        """Who looks, as everything that shows text is given it."""
+        """The audience of this view."""
         if not self.debug:
             return replace(END_USER, strict=self.strict)
         if self.channels >= {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL, Reveal.SYSTEM}:
@@ -40,7 +37,7 @@ class DisplayState:
         return Audience(frozenset(revealed))
 
     def opened(self) -> DisplayState:
-        """The debug view, as it always begins."""
+        """The debug view in its initial state."""
         return replace(self, debug=True, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
     def closed(self) -> DisplayState:
@@ -48,5 +45,5 @@ class DisplayState:
         return replace(self, debug=False, channels=FIRST_CHANNELS, side_panes=False, raw=False)
 
     def toggled(self, channel: Reveal) -> DisplayState:
-        """One channel on or off."""
+        """The same with one channel switched."""
         return replace(self, channels=self.channels ^ {channel})

@@ -1,4 +1,4 @@
-"""Where `:` goes: to a message, a line, a byte, a turn, or a part of the way."""
+"""Targets of `:`: a message, a line, a byte, a turn, a transcript, or a percentage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.values import frozen
 
 
 class Place(Enum):
-    """What the number of a target counts."""
+    """The unit of a target."""
 
     MESSAGE = "message"
     LINE = "line"
@@ -45,7 +45,7 @@ _FORMS = (
 
 
 def parse(typed: str) -> Target | str:
-    """What was typed after `:`, or a sentence about how it is written."""
+    """The target that was typed, or a sentence about the syntax."""
     typed = typed.strip()
     for place, form in _FORMS:
         match = form.fullmatch(typed)
@@ -55,8 +55,9 @@ def parse(typed: str) -> Target | str:
 
 
 def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -> int | str:
-    """The number in the input of the shown message to go to, or a sentence about why there is none; turns are those
-    of the transcript that the row `here` belongs to."""
+    """The input number of the shown message to go to, or a sentence that explains why there is none.
+
+    Turns are counted in the transcript of the row `here`."""
     if target.place in (Place.LINE, Place.BYTE) and projection.audience.is_safe:
         return DEBUG_ONLY
     if not rows.shown_count:
@@ -79,18 +80,18 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
 
 
 def _message(value: int, projection: Projection, rows: Rows) -> int | str:
-    """By the number that the view shows; of a hidden message, the shown one next to it."""
+    """A message by its printed number; for a hidden message, the nearest shown one."""
     strict = projection.audience.strict
     last = rows.shown_count if strict else projection.message_count
     if not 1 <= value <= last:
         return f"there are {last:,} messages" if last > 1 else "there is one message"
     if not strict:
         return _nearest(rows, rows.row_of(value))
-    return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # its rows are messages alone
+    return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # strict views have message rows only
 
 
 def row_of_transcript(label: int, rows: Rows) -> int | str:
-    """The first row of a transcript, by the number that the view shows; of one without rows, the row after it."""
+    """The first row of a transcript by its printed number; for a transcript without rows, the row after it."""
     shown = rows.shown_transcripts
     if not 1 <= label <= len(shown):
         return f"No transcript {label}: the last one is {len(shown)}."
@@ -107,7 +108,7 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
 
 
 def _nearest(rows: Rows, row: int) -> int:
-    """The message of a row, else the nearest one after it, else before it."""
+    """The message of a row, or the nearest one after it, or before it."""
     for near in chain(range(row, len(rows)), range(row - 1, -1, -1)):
         if rows.kind(near) is RowKind.MESSAGE:
             return rows.value(near)

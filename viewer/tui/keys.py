@@ -1,6 +1,6 @@
-"""The table of all keys: bindings, footer, help screen, command palette and remapping are made from it.
+"""Table of all actions with their keys: the source of bindings, footer, help screen, command palette and remapping.
 
-Each action is a method `action_<id>` of the main screen.
+`MainScreen.action_do` calls the target of an action.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Group(Enum):
-    """The headings of the help screen, in its order."""
+    """The headings of the help screen, in order."""
 
     MOVE = "Move"
     SEARCH = "Search"
@@ -35,27 +35,29 @@ class Group(Enum):
 
 @frozen
 class Action:
-    """Something the person can do."""
+    """A command of the operator."""
 
     id: str
     keys: tuple[str, ...]
-    """Textual's names of the keys."""
+    """Textual's key names."""
     label: str
     help: str
     group: Group
+    target: str
+    """A method of a part of the main screen: `navigator.next_turn`."""
     debug_only: bool = False
-    """In the safe view it does nothing but say so."""
+    """True if the safe view only answers with a sentence."""
     after_yank: tuple[str, ...] = ()
-    """Keys that mean this action after `y`."""
+    """Keys of this action after the prefix `y`."""
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
-        """All its keys as they are printed."""
+        """All keys in printed form."""
         return (*map(shown_key, self.keys), *(f"y {shown_key(key)}" for key in self.after_yank))
 
     @property
     def shown_key(self) -> str:
-        """Its first key as it is printed; empty where it has none."""
+        """The first key in printed form; empty without a key."""
         return next(iter(self.shown_keys), "")
 
 
@@ -63,70 +65,121 @@ _M, _S, _P, _C, _V = Group.MOVE, Group.SEARCH, Group.PROBLEMS, Group.CALLS, Grou
 _B, _Y, _F, _O = Group.MESSAGE, Group.COPY, Group.FILES, Group.PROGRAM
 
 ACTIONS: tuple[Action, ...] = (
-    Action("line_down", ("j", "down"), "Line down", "One line down.", _M),
-    Action("line_up", ("k", "up"), "Line up", "One line up.", _M),
-    Action("next_message", ("J",), "Next message", "To the next message.", _M),
-    Action("previous_message", ("K",), "Previous message", "To the previous message.", _M),
-    Action("next_turn", ("right_curly_bracket",), "Next turn", "To the next turn.", _M),
-    Action("previous_turn", ("left_curly_bracket",), "Previous turn", "To the previous turn.", _M),
-    Action("next_transcript", ("right_parenthesis",), "Next transcript", "To the next transcript of this file.", _M),
-    Action("previous_transcript", ("left_parenthesis",), "Previous transcript", "To the previous transcript.", _M),
-    Action("half_page_down", ("ctrl+d",), "Half page down", "Half a page down.", _M),
-    Action("half_page_up", ("ctrl+u",), "Half page up", "Half a page up.", _M),
-    Action("page_down", ("space", "pagedown"), "Page down", "One page down.", _M),
-    Action("page_up", ("b", "pageup"), "Page up", "One page up.", _M),
-    Action("top", ("g", "home"), "Top", "To the beginning.", _M),
-    Action("bottom", ("G", "end"), "Bottom", "The end, and follow; 12G: message 12.", _M),
-    Action("goto", ("colon",), "Go to", "Message :12, line :L120, byte :B4096.", _M),
-    Action("search", ("slash",), "Search", "Search; // for a regular expression.", _S),
-    Action("next_match", ("n",), "Next match", "To the next hit.", _S),
-    Action("previous_match", ("N",), "Previous match", "To the previous hit.", _S),
-    Action("filter", ("ampersand",), "Filter", "Show only the messages that match.", _S),
-    Action("clear", ("escape",), "Clear", "Close what is open, or end the search.", _S),
-    Action("next_error", ("e",), "Next error", "To the next error.", _P),
-    Action("previous_error", ("E",), "Previous error", "To the previous error.", _P),
-    Action("next_warning", ("w",), "Next warning", "To the next warning.", _P),
-    Action("previous_warning", ("W",), "Previous warning", "To the previous warning.", _P),
-    Action("problems", ("p",), "Problems", "Open or close the list of problems.", _P),
-    Action("next_in_call", ("o",), "Next in call", "To the next message of this call.", _C, True),
-    Action("previous_in_call", ("O",), "Previous in call", "To the previous message of this call.", _C, True),
-    Action("partner", ("percent_sign",), "Partner", "From a call to its reply, and back.", _C, True),
-    Action("calls", ("C",), "Calls", "Open or close the table of calls.", _C, True),
-    Action("debug", ("d",), "Debug view", "The safe view or the debug view.", _V),
-    Action("analysis", ("a",), "Analysis", "Analysis on or off.", _V, True),
-    Action("commentary", ("c",), "Commentary", "Commentary on or off.", _V, True),
-    Action("tools", ("t",), "Tools", "Calls and replies of tools on or off.", _V, True),
-    Action("system", ("s",), "System", "System and developer on or off.", _V, True),
-    Action("side_panes", ("vertical_line",), "Side panes", "Thoughts inline or in side panes.", _V, True),
-    Action("outline", ("T",), "Outline", "Open or close the outline.", _V),
-    Action("inspector", ("i",), "Inspector", "Open or close the inspector.", _V, True),
-    Action("next_tab", ("tab",), "Next tab", "To the next tab of the inspector.", _V, True),
-    Action("raw", ("r",), "Raw", "The exact bytes and control tokens.", _V, True),
-    Action("open", ("enter",), "Open", "Unfold, or open what the cursor is on.", _B),
-    Action("fold", ("h",), "Fold", "Fold the message.", _B),
-    Action("unfold", ("l",), "Unfold", "Unfold the message.", _B),
-    Action("fold_all", ("z",), "Fold all", "Fold or unfold all long messages.", _B),
-    Action("mark", ("m",), "Mark", "Mark the message, or unmark it.", _B),
-    Action("next_mark", ("u",), "Next mark", "To the next mark.", _B),
-    Action("previous_mark", ("U",), "Previous mark", "To the previous mark.", _B),
-    Action("yank", ("y",), "Yank", "Copy: the next key says what.", _Y),
-    Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, False, ("y",)),
-    Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, True, ("r",)),
-    Action("copy_json", (), "Copy JSON", "Copy the message as JSON.", _Y, True, ("j",)),
-    Action("copy_header", (), "Copy header", "Copy the header of the message.", _Y, True, ("h",)),
-    Action("copy_call_id", (), "Copy call id", "Copy the call id of the message.", _Y, True, ("c",)),
-    Action("export", ("x",), "Export", "Write what this view shows to a file.", _F),
-    Action("edit", ("v",), "Editor", "Open $VISUAL or $EDITOR at this line.", _F, True),
-    Action("previous_file", ("left_square_bracket",), "Previous file", "To the previous file.", _F),
-    Action("next_file", ("right_square_bracket",), "Next file", "To the next file.", _F),
-    Action("follow", ("F",), "Follow", "Follow the file as it grows, or stop.", _O),
-    Action("freeze", ("equals_sign",), "Freeze", "Draw nothing new until pressed again.", _O),
-    Action("theme", (), "Theme", "Choose the colours; each is shown as you go.", _O),
-    Action("palette", ("ctrl+p",), "Commands", "All commands, to choose from by name.", _O),
-    Action("help", ("question_mark", "f1"), "Help", "These keys.", _O),
-    Action("leave", ("q", "ctrl+q"), "Quit", "Close what is open, else quit.", _O),
-    Action("suspend", ("ctrl+z",), "Suspend", "Back to the shell; fg returns.", _O),
-    Action("copy_or_quit", ("ctrl+c",), "Copy or quit", "Copy the selection; else twice quits.", _O),
+    Action("line_down", ("j", "down"), "Line down", "One line down.", _M, "navigator.line_down"),
+    Action("line_up", ("k", "up"), "Line up", "One line up.", _M, "navigator.line_up"),
+    Action("next_message", ("J",), "Next message", "To the next message.", _M, "navigator.next_message"),
+    Action(
+        "previous_message", ("K",), "Previous message", "To the previous message.", _M, "navigator.previous_message"
+    ),
+    Action("next_turn", ("right_curly_bracket",), "Next turn", "To the next turn.", _M, "navigator.next_turn"),
+    Action(
+        "previous_turn",
+        ("left_curly_bracket",),
+        "Previous turn",
+        "To the previous turn.",
+        _M,
+        "navigator.previous_turn",
+    ),
+    Action(
+        "next_transcript",
+        ("right_parenthesis",),
+        "Next transcript",
+        "To the next transcript of this file.",
+        _M,
+        "navigator.next_transcript",
+    ),
+    Action(
+        "previous_transcript",
+        ("left_parenthesis",),
+        "Previous transcript",
+        "To the previous transcript.",
+        _M,
+        "navigator.previous_transcript",
+    ),
+    Action("half_page_down", ("ctrl+d",), "Half page down", "Half a page down.", _M, "navigator.half_page_down"),
+    Action("half_page_up", ("ctrl+u",), "Half page up", "Half a page up.", _M, "navigator.half_page_up"),
+    Action("page_down", ("space", "pagedown"), "Page down", "One page down.", _M, "navigator.page_down"),
+    Action("page_up", ("b", "pageup"), "Page up", "One page up.", _M, "navigator.page_up"),
+    Action("top", ("g", "home"), "Top", "To the beginning.", _M, "navigator.top"),
+    Action("bottom", ("G", "end"), "Bottom", "The end, and follow; 12G: message 12.", _M, "navigator.bottom"),
+    Action("goto", ("colon",), "Go to", "Message :12, line :L120, byte :B4096.", _M, "navigator.ask_place"),
+    Action("search", ("slash",), "Search", "Search; // for a regular expression.", _S, "search.ask"),
+    Action("next_match", ("n",), "Next match", "To the next hit.", _S, "search.next_match"),
+    Action("previous_match", ("N",), "Previous match", "To the previous hit.", _S, "search.previous_match"),
+    Action("filter", ("ampersand",), "Filter", "Show only the messages that match.", _S, "filter.ask"),
+    Action("clear", ("escape",), "Clear", "Close what is open, or end the search.", _S, "view.close_top"),
+    Action("next_error", ("e",), "Next error", "To the next error.", _P, "navigator.next_error"),
+    Action("previous_error", ("E",), "Previous error", "To the previous error.", _P, "navigator.previous_error"),
+    Action("next_warning", ("w",), "Next warning", "To the next warning.", _P, "navigator.next_warning"),
+    Action(
+        "previous_warning", ("W",), "Previous warning", "To the previous warning.", _P, "navigator.previous_warning"
+    ),
+    Action("problems", ("p",), "Problems", "Open or close the list of problems.", _P, "view.toggle_problems"),
+    Action(
+        "next_in_call", ("o",), "Next in call", "To the next message of this call.", _C, "navigator.next_in_call", True
+    ),
+    Action(
+        "previous_in_call",
+        ("O",),
+        "Previous in call",
+        "To the previous message of this call.",
+        _C,
+        "navigator.previous_in_call",
+        True,
+    ),
+    Action(
+        "partner", ("percent_sign",), "Partner", "From a call to its reply, and back.", _C, "navigator.partner", True
+    ),
+    Action("calls", ("C",), "Calls", "Open or close the table of calls.", _C, "view.toggle_calls", True),
+    Action("debug", ("d",), "Debug view", "The safe view or the debug view.", _V, "view.toggle_debug"),
+    Action("analysis", ("a",), "Analysis", "Analysis on or off.", _V, "view.toggle_analysis", True),
+    Action("commentary", ("c",), "Commentary", "Commentary on or off.", _V, "view.toggle_commentary", True),
+    Action("tools", ("t",), "Tools", "Calls and replies of tools on or off.", _V, "view.toggle_tools", True),
+    Action("system", ("s",), "System", "System and developer on or off.", _V, "view.toggle_system", True),
+    Action(
+        "side_panes",
+        ("vertical_line",),
+        "Side panes",
+        "Thoughts inline or in side panes.",
+        _V,
+        "view.toggle_side_panes",
+        True,
+    ),
+    Action("outline", ("T",), "Outline", "Open or close the outline.", _V, "view.toggle_outline"),
+    Action("inspector", ("i",), "Inspector", "Open or close the inspector.", _V, "view.toggle_inspector", True),
+    Action("next_tab", ("tab",), "Next tab", "To the next tab of the inspector.", _V, "view.next_tab", True),
+    Action("raw", ("r",), "Raw", "The exact bytes and control tokens.", _V, "view.toggle_raw", True),
+    Action("open", ("enter",), "Open", "Unfold, or open what the cursor is on.", _B, "view.open"),
+    Action("fold", ("h",), "Fold", "Fold the message.", _B, "view.fold"),
+    Action("unfold", ("l",), "Unfold", "Unfold the message.", _B, "view.unfold"),
+    Action("fold_all", ("z",), "Fold all", "Fold or unfold all long messages.", _B, "view.toggle_all_folds"),
+    Action("mark", ("m",), "Mark", "Mark the message, or unmark it.", _B, "navigator.mark"),
+    Action("next_mark", ("u",), "Next mark", "To the next mark.", _B, "navigator.next_mark"),
+    Action("previous_mark", ("U",), "Previous mark", "To the previous mark.", _B, "navigator.previous_mark"),
+    Action("yank", ("y",), "Yank", "Copy: the next key says what.", _Y, "copy.yank"),
+    Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
+    Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, "copy.copy_raw", True, ("r",)),
+    Action("copy_json", (), "Copy JSON", "Copy the message as JSON.", _Y, "copy.copy_json", True, ("j",)),
+    Action("copy_header", (), "Copy header", "Copy the header of the message.", _Y, "copy.copy_header", True, ("h",)),
+    Action(
+        "copy_call_id", (), "Copy call id", "Copy the call id of the message.", _Y, "copy.copy_call_id", True, ("c",)
+    ),
+    Action("export", ("x",), "Export", "Write what this view shows to a file.", _F, "export.ask"),
+    Action("edit", ("v",), "Editor", "Open $VISUAL or $EDITOR at this line.", _F, "program.edit", True),
+    Action(
+        "previous_file", ("left_square_bracket",), "Previous file", "To the previous file.", _F, "program.previous_file"
+    ),
+    Action("next_file", ("right_square_bracket",), "Next file", "To the next file.", _F, "program.next_file"),
+    Action("follow", ("F",), "Follow", "Follow the file as it grows, or stop.", _O, "follow.toggle_follow"),
+    Action("freeze", ("equals_sign",), "Freeze", "Draw nothing new until pressed again.", _O, "follow.toggle_freeze"),
+    Action("theme", (), "Theme", "Choose the colours; each is shown as you go.", _O, "program.open_themes"),
+    Action("palette", ("ctrl+p",), "Commands", "All commands, to choose from by name.", _O, "program.open_palette"),
+    Action("help", ("question_mark", "f1"), "Help", "These keys.", _O, "program.open_help"),
+    Action("leave", ("q", "ctrl+q"), "Quit", "Close what is open, else quit.", _O, "program.leave"),
+    Action("suspend", ("ctrl+z",), "Suspend", "Back to the shell; fg returns.", _O, "program.suspend"),
+    Action(
+        "copy_or_quit", ("ctrl+c",), "Copy or quit", "Copy the selection; else twice quits.", _O, "program.copy_or_quit"
+    ),
 )
 
 COUNTED = (
@@ -136,32 +189,32 @@ COUNTED = (
     "next_error", "previous_error", "next_warning", "previous_warning", "next_in_call", "previous_in_call",
     "next_mark", "previous_mark",
 )  # fmt: skip
-"""Actions that a number typed before their key repeats; before `bottom` it is the message to go to."""
+"""Actions that a count before their key repeats; before `bottom` it is the number of a message."""
 
 _BY_ID = {action.id: action for action in ACTIONS}
 
 
 def by_id(id: str, actions: Sequence[Action] = ACTIONS) -> Action:
-    """The action of this id."""
+    """The action with this id."""
     return _BY_ID[id] if actions is ACTIONS else next(action for action in actions if action.id == id)
 
 
 def debug_only(actions: Sequence[Action] = ACTIONS) -> str:
-    """What an action of the debug view says in the safe view."""
+    """The answer of the safe view to an action of the debug view."""
     return f"debug view only: press {by_id('debug', actions).shown_key}"
 
 
 DEBUG_ONLY = debug_only()
-"""The same with the key that it has from the start."""
+"""The same with the default key."""
 
 
 def after_yank(actions: Sequence[Action] = ACTIONS) -> dict[str, Action]:
-    """The keys that act after `y`."""
+    """The keys after the prefix `y`."""
     return {key: action for action in actions for key in action.after_yank}
 
 
 def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
-    """The table with the person's own keys; a key that they gave away is taken from the action that had it."""
+    """The table with the keys of the settings. An action loses a key that the settings give to another one."""
     if not keymap:
         return ACTIONS
     chosen = {id: keys_of(written) for id, written in keymap.items() if id in _BY_ID}
@@ -175,31 +228,31 @@ def remapped(keymap: Mapping[str, str]) -> tuple[Action, ...]:
 
 
 def bindings(actions: Sequence[Action] = ACTIONS) -> list[Binding]:
-    """The keys as Textual binds them. None is shown by Textual's own footer."""
+    """Bindings for Textual. Its own footer shows none of them."""
     from textual.binding import Binding
 
     return [
-        Binding(",".join(action.keys), action.id, action.label, show=False, id=action.id)
+        Binding(",".join(action.keys), f"do('{action.id}')", action.label, show=False, id=action.id)
         for action in actions
         if action.keys
     ]
 
 
 def keys_of(written: str) -> tuple[str, ...]:
-    """The keys of an entry such as `ctrl+n, %`; the comma itself is written `comma`."""
+    """The keys of an entry such as `ctrl+n, %`; write the comma itself as `comma`."""
     keys = (key_name(key) for key in written.split(",") if key.strip())
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
 
 class KeyProblem(NamedTuple):
-    """What is wrong with one entry of the person's own keys."""
+    """A problem with one entry of the keymap."""
 
     id: str
     sentence: str
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
-    """What is wrong with the person's own keys, one sentence each; of two that clash it is the later one."""
+    """Problems of a keymap, one sentence each; a clash belongs to the later of two entries."""
     problems: list[KeyProblem] = []
     for id, written in keymap.items():
         if id not in _BY_ID:

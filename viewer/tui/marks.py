@@ -1,4 +1,4 @@
-"""Marked messages: the next and the previous one that is shown."""
+"""Marks: the next and the previous marked message in the view."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from viewer.document.rows import RowKind, Rows
 
 
 def next_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
-    """The first marked message after this one; after the last comes the first."""
+    """The first shown mark after a message; the first one follows the last."""
     shown = shown_marks(marks, rows)
     later = [mark for mark in shown if mark > number]
     return next(iter(later or shown), None)
 
 
 def previous_mark(marks: Collection[int], number: int, rows: Rows) -> int | None:
-    """The last marked message before this one; before the first comes the last."""
+    """The last shown mark before a message; the last one precedes the first."""
     shown = shown_marks(marks, rows)
     earlier = [mark for mark in shown if mark < number]
     return next(reversed(earlier or shown), None)
 
 
 def shown_marks(marks: Collection[int], rows: Rows) -> list[int]:
-    """The marked messages that this view shows, in order."""
+    """The marked messages of this view, in order."""
     return [mark for mark in sorted(marks) if _is_shown(mark, rows)]
 
 

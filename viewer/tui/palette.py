@@ -1,4 +1,4 @@
-"""The command palette: every action by its name. Nothing from a transcript goes into it."""
+"""Command palette: every action by name. It contains no text of a transcript."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from viewer.tui.keys import ACTIONS, Action
-from viewer.tui.main.parts import Parts
+from viewer.tui.main.screen import MainScreen
 
 LEFT_OUT = frozenset({"palette", "line_down", "line_up", "clear", "yank", "open", "copy_or_quit"})
-"""What makes no sense when it is chosen from a list."""
+"""Actions that make no sense in a list."""
 
 
 def palette_title(action: Action) -> str:
-    """How an action is listed: its label, and its key."""
+    """The label of an action and its key."""
     return f"{action.label}  {action.shown_key}" if action.shown_key else action.label
 
 
 def command_provider(actions: Sequence[Action] = ACTIONS) -> type[Provider]:
-    """The provider for an app's COMMANDS; over these actions where the screen has none of its own."""
+    """The provider for the COMMANDS of an app; `actions` are for screens without their own."""
 
     class ActionCommands(Provider):
-        """Runs `action_<id>` on the screen that the palette was opened from, with the keys in force there."""
+        """Runs actions on the screen from which the palette was opened, with the keys of that screen."""
 
         @property
         def _offered(self) -> list[Action]:
-            table = self.screen.actions if isinstance(self.screen, Parts) else actions
+            table = self.screen.actions if isinstance(self.screen, MainScreen) else actions
             return [action for action in table if action.id not in LEFT_OUT]
 
         async def discover(self) -> Hits:
             for action in self._offered:
                 title = Content(palette_title(action))
-                run = partial(self.screen.run_action, action.id)
+                run = partial(self.screen.run_action, f"do('{action.id}')")
                 yield DiscoveryHit(title, run, text=title.plain, help=action.help)
 
         async def search(self, query: str) -> Hits:
             for score, title, action in self._matches(query):
-                run = partial(self.screen.run_action, action.id)
+                run = partial(self.screen.run_action, f"do('{action.id}')")
                 yield Hit(score, title, run, text=title.plain, help=action.help)
 
         def _matches(self, query: str) -> Iterator[tuple[float, Content, Action]]:
-            """By the label, else by the sentence of help; the label counts more."""
+            """Match the label, or with a lower score the help sentence."""
             matcher = self.matcher(query)
             for action in self._offered:
                 score, offsets = matcher.fuzzy_search.match(query, action.label)

@@ -1,4 +1,4 @@
-"""How inputs are opened for the app: files to be read, and files and pipes to be followed."""
+"""Startup: opens inputs for the app, to read a file once or to follow a file or pipe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viewer.sources.watcher import FolderWatcher, Watch
 
 
 class Opener:
-    """Opens what a person named; what can only be read while it comes is always followed."""
+    """Opens named inputs. An input that can be read only once is always followed."""
 
     def __init__(
         self, dialect: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWatcher
@@ -28,17 +28,17 @@ class Opener:
         self._watch = watch
 
     def first(self, path: str) -> Source | None:
-        """The first input, opened before there is a screen, so that what is wrong with it is told on the terminal."""
+        """Open the first input before the app starts, so that an error is printed on the terminal."""
         return None if is_directory(path) or self._is_live(path) else open_source(path)
 
     def document(self, path: str, source: Source | None = None) -> Document:
-        """The input as a document; `source` is it, opened already."""
+        """Open an input as a document; `source` is the input if it is already open."""
         if source is None and self._is_live(path):
             return self._live(path)
         return Document(source or open_source(path), self._dialect, self._reading)
 
     def live_again(self, path: str) -> LiveDocument | str:
-        """A file that was read as a document that grows; or why that is not possible."""
+        """Open a file again as a document that grows, or give the reason why that is impossible."""
         if path == STANDARD_INPUT or is_stream(path):
             return "this input has been read to its end; there is nothing to follow"
         if _is_compressed(path):
@@ -57,7 +57,7 @@ class Opener:
 
 
 def is_stream(path: str) -> bool:
-    """True if it can be read only once, while it comes: a pipe, a FIFO, a socket, or a device, but not a terminal."""
+    """True if the input can be read only once: a pipe, a FIFO, a socket, or a device, but not a terminal."""
     try:
         if path == STANDARD_INPUT:
             mode, is_keyboard = os.fstat(sys.stdin.fileno()).st_mode, sys.stdin.isatty()

@@ -1,4 +1,4 @@
-"""The footer: the keys of this view that fit, and where all others are told. A click does what the key does."""
+"""Footer: the most important keys of the view that fit. A click runs the action of a key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.tui.keys import ACTIONS, Action
 from viewer.tui.terminal.paint import Painter
 
 _GAP = 4
-"""Cells between the keys of the view and the ones at the right end."""
+"""Cells between the keys of the view and those at the right end."""
 
 
 class KeyFooter(Bar):
@@ -31,13 +31,13 @@ class KeyFooter(Bar):
         self._instead: list[Spot] = []
 
     def show(self, debug: bool) -> None:
-        """Offer the keys of the safe or of the debug view."""
+        """Show the keys of the safe or the debug view."""
         self._debug = debug
         self._instead = []
         self.refresh()
 
     def show_prefix(self, title: str, choices: Sequence[tuple[str, str, str]]) -> None:
-        """After a prefix key: what may follow, each as key, word and action, until `show` is called again."""
+        """Show what may follow a prefix key, each as key, word and action, until `show` is called."""
         self._instead = [spot(f" {title}  ", StyleRole.STRONG)]
         for key, word, action in choices:
             self._instead += [
@@ -47,7 +47,7 @@ class KeyFooter(Bar):
         self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """The keys that fit, the most important ones if not all do."""
+        """The keys that fit, the most important ones first."""
         if self._instead:
             return self._instead
         roomy = width >= ROOMY
@@ -62,7 +62,7 @@ class KeyFooter(Bar):
 
 
 def _drop_least(items: list[FooterItem], always: list[FooterItem]) -> None:
-    """Take away what matters least, the last one of equals."""
+    """Remove the least important item, the last one of equals."""
     least = min(item.importance for item in (*items, *always))
     for row in (always, items):
         for item in reversed(row):

@@ -1,4 +1,4 @@
-"""Which keys the footer offers in each view, and which of them go first when there is no room."""
+"""Keys of the footer in each view, with their importance."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from viewer.values import frozen
 
 @frozen
 class FooterKey:
-    """One offer: the keys of one or more actions, and a word."""
+    """The keys of one or more actions, and a word."""
 
     ids: tuple[str, ...]
     label: str
     importance: int
-    """The lowest goes first."""
+    """The lowest is removed first."""
     between: str = " "
 
 
 @frozen
 class FooterItem:
-    """An offer with the keys that are in force."""
+    """An item with the keys of the settings."""
 
     keys: tuple[tuple[str, str], ...]
-    """Each key as it is shown, and the id of its action."""
+    """Each printed key, and the id of its action."""
     label: str
     importance: int
     between: str
@@ -75,16 +75,16 @@ _ALWAYS = (FooterKey(("palette",), "Commands", 1), FooterKey(("help",), "Help", 
 _ALWAYS_SHORT = (FooterKey(("palette",), "Cmds", 1), FooterKey(("help",), "Help", 9))
 
 FOOTERS = {(False, True): _SAFE, (False, False): _SAFE_SHORT, (True, True): _DEBUG, (True, False): _DEBUG_SHORT}
-"""By debug, and by room."""
+"""By debug view, and by width."""
 
 
 def footer_actions(debug: bool, roomy: bool = True, actions: Sequence[Action] = ACTIONS) -> tuple[FooterItem, ...]:
-    """What the footer offers, in its order."""
+    """The items of the footer, in order."""
     return tuple(_items(FOOTERS[debug, roomy], actions))
 
 
 def footer_always(roomy: bool = True, actions: Sequence[Action] = ACTIONS) -> tuple[FooterItem, ...]:
-    """What stands at the footer's right end in every view."""
+    """The items at the right end of the footer in every view."""
     return tuple(_items(_ALWAYS if roomy else _ALWAYS_SHORT, actions))
 
 

@@ -1,4 +1,4 @@
-"""What the program says around a transcript: it is not copied."""
+"""Widgets that a selection skips: words of the program around a transcript."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from textual.widget import Widget
 
 
 class NotSelectable(Widget, can_focus=False):
-    """Neither dragging begins in it, nor has it a text when everything around it is selected: Textual would take the
-    name of the class."""
+    """Not selectable. Otherwise "select all" copies the widget's class name."""
 
     ALLOW_SELECT = False
 
     def get_selection(self, selection: Selection) -> None:
-        """Nothing."""
+        return

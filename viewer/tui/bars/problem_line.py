@@ -1,4 +1,4 @@
-"""The list of problems as one line, where there is no room for the list."""
+"""Problem line: the list of problems as one line, for narrow screens."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from viewer.tui.bars.bar import Bar, Spot
 
 
 class ProblemLine(Bar):
-    """Shows what it is given; a click opens the list."""
+    """Shows a given line; a click opens the list."""
 
     shown: Line = ()
 
     def show(self, line: Line) -> None:
-        """Say something else."""
+        """Show another line."""
         if line != self.shown:
             self.shown = line
             self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """The parts of the line, each of which opens the list."""
+        """The parts of the line; a click on any of them opens the list."""
         return [Spot(part, "problems") for part in self.shown]

@@ -1,9 +1,8 @@
-"""The one-line prompt at the bottom for `/`, `&`, `:`, `x`; between two questions it keeps the last search in view."""
+"""Prompt line for `/`, `&`, `:` and `x`; between two questions it shows the last search."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import ClassVar
 
 from rich.text import Text
@@ -16,25 +15,26 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from viewer.render.sanitize import sanitize, sanitize_line
+from viewer.tui.host import PromptKind
 
 MOST_REMEMBERED = 50
-"""Texts of each kind that ↑ and ↓ bring back, until the program ends."""
-
-
-class PromptKind(Enum):
-    """What is asked for; the value is the sign in front."""
-
-    SEARCH = "/"
-    FILTER = "&"
-    GOTO = ":"
-    EXPORT = "export to "
+"""The number of earlier texts of each kind that the up and down keys recall."""
 
 
 class SafeInput(Input, can_focus=False):
-    """Shows every character in its safe form, one for one: what was pasted is not to be trusted.
+    """Shows every character in its sanitized form, one for one: pasted text is untrusted.
 
-    It can have the focus only while the prompt asks; otherwise keys would be typed where nobody sees them.
+    It accepts the focus only while the prompt asks. Otherwise keys would be typed into a hidden input.
     """
+
+    def put(self, text: str) -> None:
+        """Replace the text; the cursor moves to its end."""
+        self.value = text
+        self.cursor_position = len(text)
+
+    def set_focusable(self, can_focus: bool) -> None:
+        """Allow the focus, or refuse it."""
+        self.can_focus = can_focus
 
     @property
     def _value(self) -> Text:
@@ -43,7 +43,7 @@ class SafeInput(Input, can_focus=False):
 
 
 class Prompt(Horizontal):
-    """Hidden (class `-closed`), asking (`-asking`), or showing what was asked last (`-resting`)."""
+    """Hidden (class `-closed`), asking (`-asking`), or showing the last search (`-resting`)."""
 
     DEFAULT_CSS = """
     Prompt { height: 1; width: 1fr; }
@@ -63,7 +63,7 @@ class Prompt(Horizontal):
     ]
 
     class Submitted(Message):
-        """The person pressed enter."""
+        """The text was submitted with enter."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -71,7 +71,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Changed(Message):
-        """The person typed; sent while asking, not for what `ask` put there."""
+        """The text was edited. `ask` does not send this for its initial text."""
 
         def __init__(self, kind: PromptKind, text: str) -> None:
             super().__init__()
@@ -79,7 +79,7 @@ class Prompt(Horizontal):
             self.text = text
 
     class Cancelled(Message):
-        """The person pressed escape."""
+        """The question was cancelled with escape."""
 
         def __init__(self, kind: PromptKind) -> None:
             super().__init__()
@@ -90,11 +90,11 @@ class Prompt(Horizontal):
         self.kind = PromptKind.SEARCH
         self._remembered: dict[PromptKind, list[str]] = {kind: [] for kind in PromptKind}
         self._begun = ""
-        """What is asked with at first: ↓ comes back to it."""
+        """The initial text; the down key returns to it."""
         self._place = 0
 
     def compose(self) -> ComposeResult:
-        """The sign, what is typed or was typed, and a note."""
+        """The sign, the input or the last search, and a note."""
         yield Static(Content(""), id="prompt-sign", markup=False)
         yield SafeInput(compact=True, select_on_focus=False)
         yield Static(Content(""), id="prompt-rest", markup=False)
@@ -102,11 +102,11 @@ class Prompt(Horizontal):
 
     @property
     def is_asking(self) -> bool:
-        """Whether keys are typed into it."""
+        """True if keys are typed into it."""
         return self.has_class("-asking")
 
     def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
-        """Ask, with this text to begin with; ↑ brings what is offered, or else what was typed before."""
+        """Ask, with this initial text. The up key recalls the offered texts, or else earlier ones."""
         self._become("-asking", kind)
         if offers is not None:
             self._remembered[kind] = list(reversed(offers))
@@ -117,13 +117,13 @@ class Prompt(Horizontal):
         self._input.focus()
 
     def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
-        """Show what is being searched for, and a note such as `2/3`, without asking."""
+        """Show a search with a note such as `2/3`, without asking."""
         self._become("-resting", kind)
         self._show("#prompt-rest", text)
         self.note(note)
 
-    def take(self, event: events.Key) -> bool:
-        """A key that was typed before the input had the focus, or that it leaves to others; whether it is ours."""
+    def take_key(self, event: events.Key) -> bool:
+        """Handle a key that arrived before the input had the focus, or that it leaves to others; True if handled."""
         if event.is_printable and event.character is not None:
             self._input.insert_text_at_cursor(event.character)
         elif event.key == "enter":
@@ -135,29 +135,29 @@ class Prompt(Horizontal):
         return True
 
     def note(self, words: str) -> None:
-        """Say something beside the text: `2/3`, `no hits`, `searching 41 %`."""
+        """Show a note after the text: `2/3`, `no hits`, `searching 41 %`."""
         self._show("#prompt-note", words)
 
     def close(self) -> None:
-        """Hide, and forget what was typed."""
+        """Hide the prompt, and forget its text."""
         self._become("-closed", self.kind)
         with self.prevent(Input.Changed):
             self._put("")
         self._show("#prompt-rest", "")
 
     def forget(self) -> None:
-        """Forget the texts that were searched for: they may quote what is hidden."""
+        """Forget the texts of earlier searches: they may quote hidden text."""
         for kind in (PromptKind.SEARCH, PromptKind.FILTER):
             self._remembered[kind].clear()
             self._place = 0
 
     def action_cancel(self) -> None:
-        """Escape: hide, and say so."""
+        """Hide the prompt, and report it."""
         self.close()
         self.post_message(self.Cancelled(self.kind))
 
     def action_recall(self, step: int) -> None:
-        """Bring back an earlier text of this kind."""
+        """Recall an earlier text of this kind."""
         earlier = self._remembered[self.kind]
         self._place = max(0, min(self._place + step, len(earlier)))
         self._put(earlier[self._place] if self._place < len(earlier) else self._begun)
@@ -182,14 +182,13 @@ class Prompt(Horizontal):
         return self.query_one(SafeInput)
 
     def _put(self, text: str) -> None:
-        self._input.value = text
-        self._input.cursor_position = len(text)
+        self._input.put(text)
 
     def _become(self, state: str, kind: PromptKind) -> None:
         self.kind = kind
         for other in ("-closed", "-asking", "-resting"):
             self.set_class(other == state, other)
-        self._input.can_focus = state == "-asking"
+        self._input.set_focusable(state == "-asking")
         self._show("#prompt-sign", kind.value)
         self.note("")
 

@@ -1,8 +1,6 @@
-"""The line that says which view this is and what it holds back, and for a few seconds what just happened."""
+"""Status line: names the view and what it hides, and shows notices for a few seconds."""
 
 from __future__ import annotations
-
-from enum import Enum
 
 from textual.timer import Timer
 
@@ -10,6 +8,7 @@ from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Style, StyleRole, trusted
 from viewer.tui.bars.bar import Bar, Spot, spot
+from viewer.tui.host import Notice
 from viewer.tui.terminal.paint import Painter
 
 SAFE_SENTENCE = "SAFE view: user + final + flagged preambles only."
@@ -18,15 +17,6 @@ DEBUG_SENTENCE = "DEBUG view: contains private reasoning and tool data. Copy, ex
 SECONDS = 4.0
 """How long a notice stays."""
 LONGEST_NOTICE = 400
-
-
-class Notice(Enum):
-    """What kind of thing a notice says."""
-
-    DONE = "done"
-    NOTE = "note"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 _LOOKS = {
@@ -38,7 +28,7 @@ _LOOKS = {
 
 
 class StatusLine(Bar):
-    """A sentence about the view; with a notice it has the class `-notice`, so that a layout without it can show it."""
+    """A sentence about the view. With a notice it has the class `-notice`, so that a narrow layout can show it."""
 
     def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "status") -> None:
         super().__init__(painter, printing, id=id)
@@ -47,28 +37,28 @@ class StatusLine(Bar):
         self._source = ""
         self._kind = Notice.NOTE
         self.notice: SafeText = trusted("")
-        """What is said just now; empty most of the time."""
+        """The current notice, or empty."""
         self._timer: Timer | None = None
 
     def show(self, debug: bool, strict: bool = False, source: str = "") -> None:
-        """Say which view this is; `source` adds a word about where the text comes from (`spooled from a pipe`)."""
+        """Name the view; `source` adds where the text comes from (`spooled from a pipe`)."""
         self._debug = debug
         self._sentence = DEBUG_SENTENCE if debug else SAFE_SENTENCE + ("" if strict else SAFE_HIDES)
         self._source = source
         self.set_class(debug, "-debug")
         self.refresh()
 
-    def say(self, sentence: str, kind: Notice = Notice.NOTE, seconds: float = SECONDS) -> None:
-        """Say one sentence for a while; a new one takes its place at once."""
-        self.hush()
+    def show_notice(self, sentence: str, kind: Notice = Notice.NOTE, seconds: float = SECONDS) -> None:
+        """Show a notice for a while; it replaces an earlier one."""
+        self.clear_notice()
         self._kind = kind
         self.notice = self.printing.spell(sanitize_line(sentence, LONGEST_NOTICE))
         self.add_class("-notice")
-        self._timer = self.set_timer(seconds, self.hush)
+        self._timer = self.set_timer(seconds, self.clear_notice)
         self.refresh()
 
-    def hush(self) -> None:
-        """Forget the notice."""
+    def clear_notice(self) -> None:
+        """Remove the notice."""
         if self._timer:
             self._timer.stop()
         self._timer = None

@@ -1,33 +1,18 @@
-"""The title line: which file, safe or debug (always at the same place), follow state, problems, and where one is."""
+"""Title line: file, safe or debug (always in the same column), follow state, problems, and position."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from viewer.render.badge import BADGES, badge_room, state_room
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Style, StyleRole, trusted
 from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
+from viewer.tui.main.follow import FollowState
 from viewer.tui.terminal.paint import Painter
 
 _SHORT_DIALECTS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
-
-
-class FollowState(Enum):
-    """How the view and a growing file go along."""
-
-    STILL = "still"
-    FOLLOWING = "LIVE"
-    PAUSED = "paused"
-    FROZEN = "frozen"
-    WAITING = "waiting"
-    """The file is not there yet, or cannot be read now."""
-    STALLED = "stalled"
-    """It ends in the middle of a message and has not grown for long."""
-    ENDED = "ended"
-    """It was a pipe, and nothing more comes."""
 
 
 _UNICODE_STATES = {
@@ -42,51 +27,51 @@ _ASCII_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class TitleFacts:
-    """What the title line says. Text from outside is given as it is; the bar makes it safe."""
+    """The facts of the title line. Text from outside is raw; the bar sanitizes it."""
 
     name: str = ""
-    """Of the file."""
+    """The name of the file."""
     dialect: str = ""
-    """The title of the dialect, such as `OpenChatML 2.2`."""
+    """The title of the format, such as `OpenChatML 2.2`."""
     model: str = ""
     turns: int | None = None
     debug: bool = False
     follow: FollowState = FollowState.STILL
     behind: int = 0
-    """Messages that came while it was paused."""
+    """The number of messages that arrived while the view was paused."""
     errors: int = 0
     warnings: int = 0
     message: int | None = None
     messages: int = 0
     percent: int | None = None
     busy: str = ""
-    """Work in progress, in our own words: `indexing 41 %`. It stands where the follow state stands."""
+    """Work in progress: `indexing 41 %`. It replaces the follow state."""
     words: str = ""
-    """Said of the follow state in our own words, where there is room: `stalled 12 s`."""
+    """Replaces the name of the follow state if there is room: `stalled 12 s`."""
     transcript: tuple[int, int] | None = None
-    """The number of the transcript and how many there are, where there are several."""
+    """The number of the transcript and the number of transcripts, if there are several."""
 
 
 LEAST_NAME = 8
-"""Columns of the name that stay beside the number of the transcript."""
+"""Columns of the name that stay next to the number of the transcript."""
 
 
 class TitleBar(Bar):
-    """One line; the badge ends in the same column whatever stands around it."""
+    """One line; the badge always ends in the same column."""
 
     def __init__(self, painter: Painter, printing: Style | None = None, *, id: str | None = "title") -> None:
         super().__init__(painter, printing, id=id)
         self.facts = TitleFacts()
 
     def show(self, facts: TitleFacts) -> None:
-        """Say something else."""
+        """Show other facts."""
         if facts != self.facts:
             self.facts = facts
             self.set_class(facts.debug, "-debug")
             self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """Name and dialect, the badge, and the state at the right end."""
+        """Name and format, the badge, and the state at the right end."""
         room = state_room(width)
         state = self._state(width >= ROOMY, room)
         badge = self._badge()
@@ -100,7 +85,7 @@ class TitleBar(Bar):
         return [spot(words[: len(words) - len(shown)]), spot(shown, look)]
 
     def _left(self, width: int, room: int) -> list[Spot]:
-        """Exactly as wide as the room."""
+        """The left part, exactly as wide as the room."""
         ellipsis = trusted(self.printing.signs.ellipsis)
         gap = "   " if width >= ROOMY else "  "
         kept = len(gap) + len(self._where()) + 2 if self.facts.transcript else 1
@@ -131,7 +116,7 @@ class TitleBar(Bar):
         return trusted(f" {self.printing.signs.dot} ".join(filter(None, said)))
 
     def _state(self, roomy: bool, room: int) -> list[Spot]:
-        """The follow state beside the badge, the rest at the right end; without room, percent goes first."""
+        """The follow state next to the badge, the rest at the right end; without room, the percentage goes first."""
         gap = "  " if roomy else " "
         blocks = [self._follow(roomy), self._counts(roomy), self._place(roomy), self._percent(roomy)]
         shorter = [(3, []), (0, self._follow(False, short=True)), (0, []), (2, []), (1, [])]
@@ -140,8 +125,8 @@ class TitleBar(Bar):
             if sum(map(width_of, shown)) + len(gap) * len(shown) <= room:
                 break
             blocks[index] = block
-        beside, *others = ([spot(gap), *block] if block else [] for block in blocks)
-        return apart(beside, [each for other in others for each in other], room)
+        state, *others = ([spot(gap), *block] if block else [] for block in blocks)
+        return apart(state, [each for other in others for each in other], room)
 
     def _follow(self, roomy: bool, *, short: bool = False) -> list[Spot]:
         facts = self.facts

@@ -1,4 +1,4 @@
-"""The line of the debug view that says which channels are shown; a click switches one."""
+"""Channel line of the debug view; a click switches a channel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHANNELS = (
 
 @dataclass(frozen=True, slots=True)
 class ToggleFacts:
-    """What the line says."""
+    """The facts of the line."""
 
     channels: frozenset[Reveal] = field(default_factory=frozenset)
     filter: str = ""
@@ -30,9 +30,9 @@ class ToggleFacts:
     shown: int = 0
     calls: int = 0
     open: int = 0
-    """Calls without a reply."""
-    beside: Line = ()
-    """What stands at the right end of the short form: the strip of letters."""
+    """The number of calls without a reply."""
+    letters: Line = ()
+    """The right end of the short form: the message strip."""
 
 
 class Toggles(Bar):
@@ -43,13 +43,13 @@ class Toggles(Bar):
         self.facts = ToggleFacts()
 
     def show(self, facts: ToggleFacts) -> None:
-        """Say something else."""
+        """Show other facts."""
         if facts != self.facts:
             self.facts = facts
             self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        """The channels at the left end, counts or the strip of letters at the right end."""
+        """The channels at the left end, counts or the message strip at the right end."""
         return self._roomy(width) if width >= ROOMY else self._short(width)
 
     def _roomy(self, width: int) -> list[Spot]:
@@ -64,7 +64,7 @@ class Toggles(Bar):
         return apart(left, right, width)
 
     def _counts(self, room: int) -> list[Spot]:
-        """`17 shown · 3 calls · 0 open`, or as much of it as there is room for."""
+        """`17 shown · 3 calls · 0 open`, or the part of it that fits."""
         facts, dot = self.facts, self.printing.signs.dot
         calls = f"{facts.calls} call{'' if facts.calls == 1 else 's'}"
         counts = [f"{facts.shown} shown", calls, f"{facts.open} open"]
@@ -91,7 +91,7 @@ class Toggles(Bar):
             left += [spot(" "), spot(f"{letter}{mark}", look if is_on else StyleRole.QUIET, action)]
         if self.facts.filter:
             left.append(spot(" &", StyleRole.WARNING, "filter"))
-        beside = [Spot(part) for part in self.facts.beside]
-        if sum(cells(part.text) for part in self.facts.beside) + width_of(left) + 2 > width:
-            beside = []
-        return apart(left, [*beside, spot(" ")], width)
+        letters = [Spot(part) for part in self.facts.letters]
+        if sum(cells(part.text) for part in self.facts.letters) + width_of(left) + 2 > width:
+            letters = []
+        return apart(left, [*letters, spot(" ")], width)

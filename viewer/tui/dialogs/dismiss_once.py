@@ -1,4 +1,4 @@
-"""Screens that lie over another one close once, however often they are told: three quick clicks are three times."""
+"""Screens over another screen close once, even after several quick clicks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class DismissOnce(Screen[Result]):
-    """What is told after the end would close the screen below. The last of the bases: styles come from the first."""
+    """A second dismissal would close the screen below. List this base last: styles come from the first one."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         if self.app.screen is not self:

@@ -1,4 +1,4 @@
-"""The lines of the file list: name, format, size, messages, problems."""
+"""Lines of the file list: name, format, size, messages, problems."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from viewer.tui.dialogs.file_table import Counts
 from viewer.tui.panes.columns import fitted, spread
 
 _FORMAT, _SIZE, _MESSAGES, _PROBLEMS, _MODIFIED = 15, 10, 10, 13, 18
-"""Cells of the columns beside the name."""
+"""Cells of the columns after the name."""
 _WITH_FORMAT = 60
 _WITH_COUNTS = 44
 _WITH_TIME = 100
 
 
 def heading(width: int, style: Style) -> Line:
-    """The names of the columns."""
+    """The column titles."""
     words = ("name", "format", "size", "messages", "problems", "changed")
     name, format, size, messages, problems, changed = (Part(trusted(word), StyleRole.STRONG) for word in words)
     return _columns(name, format, size, messages, problems, changed, width, style)
 
 
 def file_line(file: Found, counts: Counts | None, counted: bool, width: int, style: Style) -> Line:
-    """One file; before it is counted an ellipsis stands in place of the numbers."""
+    """One file; an ellipsis replaces the numbers until they are known."""
     name = Part(style.name(file.name), StyleRole.PLAIN if file.dialect else StyleRole.QUIET)
     if file.dialect is None:
         reason = Part(style.name(file.reason or "no file to be read in place"), StyleRole.WARNING)
@@ -46,7 +46,7 @@ def file_line(file: Found, counts: Counts | None, counted: bool, width: int, sty
 
 
 def title_line(where: SafeText, shown: int, total: int, complete: bool, width: int, style: Style) -> Line:
-    """What is listed, and how many files there are."""
+    """The folder, and the number of files."""
     number = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
     ending = "" if complete else f" {style.signs.ellipsis}"
     count = Part(trusted(f"{number} {'file' if total == 1 else 'files'}{ending} "), StyleRole.QUIET)
@@ -55,7 +55,7 @@ def title_line(where: SafeText, shown: int, total: int, complete: bool, width: i
 
 
 def empty_line(typed: str, complete: bool, style: Style) -> Line:
-    """What stands in place of an empty list."""
+    """The sentence of an empty list."""
     if not complete:
         return (Part(trusted(f" looking{style.signs.ellipsis}"), StyleRole.QUIET),)
     words = " no file has that name" if typed else " no transcripts here; new files appear as they come"
@@ -63,7 +63,7 @@ def empty_line(typed: str, complete: bool, style: Style) -> Line:
 
 
 def bottom_line(typed: str, width: int, style: Style) -> Line:
-    """What is typed, or the keys."""
+    """The typed text, or the keys."""
     if typed:
         return Part(trusted(" name: "), StyleRole.FOOTER_KEY), Part(fitted(style.name(typed), max(1, width - 8), style))
     keys = (("enter", "open"), ("type", "to find a name"), ("esc", "back"))
@@ -86,21 +86,21 @@ def _problems(counts: Counts, style: Style) -> Part:
 def _columns(
     name: Part, format: Part, size: Part, messages: Part, problems: Part, modified: Part, width: int, style: Style
 ) -> Line:
-    """Those columns that fit; the name has what is left."""
-    beside: list[Part] = []
+    """The columns that fit; the name takes the rest."""
+    columns: list[Part] = []
     if width >= _WITH_FORMAT:
-        beside.append(_padded(format, _FORMAT, style))
-    beside.append(_padded(size, _SIZE, style, right=True))
+        columns.append(_padded(format, _FORMAT, style))
+    columns.append(_padded(size, _SIZE, style, right=True))
     if width >= _WITH_COUNTS:
-        beside += [
+        columns += [
             _padded(messages, _MESSAGES, style, right=True),
             Part(trusted("  ")),
             _padded(problems, _PROBLEMS, style),
         ]
     if width >= _WITH_TIME:
-        beside.append(_padded(modified, _MODIFIED, style))
-    room = max(1, width - 2 - sum(cells(part.text) for part in beside))
-    return (Part(trusted(" ")), _padded(name, room, style), *beside)
+        columns.append(_padded(modified, _MODIFIED, style))
+    room = max(1, width - 2 - sum(cells(part.text) for part in columns))
+    return (Part(trusted(" ")), _padded(name, room, style), *columns)
 
 
 def _unreadable(name: Part, reason: Part, width: int, style: Style) -> Line:

@@ -1,4 +1,4 @@
-"""The files to choose from, found and counted in small steps; nothing of their text is kept."""
+"""File table: finds and counts transcripts in small slices; no text of them is kept."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from viewer.sources.folder import Found, found_file, look_through
 from viewer.values import frozen
 
 MOST_COUNTED = 16 * 1024 * 1024
-"""Bytes of a file that is read only to count what is in it."""
+"""The number of bytes read from a file for its counts."""
 _SLICE = 64 * 1024
 
 
 @frozen
 class Counts:
-    """What is in a file, for one audience."""
+    """The counts of a file, for one audience."""
 
     messages: int
     errors: int
@@ -30,7 +30,7 @@ class Counts:
 
 @frozen
 class Reading:
-    """How files are read and for whom they are counted."""
+    """How files are read, and the audience of the counts."""
 
     audience: Audience = END_USER
     dialect: str | None = None
@@ -38,13 +38,13 @@ class Reading:
 
 
 class FileTable:
-    """Either the transcripts of a folder, looked for again from time to time, or the files that were named."""
+    """The transcripts of a folder, listed repeatedly, or the named files."""
 
     def __init__(self, folder: str | None, paths: Sequence[str] = (), reading: Reading | None = None) -> None:
         self.folder = folder
         self.files: list[Found] = []
         self.is_listed = False
-        """The folder has been looked through once."""
+        """True if the folder was listed completely once."""
         self._paths = tuple(paths)
         self._reading = reading or Reading()
         self._known: dict[str, Found | None] = {}
@@ -52,14 +52,14 @@ class FileTable:
         self._looking: Iterator[Found | None] | None = self._look()
         self._new: list[Found] = []
         self._earlier: dict[str, Counts] = {}
-        """By path, for a file that has changed and is counted again."""
+        """Earlier counts by path, while a changed file is counted again."""
         self._waiting: Iterator[Found] = iter(())
         self._counting: Iterator[None] | None = None
         self._current: Found | None = None
-        """The file that is being counted."""
+        """The file that is counted now."""
 
     def step(self, budget_seconds: float) -> bool:
-        """Look for files, then count what is in them, for about so long; returns whether there is more to do."""
+        """Look for files, then count them, for a time budget; True if more remains."""
         deadline = time.monotonic() + budget_seconds
         while self._list_one() or self._count_some():
             if time.monotonic() >= deadline:
@@ -67,7 +67,7 @@ class FileTable:
         return False
 
     def list_some(self, budget_seconds: float) -> bool:
-        """Look for files for about so long, without counting anything; returns whether there is more to look at."""
+        """Look for files for a time budget, without counting; True if more remains."""
         deadline = time.monotonic() + budget_seconds
         while self._list_one():
             if time.monotonic() >= deadline:
@@ -76,25 +76,25 @@ class FileTable:
 
     @property
     def newest(self) -> Found | None:
-        """The file that was written to last."""
+        """The file with the latest modification."""
         readable = (file for file in self.files if not file.reason)
         return max(readable, key=lambda file: file.modified, default=None)
 
-    def look_again(self) -> None:
-        """Look for new files; meanwhile the list stays as it is."""
+    def list_again(self) -> None:
+        """List the folder again; meanwhile the table does not change."""
         if self._looking is None:
             self._looking, self._new = self._look(), []
 
     def counts(self, file: Found) -> Counts | None:
-        """What is in a file; None while that is not known, or where it cannot be read."""
+        """The counts of a file; None while they are unknown, or if it cannot be read."""
         return self._counts.get(file) or self._earlier.get(file.path)
 
     def is_counted(self, file: Found) -> bool:
-        """There is no more to be known of it."""
+        """True if nothing more can be learned about a file."""
         return file in self._counts and file is not self._current
 
     def matching(self, words: str) -> list[Found]:
-        """The files whose name has all these words, whatever their case."""
+        """The files whose names contain all these words in any case."""
         wanted = words.casefold().split()
         return [file for file in self.files if all(word in file.name.casefold() for word in wanted)]
 
@@ -104,7 +104,7 @@ class FileTable:
         return (found_file(path, Path(path).name) for path in self._paths)
 
     def _list_one(self) -> bool:
-        """One more file; the list appears as it is made the first time, later all at once."""
+        """Add one file. The first listing appears gradually, later ones at once."""
         if self._looking is None:
             return False
         try:
@@ -128,7 +128,7 @@ class FileTable:
         self._waiting = iter([file for file in self.files if file not in self._counts])
 
     def _count_some(self) -> bool:
-        """A slice of the file that is being counted, else of the next one."""
+        """Count a slice of the present file, or of the next one."""
         if self._counting is None:
             waiting = next(self._waiting, None)
             if waiting is None:

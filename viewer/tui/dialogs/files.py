@@ -1,4 +1,4 @@
-"""The list of files: one is chosen, found by typing a part of its name; new files appear."""
+"""File list: choose a file, or type a part of its name; new files appear."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ LONGEST_TYPED = 200
 
 @frozen
 class Choice:
-    """The file to open, and all files in the order of the list, for the keys to the next and the previous one."""
+    """The file to open, and all files in list order, for the keys to the next and previous file."""
 
     path: str
     order: tuple[str, ...]
     known: tuple[str, ...] | None = None
-    """All files of the folder, also those that the name filter left out; None if the folder is not fully listed."""
+    """All files of the folder, without the name filter; None if the folder is not completely listed."""
 
 
 class FilesScreen(DismissOnce[Choice | None]):
-    """Ends with a choice, or with nothing."""
+    """Ends with a choice, or with None."""
 
     DEFAULT_CSS = """
     FilesScreen { layout: vertical; }
@@ -63,7 +63,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         *,
         opens_newest: bool = False,
     ) -> None:
-        """`opens_newest` chooses the newest file as soon as there is one."""
+        """With `opens_newest`, choose the newest file as soon as there is one."""
         super().__init__()
         self._opens_newest = opens_newest
         self._painter = painter
@@ -74,29 +74,29 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._shown: list[Found] = []
 
     def compose(self) -> ComposeResult:
-        """A title, the heads of the columns, the files, and what is typed."""
+        """A title, the column titles, the files, and the typed text."""
         yield HeadLine(self._painter, id="files-title")
         yield HeadLine(self._painter, id="files-heads")
         yield LineList(self._painter, id="files-list")
         yield HeadLine(self._painter, id="files-bottom")
 
     def on_mount(self) -> None:
-        """Begin to look for files."""
+        """Start to look for files."""
         self.query_one("#files-heads", HeadLine).show(lambda width: [heading(width, self._printing)])
         self._show()
         self.set_interval(SECONDS_BETWEEN_STEPS, self._work)
         if self._table.folder is not None:
-            self.set_interval(SECONDS_BETWEEN_LOOKS, self._table.look_again)
+            self.set_interval(SECONDS_BETWEEN_LOOKS, self._table.list_again)
 
     def on_key(self, event: events.Key) -> None:
-        """What can be printed is a part of a name."""
+        """Add a printable character to the name filter."""
         if event.character is not None and event.is_printable and len(self._typed) < LONGEST_TYPED:
             event.stop()
             event.prevent_default()
             self._type(self._typed + event.character)
 
     def action_erase(self) -> None:
-        """Take the last character away."""
+        """Remove the last character."""
         self._type(self._typed[:-1])
 
     def action_erase_all(self) -> None:
@@ -104,18 +104,18 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._type("")
 
     def action_back(self) -> None:
-        """Forget what was typed; with nothing typed, leave."""
+        """Clear the filter; without one, leave."""
         if self._typed:
             self._type("")
         else:
             self.dismiss(None)
 
     def action_move(self, rows: int) -> None:
-        """Up or down."""
+        """Move up or down."""
         self._list.move_to(max(0, self._list.cursor + rows))
 
     def action_page(self, pages: int) -> None:
-        """A screenful up or down."""
+        """Move by a page."""
         self.action_move(pages * max(1, self._list.size.height - 1))
 
     def action_choose(self) -> None:
@@ -144,7 +144,7 @@ class FilesScreen(DismissOnce[Choice | None]):
         self._show()
 
     def _work(self) -> None:
-        """A little of the work; the list is drawn anew when something has come of it."""
+        """Work for one slice, and redraw the list if something changed."""
         before = self._table.files, len(self._table.files)
         busy = self._table.step(SECONDS_OF_A_STEP)
         if (self._table.files, len(self._table.files)) != before or not self._table.is_listed:
@@ -160,7 +160,7 @@ class FilesScreen(DismissOnce[Choice | None]):
     _was_busy = True
 
     def _show(self) -> None:
-        """Draw the list, with the cursor on the same file as before."""
+        """Draw the list, with the cursor on the same file."""
         cursor = self._list.cursor
         chosen = self._shown[cursor].path if 0 <= cursor < len(self._shown) else None
         self._shown = self._table.matching(self._typed)

@@ -1,4 +1,4 @@
-"""New transcripts in a folder, noticed while one of them is on the screen."""
+"""Folder watch: detects new transcripts while one of them is on the screen."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ BUDGET_SECONDS = 0.005
 
 
 class FolderWatch:
-    """Looks through the folder in small steps, again and again."""
+    """Lists the folder repeatedly in small slices."""
 
     def __init__(self, table: FileTable, known: Iterable[str] | None) -> None:
-        """`known`: the files that are not new. None takes the first complete listing for that."""
+        """`known` are the files that are not new. None uses the first complete listing."""
         self._table = table
         self._known = None if known is None else set(known)
 
     def step(self) -> list[Found]:
-        """Look for a moment; the files that were not there before, the newest last."""
+        """Work for one slice. Returns new files, the newest last."""
         if self._table.list_some(BUDGET_SECONDS):
             return []
         known = self._known if self._known is not None else {file.path for file in self.files}
         new = [file for file in self.files if file.path not in known]
         self._known = known | {file.path for file in new}
-        self._table.look_again()
+        self._table.list_again()
         return sorted(new, key=lambda file: file.modified)
 
     @property
     def is_listed(self) -> bool:
-        """True if the folder has been listed completely at least once."""
+        """True if the folder was listed completely once."""
         return self._table.is_listed
 
     @property
     def files(self) -> list[Found]:
-        """The transcripts that can be read, in the order of the list."""
+        """The readable transcripts, in list order."""
         return [file for file in self._table.files if not file.reason]

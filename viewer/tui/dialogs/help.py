@@ -1,4 +1,4 @@
-"""The help screen: every key of the table, by group, in two columns where there is room."""
+"""Help screen: all keys by group, in two columns if they fit."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from viewer.tui.terminal.key_names import shown_key
 from viewer.tui.terminal.paint import Painter, joined
 
 DEBUG_MARK = "*"
-"""Behind the keys of what only the debug view can do."""
+"""After the keys of actions that only the debug view has."""
 _KEY_ROOM = 12
 _BETWEEN = 4
 TWO_COLUMNS = 88
-"""Cells of text from which on there are two columns: a terminal of 100 columns has them."""
+"""The text width from which on there are two columns: a terminal of 100 columns has it."""
 
 
 def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """All keys as lines of this width."""
+    """All keys as lines of a width."""
     if width < TWO_COLUMNS:
         return [line for group in Group for line in _group(group, actions, width, printing)]
     column = (width - _BETWEEN) // 2
@@ -40,7 +40,7 @@ def help_lines(actions: Sequence[Action], width: int, printing: Style) -> list[L
 
 
 def _group(group: Group, actions: Sequence[Action], width: int, printing: Style) -> list[Line]:
-    """The heading, a line or more for each action, and an empty line."""
+    """The heading, the lines of each action, and an empty line."""
     lines: list[Line] = [(Part(trusted(group.value), StyleRole.HEADING),)]
     for action in actions:
         if action.group is group:
@@ -66,7 +66,7 @@ def _entry(action: Action, width: int, printing: Style) -> list[Line]:
 
 
 def _most_even(lengths: Sequence[int]) -> int:
-    """How many blocks go left so that the longer column is as short as can be."""
+    """The number of groups in the left column, so that the longer column is as short as possible."""
     return min(range(1, len(lengths)), key=lambda half: max(sum(lengths[:half]), sum(lengths[half:])))
 
 
@@ -76,7 +76,7 @@ def _filled(line: Line, width: int) -> Line:
 
 
 class HelpScreen(ModalScreen[None], DismissOnce[None]):
-    """Scrolls; escape closes it, and so do the keys of help and of leaving."""
+    """Scrolls. Escape and the keys of help and quit close it."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
@@ -113,29 +113,29 @@ class HelpScreen(ModalScreen[None], DismissOnce[None]):
                 self._bindings.key_to_bindings[key] = [Binding(key, "close", show=False)]
 
     def compose(self) -> ComposeResult:
-        """A frame with a list in it."""
+        """A frame with a list."""
         with Vertical() as frame:
             yield LineList(self._painter, id="help-keys")
         frame.border_title = trusted("Keys")
         frame.border_subtitle = trusted(f"{DEBUG_MARK} in the debug view only   esc closes")
 
     def on_resize(self) -> None:
-        """Lay the columns out anew."""
+        """Lay out the columns for another width."""
         inside = min(self.size.width - 2, 118) - 7
         lines = help_lines(self._actions, max(inside, 20), self._printing)
         self._list.styles.height = len(lines)
         self._list.show(len(lines), lambda row, width: lines[row])
 
     def action_close(self) -> None:
-        """Back to the transcript."""
+        """Close the screen."""
         self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:
-        """Some lines down, or up."""
+        """Scroll by lines."""
         self._list.scroll_relative(y=lines, animate=False, force=True)
 
     def action_page(self, pages: float) -> None:
-        """Some pages down, or up."""
+        """Scroll by pages."""
         self._list.scroll_relative(y=round(pages * self._list.size.height), animate=False, force=True)
 
     @property

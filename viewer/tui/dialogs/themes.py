@@ -1,4 +1,4 @@
-"""Choosing a theme: a list at the right edge; whatever the cursor is on is shown at once behind it."""
+"""Theme list at the right edge; the screen behind it shows the theme under the cursor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viewer.tui.terminal.paint import Painter
 
 
 class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
-    """Ends with the name of the theme that was chosen, or with nothing."""
+    """Ends with the chosen name, or with None."""
 
     DEFAULT_CSS = """
     ThemeScreen { align: right middle; }
@@ -38,8 +38,8 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         Binding("escape,q", "back", show=False),
     ]
 
-    class Looked(Message):
-        """The cursor is on this theme."""
+    class Previewed(Message):
+        """The cursor moved to this theme."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
@@ -53,14 +53,14 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         self.set_class((printing or Style()).ascii, "-ascii")
 
     def compose(self) -> ComposeResult:
-        """A frame with a list in it."""
+        """A frame with a list."""
         with Vertical() as frame:
             yield LineList(self._painter, id="theme-names")
         frame.border_title = trusted("Theme")
         frame.border_subtitle = trusted("enter keeps, esc not")
 
     def on_mount(self) -> None:
-        """Begin on the theme that is in force."""
+        """Start on the present theme."""
         place = self._names.index(self._current) if self._current in self._names else 0
         self._list.styles.height = len(self._names)
         self._list.show(len(self._names), self._line, place)
@@ -72,23 +72,23 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         )
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """A click shows it; another one on the same keeps it."""
+        """Preview the clicked theme; a second click chooses it."""
         if event.row == self._list.cursor:
             self.action_choose()
         else:
             self.action_move(event.row - self._list.cursor)
 
     def action_move(self, rows: int) -> None:
-        """Up or down, and show what is there."""
+        """Move up or down, and preview the theme."""
         self._list.move_to(max(0, self._list.cursor + rows))
-        self.post_message(self.Looked(self._names[self._list.cursor]))
+        self.post_message(self.Previewed(self._names[self._list.cursor]))
 
     def action_choose(self) -> None:
-        """Keep what is shown."""
+        """Choose the theme under the cursor."""
         self.dismiss(self._names[self._list.cursor])
 
     def action_back(self) -> None:
-        """Back to the colours that were there before."""
+        """Leave without a choice."""
         self.dismiss(None)
 
     @property

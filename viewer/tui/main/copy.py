@@ -1,52 +1,57 @@
-"""Copying of the focused message: `y`, then what of it."""
+"""Copy controller: copies a part of the focused message to the clipboard after the prefix key."""
 
 from __future__ import annotations
 
-from viewer.tui.bars.status import Notice
+from viewer.tui.host import Host, Notice
 from viewer.tui.keys import after_yank
-from viewer.tui.main.showing import Showing
-from viewer.tui.terminal.clipboard import What, copy, copy_of
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.session import Changed, Session
+from viewer.tui.terminal.clipboard import What, copy_of
 
 
-class Copying(Showing):
-    """Actions that copy."""
+class CopyController:
+    """Owns whether the next key chooses what to copy."""
 
-    def action_yank(self) -> None:
-        """The next key says what is copied."""
-        self.yanking = True
-        choices = [(key, action.label.removeprefix("Copy "), action.id) for key, action in after_yank().items()]
-        self.footer.show_prefix("copy", choices)
+    def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
+        self.pending_yank = False
+        self._session = session
+        self._host = host
+        self._navigator = navigator
 
-    def end_yank(self, key: str) -> None:
-        """The key after `y`."""
-        self.yanking = False
-        self.footer.show(self.state.debug)
+    def yank(self) -> None:
+        """Wait for the key that chooses what to copy."""
+        self.pending_yank = True
+        self._host.redraw(Changed.KEYS)
+
+    def finish_yank(self, key: str) -> str | None:
+        """The id of the action that the key chooses."""
+        self.pending_yank = False
+        self._host.redraw(Changed.KEYS)
         action = after_yank().get(key)
-        if action:
-            getattr(self, f"action_{action.id}")()
-        elif key != "escape":
-            self.say(f"{self.key_of('yank')} is followed by one of " + " ".join(after_yank()))
+        if action is None and key != "escape":
+            self._host.notify(f"{self._host.key_of('yank')} is followed by one of " + " ".join(after_yank()))
+        return action.id if action else None
 
-    def action_copy_text(self) -> None:
+    def copy_text(self) -> None:
         self._copy(What.TEXT)
 
-    def action_copy_raw(self) -> None:
+    def copy_raw(self) -> None:
         self._copy(What.RAW)
 
-    def action_copy_json(self) -> None:
+    def copy_json(self) -> None:
         self._copy(What.JSON)
 
-    def action_copy_header(self) -> None:
+    def copy_header(self) -> None:
         self._copy(What.HEADER)
 
-    def action_copy_call_id(self) -> None:
+    def copy_call_id(self) -> None:
         self._copy(What.CALL_ID)
 
     def _copy(self, what: What) -> None:
-        number = self.focused_number
-        copied = copy_of(what, self.view.projection, number) if number else "Nothing to copy here."
+        number = self._navigator.focused_number
+        copied = copy_of(what, self._session.projection, number) if number else "Nothing to copy here."
         if isinstance(copied, str):
-            self.say(copied)
+            self._host.notify(copied)
             return
-        copy(self.app, copied.text)
-        self.say(copied.notice, Notice.DONE)
+        self._host.copy(copied.text)
+        self._host.notify(copied.notice, Notice.DONE)

@@ -1,4 +1,4 @@
-"""Writing what the view shows to a file: the question where, and the work in small steps beside everything else."""
+"""Export controller: asks for a file name, and writes the view to the file in a background task."""
 
 from __future__ import annotations
 
@@ -8,115 +8,116 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePath
 
-from textual.worker import Worker
-
 from viewer.atomic_file import AtomicFile, OutputExistsError
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.number_format import byte_size
-from viewer.tui.bars.prompt import PromptKind
-from viewer.tui.bars.status import Notice
-from viewer.tui.main.parts import Parts
+from viewer.tui.host import Host, Notice, PromptKind, Task
+from viewer.tui.session import Session
 
-_STEP_SECONDS = 0.008
-_TELL_SECONDS = 0.2
+SLICE_SECONDS = 0.008
+NOTICE_SECONDS = 0.2
+"""Between two reports of progress."""
 _ENDINGS = ", ".join(exporter.ending for exporter in EXPORTERS.values())
 
 
-class Exporting(Parts):
-    """The action that exports."""
+class ExportController:
+    """Owns the export task, and what the open question was asked for."""
 
-    _worker: Worker[None] | None = None
-    _asked_twice = ""
-    """The name of a file that is there: when it is given once more, the file is replaced."""
+    def __init__(self, session: Session, host: Host) -> None:
+        self._session = session
+        self._host = host
+        self._task: Task | None = None
+        self._replaces = ""
+        """The name of an existing file. Entering it a second time replaces the file."""
+        self._asked_for: Audience | None = None
+        """The audience when the question was asked; the offered name contains it."""
+        self._noticed_at = 0.0
 
-    _asked_for: Audience | None = None
-    """Who looked when the question was asked: the name that it offers says so."""
-
-    def action_export(self) -> None:
-        """Ask for a file; its ending says the form, its name which view it is."""
-        self._asked_twice = ""
-        audience = self._asked_for = self.state.audience
-        names = [default_name(self.document.name, audience, exporter) for exporter in EXPORTERS.values()]
-        offers = [name for name in names if name != default_name(self.document.name, audience, FIRST)]
-        self.prompt.ask(PromptKind.EXPORT, default_name(self.document.name, audience, FIRST), offers)
-        self.prompt.note("up, down: other forms")
+    def ask(self) -> None:
+        """Ask for a file name. Its ending chooses the format; the offered name says which view it holds."""
+        self._replaces = ""
+        audience = self._asked_for = self._session.display.audience
+        names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
+        first = default_name(self._session.document.name, audience, FIRST)
+        self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
+        self._host.prompt.note("up, down: other forms")
 
     def repeat_question(self) -> None:
-        """The view has changed: a question that is open offers the names for what it shows now."""
-        if self.prompt.is_asking and self.prompt.kind is PromptKind.EXPORT:
-            self.action_export()
+        """After a change of the view, offer the names of the present view in an open question."""
+        if self._host.prompt.is_asking and self._host.prompt.kind is PromptKind.EXPORT:
+            self.ask()
 
     def export_to(self, typed: str) -> None:
-        """Write what the view shows to the file that was named."""
+        """Write the view to the named file."""
         exporter = exporter_of(typed)
         if not typed.strip():
             return
-        if self._asked_for != self.state.audience:
-            self.action_export()
-            self.say("the view has changed since: this is the name for what it shows now", Notice.WARNING)
+        audience = self._session.display.audience
+        if self._asked_for != audience:
+            self.ask()
+            self._host.notify("the view has changed since: this is the name for what it shows now", Notice.WARNING)
             return
         if exporter is None:
-            self.say(f"the ending says the form: {_ENDINGS}", Notice.WARNING)
+            self._host.notify(f"the ending says the form: {_ENDINGS}", Notice.WARNING)
             return
-        self.stop_export()
-        overwrite = typed == self._asked_twice
-        self._asked_twice = ""
+        self.stop()
+        overwrite = typed == self._replaces
+        self._replaces = ""
         file = AtomicFile(
             Path(typed).expanduser(),
             overwrite=overwrite,
-            private=not self.state.audience.is_safe,
-            never=Path(self.document.name),
+            private=not audience.is_safe,
+            never=Path(self._session.document.name),
         )
-        self._worker = self.work(partial(self._export, file, exporter, typed), "export")
+        self._task = self._host.start_worker(partial(self._export, file, exporter, typed), "export")
 
     async def _export(self, target: AtomicFile, exporter: Exporter, typed: str) -> None:
-        """The file, in steps so small that no key ever waits; when it is stopped, nothing is left of it."""
-        projection = self.document.project(self.view.projection.audience, withholds=False)
-        pieces = exporter.pieces(projection, PurePath(self.document.name).name)
-        so_far = "" if self.document.is_complete else ", as far as it has been read"
+        """Write in small slices. Cancellation leaves no file behind."""
+        document = self._session.document
+        projection = document.project(self._session.projection.audience, withholds=False)
+        pieces = exporter.pieces(projection, PurePath(document.name).name)
+        so_far = "" if document.is_complete else ", as far as it has been read"
         try:
             with target as file:
-                while self._write_some(file, pieces):
+                while self._write_slice(file, pieces):
                     await asyncio.sleep(0.001)
                 await asyncio.to_thread(file.sync)
         except OutputExistsError:
             self._ask_again(typed)
         except ViewerError as refusal:
-            self.say(str(refusal), Notice.ERROR)
+            self._host.notify(str(refusal), Notice.ERROR)
         else:
-            self.say(f"wrote {typed} ({byte_size(target.size)}{so_far})", Notice.DONE)
+            self._host.notify(f"wrote {typed} ({byte_size(target.size)}{so_far})", Notice.DONE)
 
-    _told = 0.0
-
-    def _write_some(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
-        """As much as fits in one step; whether there is more."""
-        began = time.monotonic()
+    def _write_slice(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
+        """Write for the time of one slice; True if more remains."""
+        started = time.monotonic()
         for piece in pieces:
             file.write(piece)
             now = time.monotonic()
-            if now - began > _STEP_SECONDS:
-                if now - self._told > _TELL_SECONDS:
-                    self._told = now
-                    self.say(f"exporting to {file.path.name}: {byte_size(file.size)} written; esc stops")
+            if now - started > SLICE_SECONDS:
+                if now - self._noticed_at > NOTICE_SECONDS:
+                    self._noticed_at = now
+                    self._host.notify(f"exporting to {file.path.name}: {byte_size(file.size)} written; esc stops")
                 return True
         return False
 
     def _ask_again(self, typed: str) -> None:
-        """There is a file of this name: the same name once more replaces it."""
-        if self.prompt.is_asking:
-            self.say(f"{typed} is there already; it was left as it is", Notice.WARNING)
+        """Ask whether to replace an existing file."""
+        if self._host.prompt.is_asking:
+            self._host.notify(f"{typed} is there already; it was left as it is", Notice.WARNING)
             return
-        self._asked_twice = typed
-        self.prompt.ask(PromptKind.EXPORT, typed, [])
-        self.prompt.note("is there already: enter replaces it, esc leaves it")
+        self._replaces = typed
+        self._host.prompt.ask(PromptKind.EXPORT, typed, [])
+        self._host.prompt.note("is there already: enter replaces it, esc leaves it")
 
-    def stop_export(self) -> bool:
-        """Stop writing a file; whether one was being written."""
-        worker, self._worker = self._worker, None
-        if worker is None or not worker.is_running:
+    def stop(self) -> bool:
+        """Stop an export; True if one was running."""
+        task, self._task = self._task, None
+        if task is None or not task.is_running:
             return False
-        worker.cancel()
-        self.say("the export was stopped; nothing was written", Notice.WARNING)
+        task.cancel()
+        self._host.notify("the export was stopped; nothing was written", Notice.WARNING)
         return True

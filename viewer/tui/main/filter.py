@@ -1,95 +1,89 @@
-"""Showing only the messages that match, also those that are still to come."""
+"""Filter controller: shows only the messages that match, including messages that arrive later."""
 
 from __future__ import annotations
 
 from viewer.document.rows import MessageSet, Rows
-from viewer.tui.bars.prompt import PromptKind
-from viewer.tui.display_state import DisplayState
-from viewer.tui.main.read_worker import Reading
+from viewer.tui.host import Host, PromptKind
+from viewer.tui.main.search import SearchController
 from viewer.tui.search.engine import Searcher
+from viewer.tui.session import Changed, Session
+
+SLICE_SECONDS = 0.01
 
 
-class Filtering(Reading):
-    """The filter of the view: what was typed after `&`, and the messages that have it in them."""
+class FilterController:
+    """Owns the matcher, a search over all rows, and the rows without the filter."""
 
-    _only: MessageSet | None = None
-    _filter = ""
-    """What was typed."""
-    _all: Rows | None = None
-    """All rows, while the view has only those that match."""
-    _sieve: Searcher | None = None
-    """The search over all rows that says which match."""
+    def __init__(self, session: Session, host: Host, search: SearchController) -> None:
+        self._session = session
+        self._host = host
+        self._search = search
+        self._matcher: Searcher | None = None
+        self._previous_rows: Rows | None = None
+        self._messages: MessageSet | None = None
+        self._typed = ""
 
-    def search_settled(self, kind: PromptKind, typed: str) -> None:
-        """All has been searched: marks on the scrollbar, and the filter."""
-        if kind is PromptKind.FILTER and self.searcher and self._only is None:
-            if self.searcher.messages():
-                self._begin_filter(self.searcher, typed)
-            else:
-                self.say("no message matches")
-        self.show_minimap()
+    @property
+    def is_active(self) -> bool:
+        """True if only matching messages are shown."""
+        return self._messages is not None
 
-    def _begin_filter(self, sieve: Searcher, typed: str) -> None:
-        self._sieve, self._all, self._filter = sieve, self.view.rows, typed
-        self.searcher = None
-        self._only = sieve.messages()
-        self.view.rows = self.view.projection.rows(only=self._only)
-        self.show_view()
-        self.search_for(typed, PromptKind.FILTER)
+    def ask(self) -> None:
+        """Ask for the text that shown messages must contain."""
+        self._host.prompt.ask(PromptKind.FILTER)
 
-    def view_is_filtered(self) -> bool:
-        """Whether only matching messages are shown."""
-        return self._only is not None
+    def filter_for(self, typed: str) -> None:
+        """Search, then show only the messages with a match."""
+        self._typed = typed
+        self._search.search_for(typed, PromptKind.FILTER, self._begin)
 
-    def unfilter(self) -> None:
+    def clear(self) -> None:
         """Show all messages again."""
-        if self._only is not None:
-            assert self._all is not None
-            self.view.rows = self._all
-            self._all.extend()
-            self._forget_filter()
-            self.show_view()
+        if self._previous_rows is not None:
+            rows = self._previous_rows
+            self.forget()
+            rows.extend()
+            self._host.redraw(self._session.show_rows(rows))
 
-    def _forget_filter(self) -> None:
-        if self._sieve:
-            self._sieve.close()
-        self._only = self._all = self._sieve = None
+    def forget(self) -> None:
+        """Forget the filter; the rows are replaced by others."""
+        if self._matcher:
+            self._matcher.close()
+        self._matcher = self._previous_rows = self._messages = None
 
-    def change(self, state: DisplayState) -> None:
-        """Another view has no filter; its search covers what it shows."""
-        if not self.view_is_filtered() and state.audience == self.state.audience:
-            super().change(state)
-            return
-        self._forget_filter()
-        query, found = self.drop_matches()
-        safe_before = not self.state.debug
-        super().change(state)
-        if query is not None and (safe_before or state.debug):
-            before = found if safe_before and state.debug else None
-            self.search_audience(query, before)
+    def repeat(self) -> None:
+        """Filter the rows of another document."""
+        if self.is_active:
+            self.forget()
+            self.filter_for(self._typed)
 
-    def extend(self) -> int:
-        """More rows; with a filter the new ones that match."""
-        changed = self._sift() if self._only is not None else super().extend()
-        self.search_on(changed)
+    def extend(self) -> Changed:
+        """Add the rows of new bytes, those that match if a filter is active, and search them."""
+        changed = self._session.extend() if self._matcher is None else self._extend_matches(self._matcher)
+        self._search.extend(self._session.grown_from)
         return changed
 
-    def _sift(self) -> int:
-        """Let more messages through; what a search has not come to yet waits for the next time."""
-        assert self._all is not None and self._sieve is not None
-        self._sieve.resume(self._all.extend())
-        self._sieve.step(0.01)
-        only = self._sieve.messages()
-        if only == self._only:
-            return self.view.rows.extend()
-        self._only = only
-        self.view.rows = self.view.projection.rows(only=only)
-        self.repeat_search()
-        self.show_view()
-        return 0
+    def _begin(self, searcher: Searcher) -> None:
+        if self.is_active:
+            return
+        if not searcher.messages():
+            self._host.notify("no message matches")
+            return
+        self._search.release()
+        self._matcher, self._previous_rows = searcher, self._session.rows
+        self._messages = searcher.messages()
+        self._host.redraw(self._session.filter_rows(self._messages))
+        self._search.search_for(self._typed, PromptKind.FILTER)
 
-    def repeat_filter(self) -> None:
-        """The document is another one: find again what matches."""
-        if self._only is not None:
-            self._forget_filter()
-            self.search_for(self._filter, PromptKind.FILTER)
+    def _extend_matches(self, matcher: Searcher) -> Changed:
+        """Add messages. Rows that the matcher has not reached yet follow at the next call."""
+        assert self._previous_rows is not None
+        matcher.resume(self._previous_rows.extend())
+        matcher.step(SLICE_SECONDS)
+        messages = matcher.messages()
+        if messages == self._messages:
+            return self._session.extend()
+        self._messages = messages
+        changed = self._session.filter_rows(messages)
+        self._search.repeat()
+        return changed

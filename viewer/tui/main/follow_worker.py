@@ -1,173 +1,410 @@
-"""Reading on while a document grows: in small steps, drawn by frames, begun anew when its file changes."""
+"""Follow worker: a background task that reads a growing input in slices, and draws it at a limited rate."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from enum import Enum
 from functools import partial
 
 from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
-from viewer.sources.changes import SourceCondition
-from viewer.tui.main.growing import Growing
+from viewer.sources.changes import SourceCondition, SourceState
+from viewer.tui.host import Host, Notice
+from viewer.tui.main.filter import FilterController
+from viewer.tui.main.follow import (
+    Effect,
+    FollowMachine,
+    FollowTitle,
+    KeyMeaning,
+    PendingDraw,
+    Reading,
+    Signal,
+    follow_title,
+    meaning_of_key,
+)
+from viewer.tui.main.read_worker import ReadWorker
+from viewer.tui.main.search import SearchController
+from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.main.throttle import FrameLimiter
+from viewer.tui.panes.problem_lines import Pending
+from viewer.tui.session import Changed, Session
+from viewer.values import frozen
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
-"""Bytes that are read without a look at the clock: large pieces cost less a byte, small ones keep nobody waiting."""
+"""Bytes read without checking the clock: large slices cost less per byte, small slices delay no key."""
 FIRST = 8 * 1024
-"""So many at first: they are read before that is loaded which large pieces need."""
+"""Bytes of the first slice. It is read before the backend for large slices is loaded."""
 SLICE_SECONDS = 0.006
-"""So long it is read between two looks at the keyboard."""
+"""Longest time between two chances for a pending key."""
 QUICK_SECONDS, SLOW_SECONDS = 0.02, 0.05
-"""Between two looks at the file: while it grows, and when it has been quiet."""
+"""Between two polls of the file: while it grows, and after a quiet time."""
 QUIET_AFTER = 5.0
+STALLED_AFTER = 10.0
+"""Seconds without data inside a message after which the title says that the input has stalled."""
 
 
-class Tailing(Growing):
-    """One worker reads and draws; whatever the person does happens between its steps."""
+@frozen
+class FollowOptions:
+    """How a document is followed."""
 
-    _second = 0
-    _piece, _least = FIRST, LEAST
+    follow: bool = False
+    """The view starts at the end and stays there."""
+    from_start: bool = False
+    """The view starts at the top nevertheless."""
+    stalled_after: float = STALLED_AFTER
+    open_live: Callable[[], LiveDocument | str] = lambda: "this input cannot be followed"
+    """Opens the same input as a document that grows, or gives the reason why that is impossible."""
 
-    @property
-    def is_reading(self) -> bool:
-        """Whether there is work to be done now: something to be read, or to be drawn."""
-        live = self.tailed
-        if live is None:
-            return not self.document.is_complete and not isinstance(self.document, LiveDocument)
-        if self.is_catching_up:
-            return live.state.condition is SourceCondition.OK
-        return not self.state.frozen and (self.grew or self.is_other or live.version != self.drawn)
 
-    def tail(self, live: LiveDocument, *, at_end: bool | None) -> None:
-        """Read on; when all that is there has been read show the end, the top, or with None the same place."""
-        self.is_catching_up = live is not self.document or not self.drawn
-        self.tailed = live
-        live.on_rewritten = self.notice_rewrite
-        self.work(partial(self._tail, live, at_end), "tail", exclusive=True)
-        if self.is_followed:
-            self.judge_place()
-            self.draw_all()
+class Arrival(Enum):
+    """The place to show when all available data has been read."""
 
-    def stop_tailing(self) -> None:
-        """Leave it as it is."""
-        self.tailed = None
-        self.pin.release()
+    END = "end"
+    TOP = "top"
+    SAME = "same place"
 
-    def on_unmount(self) -> None:
-        """Nobody looks any more."""
-        for document in (self.tailed, self.document):
+
+class FollowWorker:
+    """Owns the live document, the slice size and the limiter. It signals the machine and runs the effects."""
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        search: SearchController,
+        filter: FilterController,
+        reader: ReadWorker,
+        stick: StickToEnd,
+        machine: FollowMachine,
+        options: FollowOptions,
+    ) -> None:
+        self.live: LiveDocument | None = None
+        """The document that is read. Until it has caught up, the screen may show another one."""
+        self._session = session
+        self._host = host
+        self._search = search
+        self._filter = filter
+        self._reader = reader
+        self._stick = stick
+        self._machine = machine
+        self._options = options
+        self._limiter = FrameLimiter()
+        self._arrival = Arrival.SAME
+        self._drawn_version: tuple[int, ...] = ()
+        """The version of the document at the last redraw of everything."""
+        self._slice_size, self._least_size = FIRST, LEAST
+        self._quiet_second = 0
+
+    # Actions.
+
+    def start(self) -> None:
+        """Follow a live document from the beginning; read any other input to its end."""
+        if isinstance(self._session.document, LiveDocument):
+            at_end = self._options.follow and not self._options.from_start
+            self._start(self._session.document, Arrival.END if at_end else Arrival.TOP)
+        else:
+            self._reader.start()
+
+    def toggle_follow(self) -> None:
+        """Follow; back at the end after scrolling away; stop."""
+        document = self._session.document
+        meaning = meaning_of_key(
+            self._machine.status,
+            is_live=isinstance(document, LiveDocument),
+            is_stream=self.live is not None and self.live.following.is_stream,
+            is_complete=document.is_complete,
+        )
+        self._do(meaning, self._host.key_of("follow"))
+
+    def _do(self, meaning: KeyMeaning, key: str) -> None:
+        match meaning:
+            case KeyMeaning.STILL_CATCHING_UP:
+                self._host.notify("reading up to the end first")
+            case KeyMeaning.STILL_LOADING:
+                self._host.notify(f"still reading; {key} again when all has been read")
+            case KeyMeaning.HAS_ENDED:
+                self._host.notify("this input has ended; nothing more comes")
+            case KeyMeaning.START:
+                self._follow_file()
+            case KeyMeaning.RESUME:
+                assert isinstance(self._session.document, LiveDocument)
+                self._start(self._session.document, Arrival.SAME)
+            case KeyMeaning.GO_TO_END:
+                self._stick.go_to_end()
+                self._host.redraw(Changed.FOCUS)
+            case KeyMeaning.LEAVE_END:
+                self._stick.leave_end()
+                self._host.redraw(Changed.TITLE)
+                self._host.notify(f"the end is not shown as it grows; {key} goes there again")
+            case KeyMeaning.STOP:
+                self._stick.leave_end()
+                self.live = None
+                self._signal(Signal.STOP)
+                self._host.redraw(Changed.FOCUS)
+                self._host.notify(f"no longer followed; {key} follows again")
+
+    def _follow_file(self) -> None:
+        """Read the file again as a document that grows. The view does not change until that one has caught up."""
+        live = self._options.open_live()
+        if isinstance(live, str):
+            self._host.notify(live)
+        else:
+            self._start(live, Arrival.SAME)
+
+    def toggle_freeze(self) -> None:
+        """Hold back all redraws until the next call. Reading continues."""
+        self._machine.toggle_frozen()
+        status = self._machine.status
+        if not status.frozen:
+            if status.pending is PendingDraw.RESTART:
+                self._restart_view()
+            elif status.reading is not Reading.CATCHING_UP:
+                self._draw_all()
+        self._host.redraw(Changed.TITLE)
+
+    def close(self) -> None:
+        """Stop reading, and close the input."""
+        for document in (self.live, self._session.document):
             if isinstance(document, LiveDocument):
                 document.following.close()
-        self.tailed = None
+        self.live = None
 
-    async def _tail(self, live: LiveDocument, at_end: bool | None) -> None:
-        while self.tailed is live and self.is_whole:
+    # Facts for the screen.
+
+    @property
+    def is_live(self) -> bool:
+        """True if the document on the screen grows."""
+        return self._machine.status.reading is Reading.LIVE
+
+    @property
+    def is_sticky(self) -> bool:
+        """True if the view stays at the end, also while redraws are held back."""
+        return self._stick.is_sticky
+
+    @property
+    def stays_at_end(self) -> bool:
+        """True if new rows become visible when they arrive."""
+        return self._stick.is_sticky and not self._machine.status.frozen
+
+    @property
+    def is_busy(self) -> bool:
+        """True if something remains to be read or drawn now."""
+        live, document = self.live, self._session.document
+        if live is None:
+            return not document.is_complete and not isinstance(document, LiveDocument)
+        if self._machine.status.reading is Reading.CATCHING_UP:
+            return live.state.condition is SourceCondition.OK
+        status = self._machine.status
+        return not status.frozen and (status.pending is not PendingDraw.NOTHING or live.version != self._drawn_version)
+
+    @property
+    def growing(self) -> frozenset[int]:
+        """The open messages of the document on the screen."""
+        live = self.live
+        return frozenset(live.open_numbers) if live is self._session.document and live is not None else frozenset()
+
+    @property
+    def pending_message(self) -> Pending | None:
+        """The last open message, if this audience may see it."""
+        numbers = sorted(self.growing)
+        if self.live is None or not numbers:
+            return None
+        projection = self._session.projection
+        if projection.audience.is_safe and not projection.headline(numbers[-1]).seen:
+            return None
+        return Pending(numbers[-1], int(self.live.quiet_for) * 1000)
+
+    @property
+    def title(self) -> FollowTitle:
+        """The state for the title line."""
+        document = self._session.document
+        return follow_title(
+            self._machine.status,
+            is_live=isinstance(document, LiveDocument),
+            is_complete=document.is_complete,
+            progress=(self.live or document).progress,
+            behind=self._session.message_total - self._stick.left_at,
+            stalled_for=self.live.stalled_for if self.live else 0.0,
+            stalled_after=self._options.stalled_after,
+        )
+
+    # The background task.
+
+    def _start(self, live: LiveDocument, arrival: Arrival) -> None:
+        self.live, self._arrival = live, arrival
+        live.on_rewritten = self._reader.handle_rewrite
+        self._machine.signal(Signal.SOURCE_CHANGED, source=live.state.condition)
+        was_drawn = live is self._session.document and bool(self._drawn_version)
+        self._signal(Signal.RESUME if was_drawn else Signal.START)
+
+    def _signal(self, signal: Signal) -> None:
+        for effect in self._machine.signal(signal):
+            match effect:
+                case Effect.START_WORKER:
+                    assert self.live is not None
+                    self._host.start_worker(partial(self._run, self.live), "tail", exclusive=True)
+                case Effect.DETECT_PLACE:
+                    self._stick.update()
+                case Effect.SHOW_DOCUMENT:
+                    self._show_document()
+                case Effect.DRAW_ALL:
+                    self._draw_all()
+
+    async def _run(self, live: LiveDocument) -> None:
+        while self.live is live and self._host.is_whole:
             if live.needs_backend:
                 await asyncio.to_thread(live.load_backend)
-                self._piece = self._least = WORTH_SCANNING
+                self._slice_size = self._least_size = WORTH_SCANNING
                 continue
-            more = self._read_on(live)
-            if self.is_catching_up and self._has_arrived(live):
-                self._arrive(live, at_end)
+            has_more = self._read_slices(live)
+            if self._machine.status.reading is Reading.CATCHING_UP and self._has_caught_up(live):
+                self._signal(Signal.CAUGHT_UP)
             self._draw_what_is_due(live)
             if live.is_complete:
-                self._end()
-            elif more:
-                await self.yield_to_input()
+                self.live = None
+                self._signal(Signal.ENDED)
+            elif has_more:
+                await self._host.yield_to_input()
             else:
                 await live.following.wait_async(self._rest(live))
 
-    def _has_arrived(self, live: LiveDocument) -> bool:
+    def _has_caught_up(self, live: LiveDocument) -> bool:
         return live.is_complete or (live.has_caught_up and live.state.condition is SourceCondition.OK)
 
-    def _read_on(self, live: LiveDocument) -> bool:
-        """Read for a moment; whether there is more."""
-        until = time.monotonic() + SLICE_SECONDS
+    def _read_slices(self, live: LiveDocument) -> bool:
+        """Read for a short time; True if more can be read."""
+        deadline = time.monotonic() + SLICE_SECONDS
         while True:
-            begun = time.thread_time()
-            change = live.step(self._piece)
-            self._take(live, change)
-            self._measure(time.thread_time() - begun, more=change.more)
-            if not change.more or change.restarted or live.needs_backend or time.monotonic() >= until:
+            started = time.thread_time()
+            change = live.step(self._slice_size)
+            self._apply(live, change)
+            self._adapt_slice(time.thread_time() - started, has_more=change.more)
+            if not change.more or change.restarted or live.needs_backend or time.monotonic() >= deadline:
                 return change.more
 
-    def _measure(self, seconds: float, *, more: bool) -> None:
-        """The next piece is larger where there is much to read and this one was little work."""
+    def _adapt_slice(self, seconds: float, *, has_more: bool) -> None:
+        """Read larger slices while there is much to read and slices take little time."""
         if seconds > SLICE_SECONDS:
-            self._piece = max(self._least, self._piece // 2)
-        elif more and seconds < SLICE_SECONDS / 3:
-            self._piece = min(MOST, self._piece * 2)
+            self._slice_size = max(self._least_size, self._slice_size // 2)
+        elif has_more and seconds < SLICE_SECONDS / 3:
+            self._slice_size = min(MOST, self._slice_size * 2)
 
-    def _take(self, live: LiveDocument, change: LiveChange) -> None:
-        self.grew = self.grew or change.grew
-        if change.restarted and live is self.document:
-            self.is_other, self.why = True, change.reset or self.why
-        # The notes of an empty view say how the file is, but not why reading was stopped.
-        unsaid = (
-            (SourceCondition.OK,) if len(self.view.rows) else tuple(set(SourceCondition) - {SourceCondition.STOPPED})
-        )
-        if change.state and change.state.condition not in unsaid:
-            self.say(change.state.sentence)
-        if change.state:
-            self.transcript.notes = [] if len(self.view.rows) else self.nothing_shown()
-            self.transcript.redraw_changed()
-            self.show_title()
+    def _apply(self, live: LiveDocument, change: LiveChange) -> None:
+        if change.grew:
+            self._machine.signal(Signal.GREW)
+        if live.version != self._drawn_version:
+            self._machine.signal(Signal.CHANGED)
+        if change.restarted and live is self._session.document:
+            self._machine.signal(Signal.REPLACED, reason=change.reset)
+        effects = self._machine.signal(Signal.SOURCE_CHANGED, source=live.state.condition)
+        if change.state and Effect.DRAW_SOURCE in effects:
+            self._draw_source(change.state)
 
-    def _arrive(self, live: LiveDocument, at_end: bool | None) -> None:
-        """All that was there has been read once: show it."""
-        self.is_catching_up = self.is_other = False
-        self.document = live
-        self.look_again()
-        if at_end:
-            self.pin.put(self.view.rows)
-        elif at_end is None:
-            self.judge_place()
-        else:
-            self.stay_here()
-        self.moved()
-        self.has_been_read()
-
-    def _draw_what_is_due(self, live: LiveDocument) -> None:
-        """At most one drawing; what is not due yet waits."""
-        if self.state.frozen:
-            return
-        if self.is_catching_up:
-            self._show_progress(live)
-        elif self.is_other:
-            self.restart_view()
-        elif (live.version != self.drawn and self.pace.look_is_due) or (self.grew and self.pace.look_is_old):
-            self.draw_all()
-        elif (self.grew or live.version != self.drawn) and self.pace.frame_is_due:
-            self.draw_growth()
-        elif live.has_open_message and int(live.quiet_for) != self._second:
-            self._second = int(live.quiet_for)
-            self.problems.pend(self.pending())
-            self.show_title()
-
-    def _show_progress(self, live: LiveDocument) -> None:
-        if self.is_other and live is self.document:
-            self.is_other, self.view = False, self.look()
-        if self.pace.frame_is_due:
-            with self.pace.frame():
-                self.show_title()
+    def _draw_source(self, state: SourceState) -> None:
+        """Report the condition of the file. The notes of an empty view contain it, except why reading stopped."""
+        condition, has_rows = state.condition, len(self._session.rows) > 0
+        if condition is not SourceCondition.OK if has_rows else condition is SourceCondition.STOPPED:
+            self._host.notify(state.sentence)
+        self._host.redraw(Changed.NOTES | Changed.TITLE)
 
     def _rest(self, live: LiveDocument) -> float:
-        """Seconds until the file is looked at again, or something can be drawn."""
+        """Seconds until the next poll of the file or the next redraw."""
         rest = QUICK_SECONDS if live.quiet_for < QUIET_AFTER else SLOW_SECONDS
-        if self.state.frozen or self.is_catching_up:
+        status = self._machine.status
+        if status.frozen or status.reading is Reading.CATCHING_UP:
             return rest
-        due = self.pace.rest(grew=self.grew, changed=live.version != self.drawn)
+        due = self._limiter.rest(text=status.pending is PendingDraw.TEXT, everything=status.pending is PendingDraw.ALL)
         return max(0.001, min(rest, due))
 
-    def _end(self) -> None:
-        """It was a pipe, and has ended."""
-        self.tailed = None
-        if not self.state.frozen:
-            self.draw_all()
+    # Drawing.
 
-    def draw_what_waits(self) -> None:
-        """What came while nothing was drawn."""
-        if self.is_other:
-            self.restart_view()
-        elif not self.is_catching_up:
-            self.draw_all()
+    def _draw_what_is_due(self, live: LiveDocument) -> None:
+        """Draw at most once; what is not due waits."""
+        status, limiter = self._machine.status, self._limiter
+        if status.frozen:
+            return
+        has_text = status.pending is not PendingDraw.NOTHING
+        if status.reading is Reading.CATCHING_UP:
+            self._show_progress(live)
+        elif status.pending is PendingDraw.RESTART:
+            self._restart_view()
+        elif (status.pending is PendingDraw.ALL and limiter.all_is_due) or (has_text and limiter.all_is_overdue):
+            self._draw_all()
+        elif has_text and limiter.frame_is_due:
+            self._draw_text()
+        elif live.has_open_message and int(live.quiet_for) != self._quiet_second:
+            self._quiet_second = int(live.quiet_for)
+            self._host.redraw(Changed.PENDING | Changed.TITLE)
+
+    def _show_progress(self, live: LiveDocument) -> None:
+        if self._machine.status.pending is PendingDraw.RESTART and live is self._session.document:
+            self._session.rebuild_view()
+            self._machine.signal(Signal.DRAWN)
+        if self._limiter.frame_is_due:
+            with self._limiter.frame():
+                self._host.redraw(Changed.TITLE)
+
+    def _draw_text(self) -> None:
+        """Draw the rows that are new or have grown, in all panes that list messages."""
+        with self._limiter.frame():
+            self._stick.check_user_scrolled()
+            self._machine.signal(Signal.FRAME_DRAWN)
+            self._session.keep_unfolded(self.growing)
+            self._host.redraw(self._filter.extend() | Changed.LISTS | Changed.TITLE)
+
+    def _draw_all(self) -> None:
+        """Draw all rows with their calls and problems, and all lists."""
+        document = self._session.document
+        if not isinstance(document, LiveDocument) or self._machine.status.frozen:
+            self._reader.draw_all()
+            return
+        with self._limiter.everything():
+            self._stick.check_user_scrolled()
+            self._mark_drawn(document)
+            self._session.keep_unfolded(self.growing)
+            self._reader.draw_all()
+
+    def _mark_drawn(self, document: LiveDocument) -> None:
+        self._drawn_version = document.version
+        self._machine.signal(Signal.DRAWN)
+
+    def _show_document(self) -> None:
+        """All available data has been read: show the document."""
+        assert self.live is not None
+        changed = self._session.replace_document(self.live)
+        self._draw_reading(self.live, changed)
+        match self._arrival:
+            case Arrival.END:
+                self._stick.go_to_end()
+            case Arrival.SAME:
+                self._stick.update()
+            case Arrival.TOP:
+                self._stick.leave_end()
+        self._host.redraw(Changed.FOCUS)
+        self._reader.finish()
+
+    def _restart_view(self) -> None:
+        """Show a new reading. Search and layout stay, and a notice gives the reason."""
+        document = self._session.document
+        assert isinstance(document, LiveDocument)
+        reason, is_sticky = self._machine.status.reason, self._stick.is_sticky
+        if reason is not None and not is_sticky:
+            self._host.viewport.go_back()
+        self._draw_reading(document, self._session.restart())
+        if is_sticky:
+            self._stick.go_to_end()
+        else:
+            self._stick.update()
+        self._host.redraw(Changed.FOCUS)
+        if reason is not None:
+            self._host.notify(reason.sentence, Notice.WARNING)
+            self._host.report_restart()
+
+    def _draw_reading(self, document: LiveDocument, changed: Changed) -> None:
+        with self._limiter.everything():
+            self._mark_drawn(document)
+            self._search.repeat()
+            self._filter.repeat()
+            self._host.redraw(changed)

@@ -1,128 +1,172 @@
-"""Reading an input that does not grow: in small steps, so that no key ever waits."""
+"""Read worker: a background task that reads an input in slices so that no key waits, and draws what it read."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
 
+from viewer.document.live import LiveDocument
 from viewer.tui.go_to import Place, Target, parse
-from viewer.tui.main.parts import DocumentRead
-from viewer.tui.main.search import Searching
-from viewer.tui.main.showing import Showing
+from viewer.tui.host import Host, Notice
+from viewer.tui.main.filter import FilterController
+from viewer.tui.main.follow import FollowMachine, Reading
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.main.search import SearchController
+from viewer.tui.session import VIEW, Changed, Session
 
 READ_FIRST = 12 * 1024
-"""Bytes: as a rule they fill the screen."""
+"""Bytes of the first slice. Usually they fill the screen."""
 HURRY = 2
-"""So many steps at once, and little is drawn, as long as somebody waits for the end."""
+"""Slices read at once, with fewer redraws, while the operator waits for the end."""
 LOOK_AGAIN_SECONDS = 0.5
+"""Between two redraws of everything."""
 DRAW_AGAIN_SECONDS = 0.05
+"""Between two redraws of the conversation."""
+CHECK_SECONDS = 1.0
+"""Between two checks whether a file that is not followed was rewritten."""
+REWRITTEN = "the file was rewritten"
 
 
-class Reading(Searching, Showing):
-    """Draws what has been read so far, again and again, until all has been read."""
+class ReadWorker:
+    """Owns the place to start at, and the revision of the document on the screen."""
 
-    start_at = ""
-    """Where the person wants to begin, as typed after `:`."""
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        navigator: Navigator,
+        search: SearchController,
+        filter: FilterController,
+        machine: FollowMachine,
+        start_at: str,
+    ) -> None:
+        """`start_at` is a place as typed after `:`."""
+        self._session = session
+        self._host = host
+        self._navigator = navigator
+        self._search = search
+        self._filter = filter
+        self._machine = machine
+        self._start_at = start_at
+        self._revision = 0
+        self._must_read_again = False
 
-    async def read(self) -> None:
-        """Read the input to its end."""
+    def start(self) -> None:
+        """Read the input in the background."""
+        self._host.start_worker(self._read, "read", exclusive=True)
+
+    async def _read(self) -> None:
         loop = asyncio.get_running_loop()
-        if self.is_whole and not self.document.is_complete:
-            await self._begun()
-        looked = drawn = loop.time()
-        while not self.document.is_complete:
-            if not self.is_whole:
+        if self._host.is_whole and not self._session.document.is_complete:
+            await self._read_first()
+        everything_at = drawn_at = loop.time()
+        while not self._session.document.is_complete:
+            if not self._host.is_whole:
                 return
-            if self.document.needs_backend:
-                await asyncio.to_thread(self.document.load_backend)
-            hurries, was_read = self.still_wants_end(), self.document.is_read
-            self._read_some(self.document.step_size * (HURRY if hurries else 1))
-            now, has_come_to_end = loop.time(), self.document.is_read and not was_read
-            if now - looked > LOOK_AGAIN_SECONDS * (1 + len(self.view.diagnostics) / 5000):
-                looked = drawn = now
+            document, hurries = self._session.document, self._navigator.waits_for_end
+            if document.needs_backend:
+                await asyncio.to_thread(document.load_backend)
+            was_read = document.is_read
+            self._read_some(document.step_size * (HURRY if hurries else 1))
+            now, has_reached_end = loop.time(), document.is_read and not was_read
+            if now - everything_at > LOOK_AGAIN_SECONDS * (1 + len(self._session.diagnostics) / 5000):
+                everything_at = drawn_at = now
                 self.draw_all()
-            elif has_come_to_end or now - drawn > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
-                drawn = now
+            elif has_reached_end or now - drawn_at > (LOOK_AGAIN_SECONDS if hurries else DRAW_AGAIN_SECONDS):
+                drawn_at = now
                 self.draw_growth()
-            await self.yield_to_input()
+            await self._host.yield_to_input()
         self.draw_all()
-        self.has_been_read()
+        self.finish()
 
-    async def _begun(self) -> None:
-        """What fills the screen is drawn before that is loaded which the rest needs: a tenth of a second."""
+    async def _read_first(self) -> None:
+        """Fill the screen and paint it before loading what the rest needs, which takes a tenth of a second."""
         self._read_some(READ_FIRST)
         self.draw_all()
         painted = asyncio.Event()
-        self.call_after_refresh(painted.set)
+        self._host.call_after_refresh(painted.set)
         with suppress(TimeoutError):  # another screen may lie over this one
             await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
 
-    _revision = 0
-    """The revision of the document that is shown."""
-
     def _read_some(self, size: int) -> None:
-        self.document.read_some(size)
-        self._show_if_revised()
+        self._session.document.read_some(size)
+        self._show_new_revision()
 
-    def _show_if_revised(self) -> None:
-        if self.document.revision != self._revision:
-            self._revision = self.document.revision
-            self.show_revision()
+    # Drawing.
 
-    def show_revision(self) -> None:
-        """The document is read from the start again: show what there is of it."""
-        raise NotImplementedError
+    def draw_growth(self, changed: Changed = Changed.NOTHING) -> None:
+        """Draw rows that are new or have grown, and panes in `changed`."""
+        if not self._machine.status.frozen:
+            self._host.redraw(self._filter.extend() | changed)
+            self._go_where_wanted()
+            self._host.redraw(Changed.TITLE)
 
-    def has_been_read(self) -> None:
-        """All that there was has been read and drawn."""
-        self.post_message(DocumentRead())
+    def draw_all(self) -> None:
+        """Draw all rows with their calls and problems, and all lists."""
+        if not self._machine.status.frozen:
+            changed = self._filter.extend()
+            self._session.refresh_lists()
+            self._host.redraw(changed | VIEW)
+            self._go_where_wanted()
+
+    def finish(self) -> None:
+        """Everything available has been read and drawn."""
+        self._host.report_read()
         self._go_where_wanted()
 
     def _go_where_wanted(self) -> None:
-        """To the place to begin at, as soon as it is known; to the end, as long as the person does not go elsewhere."""
-        if self.start_at and (self.document.is_read or self._is_there(self.start_at)):
-            typed, self.start_at = self.start_at, ""
-            self.go_to(typed)
-        elif self.still_wants_end():
-            self.go_to_end()
-            self.went_to_end()
+        """Go to the place to start at when it is known, and to the end while the operator waits for it."""
+        if self._start_at and (self._session.document.is_read or self._has_read(self._start_at)):
+            typed, self._start_at = self._start_at, ""
+            self._navigator.go_to(typed)
+        elif self._navigator.waits_for_end:
+            self._navigator.go_to_end()
 
-    def _is_there(self, typed: str) -> bool:
-        """Whether this message has been read; of other places one knows when all has been."""
+    def _has_read(self, typed: str) -> bool:
+        """True if this message has been read. Other places are known at the end."""
         target = parse(typed)
         return isinstance(target, Target) and target.place is Place.MESSAGE and target.value < self._last_known()
 
     def _last_known(self) -> int:
-        rows = self.view.rows
-        return rows.shown_count if self.state.strict else rows.settled_number
+        rows = self._session.rows
+        return rows.shown_count if self._session.display.strict else rows.settled_number
 
-    def draw_growth(self) -> None:
-        """The rows that are new, or have grown."""
-        if self.state.frozen:
+    # A file that was rewritten.
+
+    def check_for_rewrite(self) -> None:
+        """Detect a rewrite although nothing is read. A followed file checks itself."""
+        document = self._session.document
+        if isinstance(document, LiveDocument) or not document.is_complete or not self._host.is_current:
             return
-        self.transcript.changed_from(self.extend())
-        self._go_where_wanted()
-        self.show_title()
+        if document.is_rewritten():
+            self.handle_rewrite()
 
-    def draw_all(self) -> None:
-        """The rows, and what is known of all of them: calls, diagnostics, lists."""
-        if self.state.frozen:
+    def handle_rewrite(self) -> None:
+        """Read the input again: a body was withheld because the file was rewritten. Any thread may call this."""
+        self._must_read_again = True
+        self._host.call_later(self._read_again)
+
+    def _read_again(self) -> None:
+        """Read again, but leave that to the next turn of the source if the file is followed."""
+        must, self._must_read_again = self._must_read_again, False
+        if not must or not self._host.is_whole:
             return
-        view = self.view
-        changed = self.extend()
-        view.calls = view.projection.calls()
-        view.diagnostics.extend(view.rows.settled_number)
-        self.show_view(changed=changed)
-        self._go_where_wanted()
+        document = self._session.document
+        if not isinstance(document, LiveDocument):
+            document.begin_again()
+            self._show_new_revision()
+            self.start()
+        elif self._machine.status.reading in (Reading.OFF, Reading.ENDED):
+            self._host.notify(f"{REWRITTEN}; {self._host.key_of('follow')} reads it again", Notice.WARNING)
 
-    def extend(self) -> int:
-        """Take what has been read into the view; the first row that may have changed."""
-        return self.view.rows.extend()
-
-    def go_to(self, typed: str) -> None:
-        """Go to what was typed after `:`."""
-        raise NotImplementedError
-
-    def go_to_end(self) -> None:
-        """Show the end, with the focus on the last message."""
-        raise NotImplementedError
+    def _show_new_revision(self) -> None:
+        if self._session.document.revision == self._revision:
+            return
+        self._revision = self._session.document.revision
+        self._host.viewport.go_back()
+        changed = self._session.restart()
+        self._search.repeat()
+        self._filter.repeat()
+        self._host.redraw(changed)
+        self._host.notify(REWRITTEN, Notice.WARNING)
+        self._host.report_restart()

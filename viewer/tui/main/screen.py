@@ -1,4 +1,4 @@
-"""The main screen: a list of parts and the wiring between them."""
+"""Main screen: composes the widgets, and wires messages and keys to controllers."""
 
 from __future__ import annotations
 
@@ -7,35 +7,46 @@ from collections.abc import Sequence
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
-from textual.containers import Horizontal
+from textual.screen import Screen
 
 from viewer.document.document import Document
+from viewer.render.style import Style
 from viewer.tui.bars.bar import ActionChosen
-from viewer.tui.bars.footer import KeyFooter
-from viewer.tui.bars.problem_line import ProblemLine
-from viewer.tui.bars.prompt import Prompt, PromptKind
-from viewer.tui.bars.status import StatusLine
-from viewer.tui.bars.title import TitleBar
-from viewer.tui.bars.toggles import Toggles
+from viewer.tui.bars.prompt import Prompt
 from viewer.tui.display_state import DisplayState
-from viewer.tui.keys import COUNTED, bindings, by_id
-from viewer.tui.main.export import Exporting
-from viewer.tui.main.following import Following, FollowOptions
-from viewer.tui.main.moving import Moving
-from viewer.tui.main.sizing import Sizing
+from viewer.tui.host import PromptKind
+from viewer.tui.keys import COUNTED, DEBUG_ONLY, bindings, by_id
+from viewer.tui.main.copy import CopyController
+from viewer.tui.main.export import ExportController
+from viewer.tui.main.filter import FilterController
+from viewer.tui.main.follow import FollowMachine
+from viewer.tui.main.follow_worker import FollowOptions, FollowWorker
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.main.pane_sizes import PaneSizes
+from viewer.tui.main.presenter import Presenter
+from viewer.tui.main.program import ProgramController
+from viewer.tui.main.read_worker import CHECK_SECONDS, ReadWorker
+from viewer.tui.main.screen_host import ScreenHost
+from viewer.tui.main.search import SearchController
+from viewer.tui.main.stick_to_end import StickToEnd
+from viewer.tui.main.view import ViewController
+from viewer.tui.main.widgets import Widgets
 from viewer.tui.panes.calls import Calls
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.outline import Outline
 from viewer.tui.panes.problems import Problems
 from viewer.tui.panes.strip_widget import MessageStrip
+from viewer.tui.session import VIEW, Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.transcript import Transcript
 
 _PREFIXES = ("goto", "search", "filter", "yank", "export")
+_LATE = Changed.FOCUS | Changed.TITLE
+"""Drawn after the view has settled at its end."""
 
 
-class MainScreen(Moving, Following, Sizing, Exporting):
+class MainScreen(Screen[None]):
     """One document on the screen."""
 
     ESCAPE_TO_MINIMIZE = False
@@ -43,175 +54,203 @@ class MainScreen(Moving, Following, Sizing, Exporting):
     def __init__(
         self,
         document: Document,
-        state: DisplayState,
+        display: DisplayState,
         painter: Painter,
         *,
         ascii_only: bool = False,
         start_at: str = "",
         files: Sequence[str] = (),
-        watching: FollowOptions | None = None,
+        following: FollowOptions | None = None,
         settings: Settings | None = None,
     ) -> None:
-        super().__init__(document, state, painter, ascii_only, settings)
-        self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
+        super().__init__()
+        settings = settings or Settings()
+        self.actions = settings.actions
+        """All actions with the keys of the settings."""
+        self.printing = Style(color=True, ascii=ascii_only, wrapped=True)
+        self.widgets = Widgets(painter, self.printing, self.actions)
+        self.session = session = Session(document, display)
+        self.host = host = ScreenHost(self, self.widgets, self.actions)
+        machine = FollowMachine()
+        self.stick = StickToEnd(session, host, machine)
+        self.navigator = Navigator(session, host, self.stick)
+        self.search = SearchController(session, host, self.navigator)
+        self.filter = FilterController(session, host, self.search)
+        self.copy = CopyController(session, host, self.navigator)
+        self.export = ExportController(session, host)
+        self.view = ViewController(
+            session, host, settings, self.navigator, self.search, self.filter, self.export, self.stick
+        )
+        self.reader = ReadWorker(session, host, self.navigator, self.search, self.filter, machine, start_at)
+        options = following or FollowOptions()
+        self.follow = FollowWorker(session, host, self.search, self.filter, self.reader, self.stick, machine, options)
+        self.program = ProgramController(
+            *(session, host, self, self.navigator, self.view),
+            files=files,
+            painter=painter,
+            printing=self.printing,
+            actions=self.actions,
+        )
+        self.presenter = Presenter(
+            *(session, self.widgets, self, host, settings, self.printing),
+            navigator=self.navigator,
+            view=self.view,
+            search=self.search,
+            copy=self.copy,
+            follow=self.follow,
+        )
+        document.on_rewritten = self.reader.handle_rewrite
+        self._sizes = PaneSizes(self.widgets, settings)
         self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
-        self.start_at = start_at
-        self.files = tuple(files)
-        self.watching = watching or FollowOptions()
+        self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)
 
     def compose(self) -> ComposeResult:
-        """The parts, from top to bottom."""
-        painter, printing = self.painter, self.printing
-        yield TitleBar(painter, printing)
-        yield Toggles(painter, printing)
-        with Horizontal(id="panes"):
-            yield Outline(painter, printing, id="outline")
-            yield Transcript(painter, id="transcript")
-            yield Transcript(painter, id="beside-analysis")
-            yield Transcript(painter, id="beside-commentary")
-            hint = f"{self.key_of('next_tab')}: next  {self.key_of('clear')}: close"
-            yield Inspector(painter, printing, hint=hint, id="inspector")
-        yield Problems(painter, printing, id="problems")
-        yield Calls(painter, printing, id="calls")
-        yield MessageStrip(painter, printing, titled=True, id="strip")
-        yield Prompt()
-        yield ProblemLine(painter, printing, id="problem-line")
-        yield StatusLine(painter, printing)
-        yield KeyFooter(painter, printing, actions=self.actions)
+        yield from self.widgets.lines()
 
     def on_mount(self) -> None:
-        """Show what is there, and read on."""
-        self.set_class(self.signs.gutter == "|", "-ascii")
-        self.transcript.focus()
-        self._resized()
-        self.size_panes()
-        self.lay_out()
-        self.show_view()
-        self.begin()
+        self.set_class(self.printing.ascii, "-ascii")
+        self.widgets.transcript.focus()
+        self._set_size_classes()
+        self._sizes.reset(is_roomy=self.host.is_roomy)
+        self.view.lay_out()
+        self.redraw(VIEW)
+        self.host.start()
+        self.follow.start()
+        self.set_interval(CHECK_SECONDS, self.reader.check_for_rewrite)
+
+    def on_unmount(self) -> None:
+        self.follow.close()
+
+    def redraw(self, changed: Changed) -> None:
+        """Draw what changed. A view that stays at the end settles there before the focus is drawn."""
+        with self.app.batch_update():
+            self.presenter.draw(changed & ~_LATE)
+            if changed & (Changed.ROWS | Changed.GROWN):
+                self.stick.stay_at_end()
+            if Changed.FOCUS in changed:
+                self.stick.check_user_scrolled()
+            self.presenter.draw(changed & _LATE)
+
+    # Size.
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other widths: other layouts, and blocks made anew."""
         was_roomy = self.has_class("-roomy")
-        if self._anchor is None:
-            self._anchor = self.transcript.line_of_focus()
-        self._resized()
-        if was_roomy != self.is_roomy:
-            self.size_panes()
-            self.lay_out()
-        self.call_after_refresh(self._fit_again)
+        self.view.hold_line()
+        self._set_size_classes()
+        if was_roomy != self.host.is_roomy:
+            self._sizes.reset(is_roomy=self.host.is_roomy)
+            self.view.lay_out()
+        self.call_after_refresh(self.view.fit_to_size)
 
-    def _fit_again(self) -> None:
-        """Blocks for the new size; the row of the cursor stays on the screen."""
-        above, self._anchor = self._anchor, None
-        self.fit()
-        if above is not None:
-            self.transcript.go_to_cursor(self.cursor, above=min(above, self.transcript.viewport // 2))
-            self.moved()
+    def _set_size_classes(self) -> None:
+        self.set_class(self.host.is_roomy, "-roomy")
+        self.set_class(not self.host.is_roomy, "-narrow")
 
-    _anchor: int | None = None
-    """Where the focused message stood before the size changed."""
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if self._sizes.grab(event, is_roomy=self.host.is_roomy):
+            self.capture_mouse()
+            event.stop()
 
-    def _resized(self) -> None:
-        self.set_class(self.is_roomy, "-roomy")
-        self.set_class(not self.is_roomy, "-narrow")
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._sizes.drag(event, self.size, is_roomy=self.host.is_roomy):
+            event.stop()
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        if self._sizes.release():
+            self.release_mouse()
+            self.call_after_refresh(self.view.fit)
+            event.stop()
+
+    # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Prefixes act at once, so that whatever is typed behind them finds them: `y`, `:`, `/`, `&`, digits."""
-        if self.prompt.is_asking:
-            taken = self.prompt.take(event)
-        elif self.yanking:
-            taken = True
-            self.end_yank(event.key)
-        elif event.key.isdigit() and len(self.count) < 12:
-            taken = True
-            self.count += event.key
-            self.say(f"{self.count}{self.key_of('bottom')} goes to message {self.count}")
-        else:
-            self.count = self.count if any(self.means(id, event.key) for id in COUNTED) else ""
-            self.pointed = self.pointed if self.means("open", event.key) else None
-            taken = event.key in self._prefixes
-            if taken:
-                getattr(self, f"action_{self._prefixes[event.key]}")()
-        if taken:
+        """Handle prefixes at once, so that the next keys reach their prompt: `y`, `:`, `/`, `&`, digits."""
+        if self._handle_key(event):
             event.stop()
             event.prevent_default()
 
-    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
-        """What was typed at the prompt."""
-        self.transcript.focus()
-        if event.kind is PromptKind.GOTO:
-            self.prompt.close()
-            self.go_to(event.text)
-        elif event.kind is PromptKind.EXPORT:
-            self.export_to(event.text)
-        else:
-            self.unfilter()
-            self.search_for(event.text, event.kind)
+    def _handle_key(self, event: events.Key) -> bool:
+        if self.widgets.prompt.is_asking:
+            return self.widgets.prompt.take_key(event)
+        if self.copy.pending_yank:
+            chosen = self.copy.finish_yank(event.key)
+            if chosen:
+                self.action_do(chosen)
+            return True
+        if event.key.isdigit() and self.navigator.type_digit(event.key):
+            return True
+        if not any(event.key in by_id(id, self.actions).keys for id in COUNTED):
+            self.navigator.forget_count()
+        if event.key not in by_id("open", self.actions).keys:
+            self.navigator.select_problem(None)
+        prefix = self._prefixes.get(event.key)
+        if prefix:
+            self.action_do(prefix)
+        return prefix is not None
 
-    def change(self, state: DisplayState) -> None:
-        """Another view: an export that is asked for would be of that one."""
-        super().change(state)
-        self.repeat_question()
+    def action_do(self, id: str) -> None:
+        """Call the target of an action, the only dispatcher."""
+        action = by_id(id, self.actions)
+        if action.debug_only and not self.session.display.debug:
+            self.host.notify(DEBUG_ONLY)
+            return
+        owner, _, method = action.target.partition(".")
+        getattr(getattr(self, owner), method)()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Refuse actions after widgets have been removed."""
+        return self.host.is_whole and super().check_action(action, parameters)
+
+    # Messages of widgets.
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        self.widgets.transcript.focus()
+        match event.kind:
+            case PromptKind.GOTO:
+                self.widgets.prompt.close()
+                self.navigator.go_to(event.text)
+            case PromptKind.EXPORT:
+                self.export.export_to(event.text)
+            case PromptKind.SEARCH:
+                self.filter.clear()
+                self.search.search_for(event.text)
+            case PromptKind.FILTER:
+                self.filter.clear()
+                self.filter.filter_for(event.text)
+
+    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
+        self.widgets.transcript.focus()
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
-        """The panes beside follow the conversation."""
-        if event.transcript is self.transcript:
-            self.moved_again()
+        if event.transcript is self.widgets.transcript:
+            if self.presenter.drawn_standing != self.navigator.standing:
+                self.redraw(Changed.FOCUS)
         elif event.transcript.focus_number and not event.transcript.is_carried:
-            self.focus_message(event.transcript.focus_number)
+            self.navigator.focus_message(event.transcript.focus_number)
 
     def on_transcript_clicked(self, event: Transcript.Clicked) -> None:
-        """A link leads to the other end of a call, a note unfolds."""
         if event.folds:
-            self.action_open()
+            self.view.open()
         else:
-            self._show_message(event.number)
+            self.navigator.show_message(event.number)
 
     def on_outline_chosen(self, event: Outline.Chosen) -> None:
-        self._show_message(event.number)
+        self.navigator.show_message(event.number)
 
     def on_inspector_followed(self, event: Inspector.Followed) -> None:
-        self._show_message(event.number)
+        self.navigator.show_message(event.number)
+
+    def on_inspector_tab_opened(self, event: Inspector.TabOpened) -> None:
+        self.view.select_tab(event.tab)
 
     def on_calls_chosen(self, event: Calls.Chosen) -> None:
-        self._show_message(event.number)
+        self.navigator.show_message(event.number)
 
     def on_message_strip_chosen(self, event: MessageStrip.Chosen) -> None:
-        self._show_message(event.number)
+        self.navigator.show_message(event.number)
 
     def on_problems_chosen(self, event: Problems.Chosen) -> None:
-        if event.number:
-            row = self.view.rows.row_holding(event.number)
-            if row is None:
-                self._show_message(event.number)
-            else:
-                self.show_row(row, event.number)
-        self.pointed = event.diagnostic
-
-    def _show_message(self, number: int) -> None:
-        self.focus_message(self.nearest_shown(number))
-        self.moved()
+        self.navigator.show_problem(event.number, event.diagnostic)
 
     async def on_action_chosen(self, event: ActionChosen) -> None:
-        """A click on a key of the footer or on a channel."""
-        await self.run_action(event.action)
-
-    def action_next_file(self) -> None:
-        self._file(1)
-
-    def action_previous_file(self) -> None:
-        self._file(-1)
-
-    def _file(self, step: int) -> None:
-        if len(self.files) < 2:
-            self.say("there is one file")
-            return
-        self.app.post_message(FileWanted(step))
-
-
-class FileWanted(events.Event):
-    """Another file of those that were named."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__()
-        self.step = step
+        await self.run_action(f"do('{event.action}')")

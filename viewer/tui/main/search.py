@@ -1,201 +1,225 @@
-"""Searching: in small steps beside everything else, over what the view shows."""
+"""Search controller: runs a search in small slices over the rows of the view, and goes from match to match."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from viewer.tui.bars.prompt import Prompt, PromptKind
-from viewer.tui.main.parts import Parts
-from viewer.tui.search.engine import Query, Searcher
+from viewer.render.markdown import Styled
+from viewer.render.style import StyleRole
+from viewer.tui.host import Host, PromptKind
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.search.engine import Match, Query, Searcher
+from viewer.tui.session import Changed, Session
 
-STEP_SECONDS = 0.005
+SLICE_SECONDS = 0.005
 NOTE_SECONDS = 0.2
-"""The screen has better things to draw than each count."""
+"""Between two updates of the count: each one is a redraw."""
+_NO_ROW = sys.maxsize
 
 
-class Searching(Parts):
-    """Actions of the search, and what is typed at the prompt."""
+class SearchController:
+    """Owns the searcher and the current match."""
 
-    def action_search(self) -> None:
-        """Ask what to search for."""
-        self.prompt.ask(PromptKind.SEARCH)
+    def __init__(self, session: Session, host: Host, navigator: Navigator) -> None:
+        self.searcher: Searcher | None = None
+        self.current_match: Match | None = None
+        self.changed_from = _NO_ROW
+        """The first row with matches that may differ from the drawn ones."""
+        self._session = session
+        self._host = host
+        self._navigator = navigator
+        self._is_searching = False
 
-    def action_filter(self) -> None:
-        """Ask what the shown messages must have in them."""
-        self.prompt.ask(PromptKind.FILTER)
+    # Actions.
 
-    def search_for(self, typed: str, kind: PromptKind) -> None:
-        """Begin a search at the message that has the focus."""
-        self.stop_search()
-        query = Query.parse(typed)
-        if not query.text:
-            self.prompt.close()
-            return
-        rows = self.view.rows
-        self.searcher = Searcher(self.view.projection, rows, query, start_row=self.cursor_row or 0)
-        self.prompt.rest(kind, typed, "searching")
-        self.work(partial(self._search, self.searcher, kind, typed), "search", exclusive=True)
+    def ask(self) -> None:
+        """Ask for a text or a pattern."""
+        self._host.prompt.ask(PromptKind.SEARCH)
 
-    async def _search(self, searcher: Searcher, kind: PromptKind, typed: str) -> None:
-        jumped, noted = False, 0.0
-        self._is_searching = True
-        try:
-            while searcher.step(STEP_SECONDS):
-                if searcher.matches and not jumped:
-                    jumped = True
-                    self._first_hit(searcher)
-                if time.monotonic() >= noted + NOTE_SECONDS:
-                    self.prompt.note(f"{searcher.matches.total} hits, {searcher.progress:.0%}")
-                    noted = time.monotonic()
-                await self.yield_to_input()
-        finally:
-            self._is_searching = False
-        if searcher is not self.searcher:
-            return
-        if searcher.fault:
-            self.say(searcher.fault)
-        if searcher.matches and not jumped:
-            self._first_hit(searcher)
-        self.transcript.redraw()
-        self.search_settled(kind, typed)
-        self._note()
+    def next_match(self) -> None:
+        self._go_on(1)
 
-    def search_on(self, changed: int) -> None:
-        """The rows from this one on are new, or may have changed: search them too."""
+    def previous_match(self) -> None:
+        self._go_on(-1)
+
+    def _go_on(self, step: int) -> None:
         if self.searcher is None:
+            self._host.notify(f"No search yet. Press {self._host.key_of('search')} to start one.")
             return
-        self.searcher.resume(changed)
-        self._changed = min(self._changed, changed)
-        if not self._is_searching:
-            self.work(partial(self._search_quietly, self.searcher), "search", exclusive=True)
-
-    _is_searching = False
-    _changed = sys.maxsize
-    """The first row whose hits may be others than those that are drawn."""
-
-    def repeat_search(self) -> None:
-        """Search the present rows for the same text; the view stays where it is."""
-        query, _ = self.drop_matches()
-        if query is not None:
-            self.work(partial(self._search_quietly, self._begin_again(query)), "search", exclusive=True)
-
-    def drop_matches(self) -> tuple[Query | None, int | None]:
-        """End the search and forget its matches; returns what it looked for, and how many matches it counted."""
-        searcher = self.searcher
-        self.stop_search()
-        if searcher is None:
-            return None, None
-        self.prompt.note("searching")
-        return searcher.query, searcher.matches.total if searcher.is_done else None
-
-    def search_audience(self, query: Query, before: int | None) -> None:
-        """Search what another audience sees, and say so; `before` is the count of the safe view."""
-        self.work(partial(self._repeat, self._begin_again(query), before), "search", exclusive=True)
-
-    async def _repeat(self, searcher: Searcher, before: int | None) -> None:
-        await self._search_quietly(searcher)
-        if searcher is not self.searcher or searcher.fault:
-            return
-        where = " in the debug view" if before is not None else ""
-        earlier = f" ({before:,} in the safe view)" if before is not None else ""
-        self.say(f"Search repeated{where}: {_matches(searcher.matches.total)}{earlier}.")
-
-    def _begin_again(self, query: Query) -> Searcher:
-        self.searcher = Searcher(self.view.projection, self.view.rows, query, start_row=self.cursor_row or 0)
-        self._changed = 0
-        return self.searcher
-
-    async def _search_quietly(self, searcher: Searcher) -> None:
-        """Search what is left, and mark what is found, without going there."""
-        self._is_searching = True
-        try:
-            while searcher.step(STEP_SECONDS):
-                await asyncio.sleep(0.001)
-        finally:
-            self._is_searching = False
-        if searcher is self.searcher:
-            changed, self._changed = self._changed, sys.maxsize
-            self.show_minimap()
-            self.transcript.changed_from(changed)
-            self._note()
-
-    def search_settled(self, kind: PromptKind, typed: str) -> None:
-        """All has been searched: marks on the scrollbar, and the filter."""
-        raise NotImplementedError
-
-    def _first_hit(self, searcher: Searcher) -> None:
-        self._go_to_hit(searcher.next_from_row(self.cursor_row or 0))
-
-    def _go_to_hit(self, hit: object) -> None:
-        from viewer.tui.search.matches import Match
-
-        if not isinstance(hit, Match):
-            self.say("nothing found")
-            return
-        self.hit = hit
-        self.transcript.redraw()
-        self.focus_row(hit.row)
-        self.show_hit(hit.start)
-        self.moved()
-        self._note()
-
-    def show_hit(self, offset: int) -> None:
-        """Bring the line of a hit on the screen, also inside a long or folded body."""
-        row = self.transcript.cursor_row()
-        if row is None or not self.transcript.shows_cursor:
-            return
-        block = self.transcript.block(row)
-        last = block.line_of(offset)
-        shown = self.transcript.scroller.screen_line(row, last, self.transcript.viewport)
-        if shown is None:
-            self.transcript.go_to_row(row, last, above=self.transcript.viewport // 3)
-
-    def _note(self) -> None:
-        if self.searcher is None:
-            return
-        total = self.searcher.matches.total
-        place = self.searcher.index_of(self.hit) if self.hit else None
-        self.prompt.note(f"{place + 1}/{total}" if place is not None else f"{total} hits" if total else "no hits")
-
-    def action_next_match(self) -> None:
-        self._another(1)
-
-    def action_previous_match(self) -> None:
-        self._another(-1)
-
-    def _another(self, step: int) -> None:
-        if self.searcher is None:
-            self.say(f"No search yet. Press {self.key_of('search')} to start one.")
-            return
-        count, here = self.take_count(), self.cursor_row or 0
-        if self.hit is not None and self.hit.row == here:
-            place = self.hit.row, self.hit.start
-            found = self.searcher.after(self.hit, step * count)
+        count, here = self._navigator.take_count(), self._navigator.cursor_row or 0
+        if self.current_match is not None and self.current_match.row == here:
+            place = self.current_match.row, self.current_match.start
+            found = self.searcher.after(self.current_match, step * count)
         else:
             place = here, -1
             search = self.searcher.next_from_row if step > 0 else self.searcher.previous_from_row
             found = search(here)
             if found is not None and count > 1:
                 found = self.searcher.after(found, step * (count - 1))
-        self._go_to_hit(found)
+        self._go_to_match(found)
         if found is not None:
             at = found.row, found.start
             if at <= place if step > 0 else at >= place:
-                self.say_wrapped(step)
+                self._navigator.notify_wrapped(step)
 
-    def stop_search(self) -> None:
-        """Forget the search and its marks."""
+    def _go_to_match(self, match: Match | None) -> None:
+        if match is None:
+            self._host.notify("nothing found")
+            return
+        self.current_match = match
+        self._host.redraw(Changed.BLOCKS)
+        self._navigator.focus_row(match.row)
+        self._host.viewport.show_offset(match.start)
+        self._host.redraw(Changed.FOCUS)
+        self._note_matches()
+
+    # A new search.
+
+    def search_for(
+        self, typed: str, kind: PromptKind = PromptKind.SEARCH, settled: Callable[[Searcher], None] | None = None
+    ) -> None:
+        """Search from the cursor on. `settled` receives the searcher when all rows have been searched."""
+        self.stop()
+        query = Query.parse(typed)
+        if not query.text:
+            self._host.prompt.close()
+            return
+        self.searcher = self._make_searcher(query)
+        self._host.prompt.rest(kind, typed, "searching")
+        self._host.start_worker(partial(self._search, self.searcher, settled), "search", exclusive=True)
+
+    async def _search(self, searcher: Searcher, settled: Callable[[Searcher], None] | None) -> None:
+        has_jumped, noted_at = False, 0.0
+        self._is_searching = True
+        try:
+            while searcher.step(SLICE_SECONDS):
+                if searcher.matches and not has_jumped:
+                    has_jumped = True
+                    self._go_to_first_match(searcher)
+                if time.monotonic() >= noted_at + NOTE_SECONDS:
+                    self._host.prompt.note(f"{searcher.matches.total} hits, {searcher.progress:.0%}")
+                    noted_at = time.monotonic()
+                await self._host.yield_to_input()
+        finally:
+            self._is_searching = False
+        if searcher is not self.searcher:
+            return
+        if searcher.fault:
+            self._host.notify(searcher.fault)
+        if searcher.matches and not has_jumped:
+            self._go_to_first_match(searcher)
+        self._draw_matches(from_row=0)
+        if settled is not None:
+            settled(searcher)
+        self._note_matches()
+
+    def _go_to_first_match(self, searcher: Searcher) -> None:
+        self._go_to_match(searcher.next_from_row(self._navigator.cursor_row or 0))
+
+    # The rows change.
+
+    def extend(self, changed_from: int) -> None:
+        """Search the rows from this one on again: they are new or different."""
+        if self.searcher is None:
+            return
+        self.searcher.resume(changed_from)
+        self.changed_from = min(self.changed_from, changed_from)
+        if not self._is_searching:
+            self._host.start_worker(partial(self._search_quietly, self.searcher), "search", exclusive=True)
+
+    def repeat(self) -> None:
+        """Search the present rows for the same text, without a jump."""
+        query, _ = self.drop_matches()
+        if query is not None:
+            self._host.start_worker(partial(self._search_quietly, self._restart(query)), "search", exclusive=True)
+
+    def drop_matches(self) -> tuple[Query | None, int | None]:
+        """End the search and forget its matches. Returns its query and, if it was complete, its number of matches."""
+        searcher = self.searcher
+        self.stop()
+        if searcher is None:
+            return None, None
+        self._host.prompt.note("searching")
+        return searcher.query, searcher.matches.total if searcher.is_done else None
+
+    def search_audience(self, query: Query, before: int | None) -> None:
+        """Search the rows of another audience and report the count; `before` is the count of the safe view."""
+        self._host.start_worker(partial(self._search_again, self._restart(query), before), "search", exclusive=True)
+
+    async def _search_again(self, searcher: Searcher, before: int | None) -> None:
+        await self._search_quietly(searcher)
+        if searcher is not self.searcher or searcher.fault:
+            return
+        where = " in the debug view" if before is not None else ""
+        earlier = f" ({before:,} in the safe view)" if before is not None else ""
+        self._host.notify(f"Search repeated{where}: {_count_of_matches(searcher.matches.total)}{earlier}.")
+
+    def _restart(self, query: Query) -> Searcher:
+        self.searcher = self._make_searcher(query)
+        self.changed_from = 0
+        return self.searcher
+
+    async def _search_quietly(self, searcher: Searcher) -> None:
+        """Search the remaining rows without a jump."""
+        self._is_searching = True
+        try:
+            while searcher.step(SLICE_SECONDS):
+                await asyncio.sleep(0.001)
+        finally:
+            self._is_searching = False
+        if searcher is self.searcher:
+            self._draw_matches(from_row=self.changed_from)
+            self._note_matches()
+
+    def _make_searcher(self, query: Query) -> Searcher:
+        start_row = self._navigator.cursor_row or 0
+        return Searcher(self._session.projection, self._session.rows, query, start_row=start_row)
+
+    def _draw_matches(self, from_row: int) -> None:
+        self.changed_from = from_row
+        self._host.redraw(Changed.MATCHES)
+        self.changed_from = _NO_ROW
+
+    # The end of a search.
+
+    def release(self) -> Searcher | None:
+        """End the search, and hand over the searcher without closing it."""
+        searcher, self.searcher = self.searcher, None
+        return searcher
+
+    def stop(self) -> None:
+        """Forget the search and its matches."""
         if self.searcher:
             self.searcher.close()
-        self.searcher = self.hit = None
+        self.searcher = self.current_match = None
 
-    def on_prompt_cancelled(self, event: Prompt.Cancelled) -> None:
-        """Escape in the prompt: back to the transcript."""
-        self.transcript.focus()
+    def end(self) -> None:
+        """The same, and hide the prompt."""
+        self.stop()
+        self._host.prompt.close()
+
+    def match_spans(self, number: int) -> Sequence[Styled]:
+        """The matches in the body of a message."""
+        rows = self._session.rows
+        if self.searcher is None or not len(rows):
+            return ()
+        return [
+            Styled(match.start, match.end, StyleRole.THIS_MATCH if match == self.current_match else StyleRole.MATCH)
+            for match in self.searcher.matches.in_row(rows.row_of(number))
+        ]
+
+    def _note_matches(self) -> None:
+        if self.searcher is None:
+            return
+        total = self.searcher.matches.total
+        place = self.searcher.index_of(self.current_match) if self.current_match else None
+        words = f"{total} hits" if total else "no hits"
+        self._host.prompt.note(f"{place + 1}/{total}" if place is not None else words)
 
 
-def _matches(count: int) -> str:
+def _count_of_matches(count: int) -> str:
     return "1 match" if count == 1 else f"{count:,} matches"

@@ -1,72 +1,106 @@
-"""Whether the view stays at the end of what grows: it yields when the person goes elsewhere, and to nothing else."""
+"""Auto-scroll: keep the viewport at the end of growing rows until the operator scrolls away."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from viewer.document.rows import RowKind, Rows
 from viewer.tui.cursor import Cursor
-from viewer.tui.transcript.transcript import Transcript
-
-Place = tuple[int, int, Cursor]
-"""The row and line at the top, and the cursor."""
+from viewer.tui.host import Host, ScreenPlace
+from viewer.tui.main.follow import Effect, FollowMachine, Reading, Signal
+from viewer.tui.session import Changed, Session
 
 
 class StickToEnd:
-    """Remembers how it left the view; where the view stands otherwise later, it was the person."""
+    """Records the viewport after each change of its own. A difference later means that the operator scrolled."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self.holds = False
-        """The view stays at the end."""
-        self._transcript = transcript
-        self._left: Place | None = None
-        self._size: object = None
-
-    def put(self, rows: Rows) -> None:
-        """Show the end, with the focus on the last message, and stay there."""
-        self.holds = True
-        self._transcript.focus_number = last_message(rows)
-        self._transcript.stick()
-        self.keep()
-
-    def release(self) -> None:
-        """Stay here, until the person goes to the end."""
-        self.holds = False
-        self.keep()
-
-    def judge(self, rows: Rows) -> None:
-        """Stay at the end if that is where the view stands."""
-        self.holds = self._is_at_end(rows)
-        self.keep()
-
-    def keep(self) -> None:
-        """The view is as we want it."""
-        self._left, self._size = self._place, self._transcript.size
-
-    def look(self, rows: Rows) -> bool:
-        """Look whether the person has gone elsewhere, or come back to the end; whether that is other than before."""
-        if self._size != self._transcript.size:
-            return False  # the view was not moved, it has another size
-        before = self.holds
-        if self._left != self._place:
-            self.holds = self._is_at_end(rows)
-            self.keep()
-        return self.holds != before
+    def __init__(self, session: Session, host: Host, machine: FollowMachine) -> None:
+        self.left_at = 0
+        """The number of messages when the view left the end."""
+        self._session = session
+        self._host = host
+        self._machine = machine
+        self._last_viewport: tuple[ScreenPlace, Cursor] | None = None
+        self._last_size: object = None
 
     @property
-    def _place(self) -> Place:
-        transcript = self._transcript
-        return transcript.scroller.row, transcript.scroller.line, transcript.cursor
+    def is_sticky(self) -> bool:
+        """True if the view stays at the end."""
+        return self._machine.status.is_sticky
 
-    def _is_at_end(self, rows: Rows) -> bool:
-        """The last line is seen, and no message before the last one was chosen."""
-        transcript = self._transcript
-        if not transcript.scroller.at_end(transcript.viewport):
+    def go_to_end(self) -> None:
+        """If the rows can grow, show the end and stay there."""
+        if self._machine.status.reading is Reading.LIVE:
+            self._send(Signal.GO_TO_END)
+            self.stay_at_end()
+
+    def stay_at_end(self) -> None:
+        """Show the end again if the view stays there."""
+        if self.is_sticky:
+            self._scroll_to_end()
+
+    def leave_end(self) -> None:
+        """Stay at this place until the operator scrolls to the end."""
+        self._send(Signal.LEAVE_END)
+        self.left_at = self._session.message_total
+        self._record()
+
+    def update(self) -> None:
+        """Stay at the end if the end is visible now."""
+        self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.LEAVE_END)
+        self.left_at = self._session.message_total
+        self._record()
+
+    def check_user_scrolled(self) -> None:
+        """Leave the end if the operator scrolled up, and stay there again if the operator came back."""
+        if self._machine.status.reading is not Reading.LIVE or self._last_size != self._host.viewport.size:
+            return  # after a change of size, another place does not mean that the operator scrolled
+        if self._last_viewport != self._viewport:
+            self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.SCROLLED_UP)
+            self._record()
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """After the changes inside, show the end again if the view stayed there before."""
+        was_sticky = self.is_sticky
+        yield
+        if was_sticky:
+            self.go_to_end()
+            self._host.redraw(Changed.FOCUS)
+
+    def _send(self, signal: Signal) -> None:
+        for effect in self._machine.signal(signal):
+            if effect is Effect.COUNT_NEW_MESSAGES:
+                self.left_at = self._session.message_total
+            elif effect is Effect.SCROLL_TO_END:
+                self._scroll_to_end()
+
+    def _scroll_to_end(self) -> None:
+        """Show the end with the cursor on the last message."""
+        self._host.viewport.put_cursor(Cursor(last_message(self._session.rows)))
+        self._host.viewport.stick_to_end()
+        self._record()
+
+    def _record(self) -> None:
+        self._last_viewport, self._last_size = self._viewport, self._host.viewport.size
+
+    @property
+    def _viewport(self) -> tuple[ScreenPlace, Cursor]:
+        return self._host.viewport.place, self._host.viewport.cursor
+
+    def _is_at_end(self) -> bool:
+        """True if the last line is visible, and the operator did not select a message before the last one."""
+        viewport = self._host.viewport
+        if not viewport.is_at_end:
             return False
-        chosen = transcript.focus_number
-        return chosen in (0, last_message(rows)) or transcript.is_carried or transcript.line_of_focus() is None
+        selected = viewport.cursor.message
+        is_last = selected in (0, last_message(self._session.rows))
+        return is_last or viewport.is_carried or viewport.line_of_cursor is None
 
 
 def last_message(rows: Rows) -> int:
-    """The number of the last message that is shown; 0 where there is none."""
+    """The number of the last shown message; 0 if there is none."""
     for row in range(len(rows) - 1, -1, -1):
         if rows.kind(row) is RowKind.MESSAGE:
             return rows.value(row)

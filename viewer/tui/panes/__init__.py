@@ -1,1 +1,1 @@
-"""Panes beside the transcript: outline, inspector, calls, and problems."""
+"""Panes around the transcript: outline, inspector, calls, and problems."""

@@ -1,4 +1,4 @@
-"""The strokes that tie a call to its reply in a list of messages: `┌` `└`, `├` where several are open, `│` between."""
+"""Strokes that connect a call to its reply in a list: `┌` `└`, `├` if several are open, `│` in between."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from viewer.render.style import Style
 
 
 class _Spans:
-    """Intervals of numbers: how many of them lie over a place is told without walking over them."""
+    """Intervals of numbers; counts those over a place without visiting each of them."""
 
     def __init__(self, firsts: Sequence[int], lasts: Sequence[int]) -> None:
         self._firsts, self._lasts = firsts, lasts
 
     def before(self, number: int) -> int:
-        """How many began earlier and reach this number."""
+        """The number of intervals that began earlier and reach this number."""
         return bisect_left(self._firsts, number) - bisect_left(self._lasts, number)
 
     def after(self, number: int) -> int:
-        """How many go on after this number."""
+        """The number of intervals that continue after this number."""
         return bisect_right(self._firsts, number) - bisect_right(self._lasts, number)
 
     def end_at(self, number: int) -> bool:
-        """Whether one begins or ends there."""
+        """True if an interval begins or ends at this number."""
         return any(
             bisect_left(numbers, number) < bisect_right(numbers, number) for numbers in (self._firsts, self._lasts)
         )
@@ -39,7 +39,7 @@ class Brackets:
         self._firm = _Spans(spans.firm_firsts, spans.firm_lasts)
 
     def stroke(self, number: int, style: Style) -> str:
-        """One cell; dotted where all that passes by is inferred."""
+        """One cell; dotted if all calls that pass are inferred."""
         before, after = self._all.before(number) > 0, self._all.after(number) > 0
         if self._all.end_at(number):
             if style.ascii:

@@ -1,4 +1,4 @@
-"""What the calls table says: the id, the tool, both ends, and how the call went."""
+"""Lines of the calls table: the id, the tool, both messages, and the state of each call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viewer.tui.panes.link_lines import arrow, deadline_words, is_late, latency_
 
 _WIDEST_ID = 12
 _LOOKED_AT = 1000
-"""Of more calls it is not looked how long their ids are."""
+"""Measure the ids of this many calls at most."""
 _STATE = 12
 _LATENCY = 9
 _DEADLINE = 10
@@ -19,7 +19,7 @@ _BAD = frozenset({"failed", "timeout", "orphan", "duplicate", "unanswered"})
 
 
 class CallLines:
-    """One row a call, in the order of the input."""
+    """One row per call, in input order."""
 
     def __init__(self, calls: CallView, style: Style) -> None:
         self.calls = calls
@@ -33,16 +33,16 @@ class CallLines:
         return len(self.calls)
 
     def number(self, row: int) -> int | None:
-        """The message that a row leads to: the call, or a reply without one."""
+        """The message of a row: the call, or a reply without a call."""
         call = self.calls[row]
         return call.call if call.call is not None else call.reply
 
     def row_of(self, number: int) -> int:
-        """The row that a message is an end of; -1 where there is none."""
+        """The row of a call of this message; -1 if there is none."""
         return self.calls.row_of(number)
 
     def head(self, width: int) -> list[Line]:
-        """The counts, and the names of the columns."""
+        """The counts, and the column titles."""
         waiting, bad = self.calls.open, sum(self.calls.states[state] for state in _BAD)
         said = [counted(len(self.calls), "call"), f"{waiting:,} open"] + ([f"{bad:,} went wrong"] if bad else [])
         title = (
@@ -56,7 +56,7 @@ class CallLines:
         return [title, line]
 
     def line(self, row: int, width: int) -> Line:
-        """One call; its arrow is dotted where it was inferred."""
+        """One call; its arrow is dotted if it is inferred."""
         call, style = self.calls[row], self._style
         tool = self._tool_width(width)
         name = style.name(call.call_id) if call.call_id else style.words("—")
@@ -76,7 +76,7 @@ class CallLines:
         return _with(line, Part(trusted("  inferred"), StyleRole.QUIET), width) if call.inferred else line
 
     def _tool_width(self, width: int) -> int:
-        """What the other columns leave for the name of the tool."""
+        """The width that other columns leave for the name of the tool."""
         return max(8, min(36, width - self._ids - self._ends - _STATE - _LATENCY - _DEADLINE - 6))
 
     def _before_state(self, tool: int) -> int:
@@ -84,10 +84,10 @@ class CallLines:
 
 
 def _with(line: Line, part: Part, width: int) -> Line:
-    """One more part where all of it fits."""
+    """Add a part if all of it fits."""
     return (*line, part) if length((*line, part)) <= width else line
 
 
 def _tool_name(tool: str, room: int) -> str:
-    """The name, without the namespace of most tools where room is short."""
+    """The name, without the common namespace if room is short."""
     return tool if len(tool) <= room else tool.removeprefix("functions.")

@@ -1,4 +1,4 @@
-"""The calls pane: a table of all calls that the projection shows."""
+"""Calls pane: a table of all calls in the projection."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from viewer.tui.terminal.paint import Painter
 
 
 class Calls(Vertical):
-    """The names of the columns above the rows."""
+    """Column titles above the rows."""
 
     DEFAULT_CSS = "Calls HeadLine { height: 2; } Calls LineList { scrollbar-gutter: stable; }"
-    """The room of the scrollbar is kept free, so that heads stand above their columns."""
+    """The scrollbar always has its column, so that titles stay above their columns."""
 
     class Chosen(Message):
-        """The person wants to see this end of a call."""
+        """Show this message of a call."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -35,12 +35,12 @@ class Calls(Vertical):
         self._lines: CallLines | None = None
 
     def compose(self) -> ComposeResult:
-        """The head above the list."""
+        """The titles above the list."""
         yield self.head
         yield self.list
 
     def show(self, calls: CallView, focus: int = 0) -> None:
-        """Show these calls, the cursor on the one that the message is an end of."""
+        """Show calls; the cursor is on the call of a message."""
         lines = self._lines = CallLines(calls, self.drawn_style)
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         self.list.show(len(calls), self._line, self._lines.row_of(focus))
@@ -57,16 +57,16 @@ class Calls(Vertical):
         self.list.clear()
 
     def move(self, step: int) -> None:
-        """The cursor up or down, without choosing."""
+        """Move the list cursor without choosing."""
         if self._lines is not None and len(self._lines):
             self.list.move_to(max(0, min(self.list.cursor + step, len(self._lines) - 1)))
 
     def choose(self) -> None:
-        """What a click on the cursor's row would do."""
+        """Choose the row under the list cursor."""
         self._choose(self.list.cursor)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """A click chooses."""
+        """Choose the clicked row."""
         event.stop()
         self.list.move_to(event.row)
         self._choose(event.row)

@@ -1,4 +1,4 @@
-"""Pieces of lines in columns: cut and filled to a width, pushed to the right edge."""
+"""Columns of a line: truncated and padded to a width, or aligned to the right edge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viewer.render.style import Line, Part, Style, trusted
 
 
 def fitted(text: SafeText, width: int, style: Style) -> SafeText:
-    """Text of exactly so many cells."""
+    """Truncate or pad text to this width."""
     if width <= 0:
         return trusted("")
     text = cut(text, width, trusted(style.signs.ellipsis if width > 3 else ""))
@@ -16,11 +16,11 @@ def fitted(text: SafeText, width: int, style: Style) -> SafeText:
 
 
 def length(line: Line) -> int:
-    """The cells of a line."""
+    """The number of cells of a line."""
     return sum(cells(part.text) for part in line)
 
 
 def spread(left: Line, right: Line, width: int) -> Line:
-    """Two pieces, the second at the right edge; it is left out where there is no room for both."""
+    """Two pieces, the second at the right edge, unless there is no room for both."""
     gap = width - length(left) - length(right)
     return (*left, Part(trusted(" " * gap)), *right) if gap > 0 else left

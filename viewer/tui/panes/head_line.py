@@ -1,4 +1,4 @@
-"""The first line of a pane: drawn once a change, and told where it was clicked."""
+"""Head of a pane: fixed lines above a list, drawn once per change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HeadLine(NotSelectable):
     DEFAULT_CSS = "HeadLine { height: 1; width: 1fr; }"
 
     class Clicked(Message):
-        """Where the person clicked."""
+        """A click, with its position."""
 
         def __init__(self, sender: HeadLine, x: int, y: int) -> None:
             super().__init__()
@@ -29,7 +29,7 @@ class HeadLine(NotSelectable):
 
         @property
         def control(self) -> HeadLine:
-            """The line, for handlers that name it."""
+            """The widget, for handlers that select it by id."""
             return self.head
 
     def __init__(self, painter: Painter, *, id: str | None = None, classes: str | None = None) -> None:
@@ -38,7 +38,7 @@ class HeadLine(NotSelectable):
         self._lines: Callable[[int], list[Line]] = lambda width: []
 
     def show(self, lines: Callable[[int], list[Line]]) -> None:
-        """Show what this gives for the width."""
+        """Show the lines of a function of the width."""
         self._lines = lines
         self.refresh()
 
@@ -47,11 +47,11 @@ class HeadLine(NotSelectable):
         self.show(lambda width: [])
 
     def render_line(self, y: int) -> Strip:
-        """One row of the screen."""
+        """One screen line."""
         width = self.size.width
         lines = self._lines(width)
         return self.painter.strip(lines[y] if y < len(lines) else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """A click tells its place."""
+        """Report the position of a click."""
         self.post_message(self.Clicked(self, event.x, event.y))

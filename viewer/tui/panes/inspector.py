@@ -1,4 +1,4 @@
-"""The inspector: all that is known of one message, in tabs; a pane where there is room, else a sheet."""
+"""Inspector: everything known about one message, in tabs; a column, or a sheet on narrow screens."""
 
 from __future__ import annotations
 
@@ -19,18 +19,25 @@ from viewer.tui.terminal.paint import Painter
 
 _SHEET_WIDTH = 60
 _SHEET_HEIGHT = 12
-"""Wider than the one and lower than the other, it is a sheet."""
+"""An inspector that is wider and lower than this is a sheet."""
 
 
 class Inspector(Vertical):
-    """Tabs above a list of lines; only a developer's projection is ever shown."""
+    """Tabs above a list of lines. It shows only projections of the debug view."""
 
     class Followed(Message):
-        """The person clicked a line that leads to this message."""
+        """A click on a line that leads to this message."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
+
+    class TabOpened(Message):
+        """A click opened this tab."""
+
+        def __init__(self, tab: Tab) -> None:
+            super().__init__()
+            self.tab = tab
 
     def __init__(
         self, painter: Painter, style: Style | None = None, *, hint: str = HINT, id: str | None = None
@@ -58,7 +65,7 @@ class Inspector(Vertical):
         calls: CallView | None = None,
         problems: DiagnosticView | None = None,
     ) -> None:
-        """Show a message; calls and problems are asked for where they are not given."""
+        """Show a message. Calls and problems are looked up if they are not given."""
         if number is None or projection.audience.is_safe:
             self.clear()
             return
@@ -72,38 +79,39 @@ class Inspector(Vertical):
         self._draw(keep_place=same)
 
     def next_tab(self, step: int = 1) -> None:
-        """The next tab, or with -1 the one before."""
+        """Open the next tab, or with -1 the previous one."""
         self.open_tab(self.tab.next(step))
 
     def open_tab(self, tab: Tab) -> None:
-        """Show this tab."""
+        """Open a tab."""
         self.tab = tab
         self._draw()
 
     def clear(self) -> None:
-        """Forget the message and every line made of it."""
+        """Forget the message and all lines made from it."""
         self._inspected = None
         self._draw()
 
     @property
     def is_sheet(self) -> bool:
-        """Whether it lies below the transcript."""
+        """True if it lies below the transcript."""
         return self.size.width >= _SHEET_WIDTH and self.size.height < _SHEET_HEIGHT
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lines are wrapped for a width."""
+        """Wrap the lines for another width."""
         if (self.size.width, self.is_sheet) != self._made_for:
             self._draw(keep_place=True)
 
     def on_head_line_clicked(self, event: HeadLine.Clicked) -> None:
-        """A click on a tab opens it."""
+        """Open the clicked tab."""
         event.stop()
         if self._inspected is not None:
             tab = tab_at(self._inspected.number, self.tab, event.x, event.y, sheet=self.is_sheet)
             self.open_tab(tab or self.tab)
+            self.post_message(self.TabOpened(self.tab))
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """A click on a line that leads somewhere."""
+        """Follow the clicked line."""
         event.stop()
         follows = self._entries[event.row].follows if event.row < len(self._entries) else None
         if follows is not None:

@@ -1,4 +1,4 @@
-"""What the inspector says of one message, tab by tab, in a pane beside the transcript or in a sheet below it."""
+"""Lines of the inspector for one message, by tab, as a column or as a sheet."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from viewer.tui.panes.raw_lines import raw_lines, token_lines
 from viewer.values import frozen
 
 _IN_HEADER = 9
-"""How many calls the header tab shows."""
+"""The number of calls in the header tab."""
 _IN_SHEET = 3
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _LARGEST_COUNTED = 1_000_000
-"""Bytes of a message whose lines are counted."""
+"""Count the lines of messages up to this size in bytes."""
 Field = tuple[str, SafeText, StyleRole, int | None]
 
 
 class Tab(Enum):
-    """The tabs, in their order."""
+    """The tabs, in order."""
 
     HEADER = "Header"
     RAW = "Raw"
@@ -38,28 +38,28 @@ class Tab(Enum):
     PROBLEMS = "Problems"
 
     def next(self, step: int = 1) -> Tab:
-        """The tab after this one, round and round."""
+        """The next tab; the first follows the last."""
         tabs = list(Tab)
         return tabs[(tabs.index(self) + step) % len(tabs)]
 
 
 @frozen
 class Inspected:
-    """One message, and what is known around it."""
+    """One message, and facts around it."""
 
     projection: Projection
     number: int
     message: ShownMessage | None
-    """None where the toggles hide it."""
+    """None if its channel is off."""
     calls: CallView
     problems: Sequence[ShownDiagnostic]
-    """Those of this message alone."""
+    """The problems of this message."""
     faulty: Container[int] = frozenset()
-    """The numbers of all messages that have an error."""
+    """The numbers of all messages with an error."""
 
 
 def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: bool) -> list[Entry]:
-    """The lines under the tabs."""
+    """The lines below the tabs."""
     if tab is Tab.PROBLEMS:
         return list(_problem_entries(inspected.problems, width, style))
     message = inspected.message
@@ -81,7 +81,7 @@ HINT = "tab: next  esc: close"
 
 
 def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool, hint: str = HINT) -> list[Line]:
-    """The number and the tabs: three lines in a pane, one line in a sheet."""
+    """The number and the tabs: three lines in a column, one line in a sheet."""
     rule = style.signs.rule
     if sheet:
         right: Line = (Part(trusted(f"{hint} "), StyleRole.QUIET), Part(trusted(f"{rule * 2} "), StyleRole.RULE))
@@ -99,7 +99,7 @@ def head_lines(number: int, tab: Tab, width: int, style: Style, *, sheet: bool, 
 
 
 def tab_at(number: int, tab: Tab, x: int, y: int, *, sheet: bool) -> Tab | None:
-    """The tab that a click hits."""
+    """The clicked tab."""
     if y != (0 if sheet else 1):
         return None
     at = len(f"-- #{number}  ") if sheet else 1
@@ -111,7 +111,7 @@ def tab_at(number: int, tab: Tab, x: int, y: int, *, sheet: bool) -> Tab | None:
 
 
 def _tab_parts(active: Tab, *, brackets: bool) -> list[Part]:
-    """The names of the tabs with a space after each but the last."""
+    """The names of the tabs, separated by spaces."""
     parts: list[Part] = []
     for tab in Tab:
         text = f"[{tab.value}]" if brackets and tab is active else tab.value
@@ -145,7 +145,7 @@ def _header_entries(
 
 
 def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
-    """Fields one after the other; each that does not fit begins a line."""
+    """Fields one after the other; a field that does not fit begins a line."""
     line: list[Part] = []
     leads: int | None = None
     for label, value, look, follows in fields:
@@ -159,7 +159,7 @@ def _flowing(fields: list[Field], width: int) -> Iterator[Entry]:
 
 
 def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterator[Field]:
-    """What the header says and what follows from it; only what there is."""
+    """The header fields that exist, and facts derived from them."""
     link = next(iter(inspected.calls.of(message.number)), None)
     yield "role", style.name(message.role or "(none)"), StyleRole.PLAIN, None
     yield from _given("name", message.name, style)
@@ -193,7 +193,7 @@ def _given(label: str, value: str | None, style: Style) -> Iterator[Field]:
 
 
 def _id_field(message: ShownMessage, link: ShownCall | None, style: Style) -> Iterator[Field]:
-    """The call id, and where the other end of the call is."""
+    """The call id, and the other message of the call."""
     if link is None and message.call_id is None:
         return
     other, sign = None, ""
@@ -228,7 +228,7 @@ def _places(projection: Projection, message: ShownMessage, style: Style) -> Iter
 
 
 def _problem_entries(problems: Sequence[ShownDiagnostic], width: int, style: Style) -> Iterator[Entry]:
-    """Each problem with its sentence, where the rule stands, and what to do."""
+    """Each problem with its sentence, the section of its rule, and advice."""
     if not problems:
         yield Entry((Part(trusted(" no problems"), StyleRole.QUIET),))
         return
@@ -259,5 +259,5 @@ def _paragraph(text: SafeText, width: int, look: StyleRole) -> Iterator[Entry]:
 
 
 def _dialect(projection: Projection, message: ShownMessage) -> str:
-    """The format that the message's transcript is written in."""
+    """The format of the message's transcript."""
     return projection.dialect_of(message.number)

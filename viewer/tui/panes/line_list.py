@@ -1,4 +1,4 @@
-"""A list of one-line rows with a cursor, drawn only where it is seen: outline, problems, calls, files."""
+"""List of one-line rows with a cursor; only visible rows are drawn. Outline, problems, calls, files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from viewer.tui.terminal.paint import Painter
 
 
 class LineList(ScrollView, PlainLines, can_focus=False):
-    """Rows are asked for when they are drawn, so that a list of millions costs nothing."""
+    """Rows are requested when they are drawn, so that the length of a list does not matter."""
 
     class Chosen(Message):
-        """The person clicked a row, or pressed enter on it."""
+        """A row was clicked."""
 
         def __init__(self, sender: LineList, row: int) -> None:
             super().__init__()
@@ -30,7 +30,7 @@ class LineList(ScrollView, PlainLines, can_focus=False):
 
         @property
         def control(self) -> LineList:
-            """The list, for handlers that name it by its id."""
+            """The list, for handlers that select it by id."""
             return self.list
 
     def __init__(self, painter: Painter, *, id: str | None = None) -> None:
@@ -44,22 +44,22 @@ class LineList(ScrollView, PlainLines, can_focus=False):
         """The row of the first line."""
 
     def show(self, count: int, line: Callable[[int, int], Line], cursor: int = -1) -> None:
-        """Show so many rows; `line` gives the parts of a row for a width."""
+        """Show a number of rows; `line` gives the parts of a row for a width."""
         self._count, self._line, self.cursor = count, line, min(cursor, count - 1)
         self._measure()
         self.refresh()
         self.follow_cursor()
 
     def on_resize(self, event: events.Resize) -> None:
-        """What fitted may not fit any more."""
+        """Show or remove the scrollbar for another height."""
         self._measure()
 
     def _measure(self) -> None:
-        """Every other size lays the screen out anew: a list that fits has none."""
+        """Every change of the size causes a layout of the screen. A list that fits keeps the same size."""
         self.virtual_size = Size(0, self._count if self._count > self.size.height else 0)
 
     def clear(self) -> None:
-        """Forget every row and the text behind it."""
+        """Forget every row and its text."""
         self.show(0, lambda row, width: ())
 
     def move_to(self, row: int) -> None:
@@ -69,23 +69,23 @@ class LineList(ScrollView, PlainLines, can_focus=False):
         self.refresh()
 
     def follow_cursor(self) -> None:
-        """Scroll as little as needed to see the cursor."""
+        """Scroll as little as needed to show the cursor."""
         if self.cursor >= 0:
             self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True, x_axis=False)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """What is the same for all lines is found out once."""
+        """Compute once what all lines share."""
         self._base, self._top = self.rich_style, self.scroll_offset.y
         return super().render_lines(crop)
 
     def segments(self, y: int) -> list[Segment]:
-        """One row of the screen."""
+        """One screen line."""
         row, width = self._top + y, self.line_width
         base = self._base + self.painter.style(StyleRole.CURSOR) if row == self.cursor else self._base
         return self.painter.segments(self._line(row, width) if row < self._count else (), width, base)
 
     def on_click(self, event: events.Click) -> None:
-        """A click chooses the row."""
+        """Choose the clicked row."""
         row = self.scroll_offset.y + event.y
         if 0 <= row < self._count:
             self.post_message(self.Chosen(self, row))

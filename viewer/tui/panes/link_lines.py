@@ -1,4 +1,4 @@
-"""Calls and their replies as lines of the inspector: how a call went, what its reply says of itself, the call graph."""
+"""Lines about calls in the inspector: state, facts about the reply, and the call graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole
 
 
 class Entry(NamedTuple):
-    """A line of the inspector, and the message that a click on it leads to."""
+    """A line of the inspector, and the message to which a click leads."""
 
     line: Line
     follows: int | None = None
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 def field(
     label: str, value: SafeText, width: int, look: StyleRole = StyleRole.PLAIN, follows: int | None = None
 ) -> Iterator[Entry]:
-    """A label, and its value wrapped beside it."""
+    """A label, and its value wrapped next to it."""
     rows = list(wrap(value, max(width - _LABEL - 2, 8))) or [trusted("")]
     for place, row in enumerate(rows):
         name = trusted(f" {label if not place else '':<{_LABEL}}")
@@ -41,7 +41,7 @@ def field(
 
 
 def state_part(call: ShownCall, style: Style) -> Part:
-    """What became of a call; told by a mark and a word as well as by its colour."""
+    """The state of a call, as a mark and a word in addition to a color."""
     look = _STATES.get(call.state, StyleRole.WARNING)
     marks = {
         StyleRole.ERROR: style.signs.error,
@@ -55,7 +55,7 @@ def state_part(call: ShownCall, style: Style) -> Part:
 def link_entries(
     projection: Projection, number: int, calls: CallView, faulty: Container[int], width: int, style: Style
 ) -> Iterator[Entry]:
-    """The calls that a message is an end of, then all calls around it."""
+    """The calls of a message, then all calls around it."""
     mine = calls.of(number)
     for call in mine:
         yield from _call_entries(call, number, width, style)
@@ -87,19 +87,19 @@ def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Ite
 
 
 def latency_words(call: ShownCall) -> str:
-    """The time from call to reply; `~` marks one that was observed while following."""
+    """The time from call to reply; `~` if it was observed while following."""
     if call.latency_ms is not None:
         return duration(call.latency_ms)
     return f"~{duration(call.observed_ms)}" if call.observed_ms is not None else ""
 
 
 def is_late(call: ShownCall) -> bool:
-    """True if the reply came after the deadline, by the times given or observed."""
+    """True if the reply arrived after the deadline, by given or observed times."""
     return _lateness(call) is not None
 
 
 def _lateness(call: ShownCall) -> int | None:
-    """By how many milliseconds the deadline was missed; None if it was not."""
+    """The milliseconds after the deadline; None if it was met."""
     latency = call.latency_ms if call.latency_ms is not None else call.observed_ms
     if call.deadline_ms is None or latency is None or latency <= call.deadline_ms:
         return None
@@ -107,7 +107,7 @@ def _lateness(call: ShownCall) -> int | None:
 
 
 def deadline_words(call: ShownCall) -> str:
-    """The deadline, and by how much it was missed."""
+    """The deadline, and the delay."""
     if call.deadline_ms is None:
         return ""
     lateness = _lateness(call)
@@ -115,7 +115,7 @@ def deadline_words(call: ShownCall) -> str:
 
 
 def _provenance(projection: Projection, call: ShownCall, width: int, style: Style) -> Iterator[Entry]:
-    """Where the reply says that its content is from; its word alone stands for it."""
+    """The origin of the content, if the reply names one."""
     reply = projection.message(call.reply) if call.reply is not None else None
     if reply is None or not reply.body.lstrip().startswith("{") or len(reply.body) > _LARGEST_REPLY:
         return
@@ -156,9 +156,9 @@ def _claim(key: str, value: str, width: int, style: Style) -> Iterator[Entry]:
 def graph_entries(
     number: int, calls: Sequence[ShownCall], faulty: Container[int], style: Style, most: int
 ) -> Iterator[Entry]:
-    """Calls with an arrow to their replies: at most so many, those nearest to the message.
+    """Calls with arrows to their replies, those nearest to the message first.
 
-    A call that went well bears a mark all the same where an end of it has an error (`faulty`)."""
+    A successful call has a mark too if one of its messages has an error (`faulty`)."""
     if not calls:
         return
     first, near = _nearest(number, calls, most)
@@ -174,7 +174,7 @@ def graph_entries(
 def graph_sentence(
     number: int, calls: Sequence[ShownCall], faulty: Container[int], width: int, style: Style, most: int
 ) -> Iterator[Entry]:
-    """The same one after the other, where there are few lines: `graph  wx1 #6─►#7 0.9 s ok   wx2 …`."""
+    """The same in few lines: `graph  wx1 #6─►#7 0.9 s ok   wx2 …`."""
     line: list[Part] = [Part(trusted(" graph"), StyleRole.QUIET)]
     _, near = _nearest(number, calls, most)
     for call in near:
@@ -209,7 +209,7 @@ def _fault(style: Style) -> Part:
 
 
 def _nearest(number: int, calls: Sequence[ShownCall], most: int) -> tuple[int, Sequence[ShownCall]]:
-    """Calls stand in the order of the input; the place of the message among them is found by halving."""
+    """Calls are in input order, so bisection finds the position of a message."""
     low, high = 0, len(calls)
     while low < high:
         middle = (low + high) // 2
@@ -244,7 +244,7 @@ def _graph_line(call: ShownCall, number: int, ids: int, digits: int, style: Styl
 
 
 def arrow(call: ShownCall, digits: int, style: Style) -> str:
-    """`#6 ──► #7`, dotted where it is inferred."""
+    """`#6 ──► #7`, dotted if it is inferred."""
     strokes = ("-", "~", ">") if style.ascii else ("─", "┄", "►")
     line = strokes[1] if call.inferred else strokes[0]
     call_end, reply_end = (f"#{end}" if end else "-" for end in (call.call, call.reply))
@@ -253,7 +253,7 @@ def arrow(call: ShownCall, digits: int, style: Style) -> str:
 
 
 def _other_end(call: ShownCall, number: int) -> int | None:
-    """Where a click leads: to the partner of the message, else to the call."""
+    """The target of a click: the partner of the message, or else the call."""
     if number == call.call:
         return call.reply
     return call.call if call.call is not None else call.reply

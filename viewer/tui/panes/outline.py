@@ -1,4 +1,4 @@
-"""The outline pane: turns that fold, one line a message, drawn only where it is seen."""
+"""Outline pane: turns that fold, and one line per message; only visible lines are made."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from viewer.tui.terminal.paint import Painter
 
 
 class Outline(Vertical):
-    """A title and a list; the list asks for its lines when it draws them."""
+    """A title and a list."""
 
     class Chosen(Message):
-        """The person wants to see this message."""
+        """Show this message."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -51,15 +51,15 @@ class Outline(Vertical):
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """Show a projection anew. Calls and problems are asked for where they are not given."""
-        if self._lines is not None and self._lines.look_again(projection, rows):
-            self._lines.grew(0, calls=calls, problems=problems, live=live)
+        """Show a projection. Calls and problems are looked up if they are not given."""
+        if self._lines is not None and self._lines.reuse(projection, rows):
+            self._lines.grow(0, calls=calls, problems=problems, live=live)
         else:
             self._lines = OutlineLines(projection, rows, self.drawn_style, calls=calls, problems=problems, live=live)
-        self._lines.focus = focus
+        self._lines.focus_on(focus)
         self._draw(focus)
 
-    def grew(
+    def grow(
         self,
         changed: int,
         focus: int,
@@ -68,12 +68,12 @@ class Outline(Vertical):
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """The rows that were given to `show` have been extended; `changed` is what `Rows.extend` returned."""
+        """Extend the rows that `show` received; `changed` is the result of `Rows.extend`."""
         if self._lines is None:
             return
-        self._lines.grew(changed, calls=calls, problems=problems, live=live)
+        self._lines.grow(changed, calls=calls, problems=problems, live=live)
         same_focus = self._lines.focus == focus
-        self._lines.focus = focus
+        self._lines.focus_on(focus)
         offset = self.list.scroll_offset.y
         self._draw(focus)
         if same_focus:
@@ -82,7 +82,7 @@ class Outline(Vertical):
     def focus_on(self, number: int) -> None:
         """Put the cursor on a message."""
         if self._lines is not None:
-            self._lines.focus = number
+            self._lines.focus_on(number)
             self.list.move_to(self._lines.table.row_of(number))
 
     def clear(self) -> None:
@@ -91,27 +91,27 @@ class Outline(Vertical):
         self.list.clear()
 
     def move(self, step: int) -> None:
-        """The cursor up or down, without choosing."""
+        """Move the list cursor without choosing."""
         if self._lines is not None and len(self._lines.table):
             self.list.move_to(max(0, min(self.list.cursor + step, len(self._lines.table) - 1)))
 
     def choose(self) -> None:
-        """What a click on the cursor's row would do."""
+        """Choose the row under the list cursor."""
         self._act_on(self.list.cursor)
 
     def toggle_fold(self) -> None:
-        """Fold or unfold the turn that the cursor is in."""
+        """Fold or unfold the turn under the list cursor."""
         if self._lines is not None and 0 <= self.list.cursor < len(self._lines.table):
             self._fold(self._lines, self._lines.table.at(self.list.cursor).group)
 
     def fold_all(self, folded: bool) -> None:
-        """Fold or unfold every turn."""
+        """Fold or unfold all turns."""
         if self._lines is not None:
             self._lines.table.fold_all(folded)
             self._draw(self._lines.focus)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """A click on a turn folds it; on a message it chooses it."""
+        """Fold the clicked turn, or choose the clicked message."""
         event.stop()
         self._act_on(event.row)
 

@@ -1,4 +1,4 @@
-"""Which turns of the outline are folded, and how many rows that saves."""
+"""Folded turns of the outline, and the number of rows that they hide."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Callable, Iterable
 
 
 class Folds:
-    """Folded turns in their order, with the rows that all before each of them save."""
+    """Folded turns in order, with the number of rows hidden before each."""
 
     def __init__(self) -> None:
         self._groups: list[int] = []
         self._saved: list[int] = [0]
-        """The rows that the first so many folded turns save."""
+        """Prefix sums of the hidden rows."""
 
     def __contains__(self, group: int) -> bool:
         place = bisect_left(self._groups, group)
         return place < len(self._groups) and self._groups[place] == group
 
     def before(self, group: int) -> int:
-        """How many rows are saved before this turn."""
+        """The number of rows hidden before a turn."""
         return self._saved[bisect_left(self._groups, group)]
 
     def toggled(self, group: int) -> Iterable[int]:
-        """The folded turns, with this one folded or unfolded."""
+        """The folded turns with one of them switched."""
         return sorted({*self._groups} ^ {group})
 
     def fold(self, groups: Iterable[int], size: Callable[[int], int]) -> None:
-        """Fold these turns and no others; `size` says how many rows a turn has below its first."""
+        """Fold exactly these turns; `size` gives the rows of a turn below its first one."""
         self._groups = list(groups)
         self._saved = [0]
         for group in self._groups:
             self._saved.append(self._saved[-1] + size(group))
 
     def measure(self, size: Callable[[int], int], last: int) -> None:
-        """Turns have grown, or are no more."""
+        """Update the sizes after turns grew or were removed."""
         self.fold([group for group in self._groups if group <= last], size)

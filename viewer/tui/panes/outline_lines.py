@@ -1,4 +1,4 @@
-"""What the lines of the outline say: turns, one line a message, the strokes of calls, marks of problems."""
+"""Lines of the outline: turns, messages, strokes of calls, and problem marks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDEST_ASIDE = 12
 
 
 class OutlineLines:
-    """The outline of one projection; text is read when a line is drawn, and kept nowhere."""
+    """The outline of one projection. Text is read when a line is drawn, and not kept."""
 
     def __init__(
         self,
@@ -39,9 +39,13 @@ class OutlineLines:
         self._calls: CallView | None = None
         self._problems: DiagnosticView | None = None
         self.table.extend(projection, rows)
-        self._know(calls, problems, live)
+        self._use_facts(calls, problems, live)
 
-    def grew(
+    def focus_on(self, number: int) -> None:
+        """Set the focused message."""
+        self.focus = number
+
+    def grow(
         self,
         changed: int,
         *,
@@ -49,13 +53,12 @@ class OutlineLines:
         problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
-        """The rows were extended; those from `changed` on may be other ones. The same list of calls or problems
-        as before is not looked at again."""
+        """Extend the rows; those from `changed` on may be different. Lists that stay the same are not read again."""
         self.table.extend(self._projection, self._rows, changed)
-        self._know(calls, problems, live)
+        self._use_facts(calls, problems, live)
 
-    def look_again(self, projection: Projection, rows: Rows) -> bool:
-        """Take another projection, where the lines stay the same but for what is switched off; else say no."""
+    def reuse(self, projection: Projection, rows: Rows) -> bool:
+        """Use another projection if the lines stay the same except for channels; False if they do not."""
         if projection.audience.is_safe or self._projection.audience.is_safe:
             return False
         if not projection.is_of_same_reading(self._projection):
@@ -63,7 +66,7 @@ class OutlineLines:
         self._projection, self._rows = projection, rows
         return True
 
-    def _know(self, calls: CallView | None, problems: DiagnosticView | None, live: bool) -> None:
+    def _use_facts(self, calls: CallView | None, problems: DiagnosticView | None, live: bool) -> None:
         if calls is None:
             calls = self._projection.calls()
         if problems is None:
@@ -135,7 +138,7 @@ class OutlineLines:
         return (*left, text, Part(SafeText(f" {aside} " if aside else " "), self._aside_look(headline)))
 
     def _text(self, headline: Headline) -> SafeText:
-        """What a message is about, in a few words."""
+        """The subject of a message, in a few words."""
         name = self._style.name
         if not headline.seen or headline.role not in ("user", "assistant", "tool"):
             return name(headline.role or "(no role)")
@@ -151,7 +154,7 @@ class OutlineLines:
         return name(one_line(self._projection.beginning(headline.number, 120))) or trusted("(empty)")
 
     def _aside(self, headline: Headline) -> SafeText:
-        """The right column: hidden, growing, the call, seen by the user, or the size."""
+        """The right column: hidden, growing, the call, visible to the user, or the size."""
         if not headline.seen:
             return trusted("(h)")
         if self._live and headline.ending == "open":
@@ -180,16 +183,16 @@ class OutlineLines:
         return Part(trusted(self._style.signs.severity(worst)), _MARKS[worst]) if worst else Part(trusted(" "))
 
     def _is_partner(self, number: int) -> bool:
-        """Whether the focus is on the other end of this call."""
+        """True if the focus is on the other message of this call."""
         link = self._link(self.focus)
         return link is not None and number != self.focus and number in (link.call, link.reply)
 
     def _link(self, number: int) -> ShownCall | None:
-        """The last call that a message is an end of."""
+        """The last call of a message."""
         return next(reversed(self._calls.of(number)), None) if self._calls else None
 
     def _label(self, number: int) -> int:
-        """The number that this audience knows the message by."""
+        """The printed number of a message."""
         return self._rows.label(self._rows.row_of(number)) if self._projection.audience.strict else number
 
     @property

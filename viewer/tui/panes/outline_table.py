@@ -1,4 +1,4 @@
-"""Which rows the outline has: a turn, and under it one row a message; as arrays, folded by turn, growing at the end."""
+"""Rows of the outline: turns, and one row per message below them. Columns that grow at the end; turns fold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viewer.tui.panes.outline_folds import Folds
 
 
 class OutlineKind(Enum):
-    """What a row of the outline is."""
+    """The kind of a row."""
 
     TURN = "turn"
     MESSAGE = "message"
@@ -22,19 +22,19 @@ class OutlineKind(Enum):
 
 
 class OutlineRow(NamedTuple):
-    """One row that is not folded away."""
+    """One visible row."""
 
     kind: OutlineKind
     group: int
-    """Which turn it is, or stands in; counted from 0."""
+    """The position of its turn, from 0."""
     number: int = 0
-    """The number of the message, or of the last one of a hidden run."""
+    """The number of the message, or of the last message of a hidden run."""
     hidden: int = 0
-    """How many messages are hidden here."""
+    """The number of messages hidden here."""
 
 
 class OutlineTable(ABC):
-    """Entries in the order of the input, in turns."""
+    """Entries in input order, grouped into turns."""
 
     def __init__(self) -> None:
         self.folds = Folds()
@@ -46,16 +46,16 @@ class OutlineTable(ABC):
 
     @property
     def entries(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return self._count
 
     @abstractmethod
     def number(self, entry: int) -> int:
-        """The message of an entry, or the last one of a hidden run."""
+        """The message of an entry, or the last message of a hidden run."""
 
     @abstractmethod
     def hidden(self, entry: int) -> int:
-        """How many hidden messages an entry stands for; 0 for a message."""
+        """The number of messages that an entry hides; 0 for a message."""
 
     @abstractmethod
     def entry_of(self, number: int) -> int:
@@ -63,18 +63,18 @@ class OutlineTable(ABC):
 
     @abstractmethod
     def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        """Take the rows from the first one that may have changed."""
+        """Add rows, beginning with the first one that may have changed."""
 
     def __len__(self) -> int:
         return self.row_of_turn(self.groups)
 
     @property
     def groups(self) -> int:
-        """How many turns there are."""
+        """The number of turns."""
         return len(self._firsts)
 
     def turn(self, group: int) -> int:
-        """The number that a turn has in its transcript."""
+        """The number of a turn in its transcript."""
         return self._turns[group]
 
     def begins_transcript(self, group: int) -> int | None:
@@ -85,22 +85,22 @@ class OutlineTable(ABC):
         return self._transcripts[group] if begins else None
 
     def numbers(self, group: int) -> list[int]:
-        """The messages at both ends of a turn, as far as they stand in it one by one."""
+        """The messages at both ends of a turn that have entries of their own."""
         first, end = self._firsts[group], self._end(group)
         span = range(first, end) if end - first <= 2 * _AT_AN_END else (*range(first, first + _AT_AN_END),
                                                                       *range(end - _AT_AN_END, end))  # fmt: skip
         return [self.number(entry) for entry in span if not self.hidden(entry)]
 
     def span(self, group: int) -> tuple[int, int]:
-        """The first and the last number of a turn; of a hidden run the last number counts."""
+        """The first and the last message number of a turn; a hidden run counts with its last one."""
         return self.number(self._firsts[group]), self.number(self._end(group) - 1)
 
     def size(self, group: int) -> int:
-        """How many entries a turn has."""
+        """The number of entries of a turn."""
         return self._end(group) - self._firsts[group]
 
     def at(self, row: int) -> OutlineRow:
-        """What stands in a row."""
+        """The content of a row."""
         group = bisect_right(range(self.groups), row, key=self.row_of_turn) - 1
         offset = row - self.row_of_turn(group)
         if offset == 0:
@@ -111,7 +111,7 @@ class OutlineTable(ABC):
         return OutlineRow(kind, group, self.number(entry), hidden)
 
     def row_of(self, number: int) -> int:
-        """The row of a message, of the run that hides it, or of its folded turn; -1 where there is none."""
+        """The row of a message, of the run that hides it, or of its folded turn; -1 if there is none."""
         if not self.entries:
             return -1
         entry = max(0, min(self.entry_of(number), self.entries - 1))
@@ -119,7 +119,7 @@ class OutlineTable(ABC):
         return self.row_of_turn(group) + (0 if group in self.folds else entry - self._firsts[group] + 1)
 
     def row_of_turn(self, group: int) -> int:
-        """The row of a turn; of the turn after the last, the number of all rows."""
+        """The row of a turn; for the turn after the last one, the number of rows."""
         entries = self._firsts[group] if group < self.groups else self.entries
         return entries + group - self.folds.before(group)
 
@@ -128,25 +128,27 @@ class OutlineTable(ABC):
         self.folds.fold(self.folds.toggled(group), self.size)
 
     def fold_all(self, folded: bool) -> None:
-        """All turns at once."""
+        """Fold all turns, or unfold them."""
         self.folds.fold(range(self.groups) if folded else (), self.size)
 
-    def _take(self, starts: TurnStarts) -> None:
-        """More turns."""
+    def _extend(self, starts: TurnStarts, count: int) -> None:
+        """Add turns up to `count` entries."""
         self._firsts.extend(starts.places)
         self._turns.extend(starts.turns)
         self._transcripts.extend(starts.transcripts)
+        self._count = count
+        self.folds.measure(self.size, self.groups - 1)
 
     def _end(self, group: int) -> int:
         return self._firsts[group + 1] if group + 1 < self.groups else self.entries
 
 
 _AT_AN_END = 6
-"""How many messages at either end of a turn are asked for."""
+"""Entries read at each end of a turn."""
 
 
 class WholeTable(OutlineTable):
-    """A developer's outline: every message, whichever channels are switched off."""
+    """The outline of the debug view: every message, also of channels that are off."""
 
     def number(self, entry: int) -> int:
         return entry + 1
@@ -158,13 +160,12 @@ class WholeTable(OutlineTable):
         return number - 1
 
     def extend(self, projection: Projection, rows: Rows, changed: int = 0) -> None:
-        self._take(projection.turn_starts(self.entries))
-        self._count = projection.message_count
-        self.folds.measure(self.size, self.groups - 1)
+        starts = projection.turn_starts(self.entries)
+        self._extend(starts, projection.message_count)
 
 
 class ShownTable(OutlineTable):
-    """The end user's outline: the messages that are shown, and runs of hidden ones; each row is an entry."""
+    """The outline of the safe view: shown messages, and runs of hidden ones; each row is an entry."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -186,12 +187,10 @@ class ShownTable(OutlineTable):
         self._rows = rows
         self._keep(changed)
         before = (self._turns[-1], self._transcripts[-1]) if self.groups else (0, 0)
-        self._take(rows.turn_starts(changed, *before))
-        self._count = len(rows)
-        self.folds.measure(self.size, self.groups - 1)
+        self._extend(rows.turn_starts(changed, *before), len(rows))
 
     def _keep(self, entries: int) -> None:
-        """Forget the turns that begin after so many entries."""
+        """Forget the turns that begin after this number of entries."""
         groups = bisect_left(self._firsts, entries)
         for column in (self._firsts, self._turns, self._transcripts):
             del column[groups:]

@@ -1,7 +1,8 @@
-"""Widgets that are nothing but lines: no border, no padding, no effects."""
+"""Widgets that consist of lines only: no border, no padding, no effects."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment
@@ -11,33 +12,36 @@ from textual.widget import Widget
 
 
 class Whole(Strip):
-    """A line that is drawn as it is. Textual's strip remembers how it was cut; one that was not cut at all remembers
-    itself, and so its memory would not come back before the collector has found out."""
+    """A line that is drawn as it is.
+
+    Textual's strip caches how it was divided. An undivided strip caches itself, and such a cycle lives until the next
+    garbage collection."""
 
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
-        """Itself, or as Textual cuts it."""
+        """The strip itself, or divided by Textual."""
         chosen = list(cuts)
         return [self] if chosen == [self.cell_length] else super().divide(chosen)
 
 
 class PlainLines(Widget):
-    """Draws its lines itself. Textual's way through its cache of styles, which is made for borders and effects, takes
-    twice as long, and a page has no line that was drawn before."""
+    """Draws its lines itself.
+
+    Textual's cache of styles for borders and effects takes twice as long, and no line of a page is drawn twice."""
 
     line_width = 0
-    """How wide the lines are that are being drawn: a widget's size is slow to find."""
+    """The width of the lines that are drawn now: reading a widget's size is slow."""
 
+    @abstractmethod
     def segments(self, y: int) -> list[Segment]:
-        """A line of the screen, of that width."""
-        raise NotImplementedError
+        """One screen line of that width."""
 
     def render_line(self, y: int) -> Strip:
-        """The same, for whoever asks for one line."""
+        """Draw a single line."""
         self.line_width = self.size.width
         return Whole(self.segments(y), self.line_width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines in a region."""
+        """Draw the lines of a region."""
         if self.styles.gutter:
             return super().render_lines(crop)
         self.line_width = self.size.width

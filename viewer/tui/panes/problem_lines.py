@@ -1,4 +1,4 @@
-"""What the problems list says: the counts, one line a diagnostic, the message that is still open."""
+"""Lines of the list of problems: counts, one line per diagnostic, and the open message."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from viewer.tui.panes.columns import fitted, spread
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 _WIDEST_CODE = 28
 _SHORTEST = 12
-"""Cells below which a sentence is left out."""
+"""Sentences are omitted below this width."""
 _LOOKED_AT = 100
-"""So many at either end say how wide places are: the last ones have the longest numbers."""
+"""Rows at both ends that decide the width of places: the last ones have the longest numbers."""
 _NARROW = 100
-"""Below it the columns stand closer together."""
+"""Columns are closer below this width."""
 
 
 class Pending(NamedTuple):
-    """A message that is open while the input grows."""
+    """An open message while the input grows."""
 
     number: int | None
     idle_ms: int | None = None
-    """How long ago the last byte came."""
+    """The time since the last byte."""
 
 
 class ProblemLines:
-    """The list for one audience; the end user is told code, number and a fixed sentence of each, and no place."""
+    """The list for one audience. The safe view has code, number and a fixed sentence, but no place."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ProblemLines:
         pending: Pending | None = None,
         checking: bool = False,
     ) -> None:
-        """`checking`: the check is incomplete, so "none" would be premature."""
+        """With `checking`, the check is incomplete, and "none" would be premature."""
         self.problems = problems
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
         self._counts = self.problems.severities
@@ -52,8 +52,8 @@ class ProblemLines:
         looked_at = [*self.problems[:_LOOKED_AT], *self.problems[-_LOOKED_AT:]] if not safe else []
         self._places = max((len(_place(found)) for found in looked_at), default=0)
 
-    def pend(self, pending: Pending | None) -> None:
-        """Say this of the open message."""
+    def set_pending(self, pending: Pending | None) -> None:
+        """Update the open message."""
         self._pending = pending
 
     def __len__(self) -> int:
@@ -64,7 +64,7 @@ class ProblemLines:
         return self.problems[row] if 0 <= row < len(self.problems) else None
 
     def number(self, row: int) -> int | None:
-        """The message that a row is about, by the number that this audience knows."""
+        """The printed number of the message of a row."""
         found = self.at(row)
         if found is not None:
             return found.message
@@ -96,7 +96,7 @@ class ProblemLines:
         return self._columns(Part(trusted(sign), look), _place(found), _number(found.message), found.code, found, width)
 
     def one_line(self, row: int, width: int) -> Line:
-        """A single line for a screen without room for a list: `✖ 1/3  41:18 #11 E-…  sentence`."""
+        """The list as one line: `✖ 1/3  41:18 #11 E-…  sentence`."""
         if not self.problems:
             return self._pending_line(width) if self._pending is not None else self._none()
         row = max(0, min(row, len(self.problems) - 1))

@@ -1,4 +1,4 @@
-"""The problems pane: counts above, one line a problem; one line in all where there is no room."""
+"""Problems pane: counts, and one line per problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Problems(Vertical):
     """A head and a list."""
 
     class Chosen(Message):
-        """The person wants to see the place of a problem; without a diagnostic it is the open message."""
+        """Show the place of a problem; without a diagnostic, the open message."""
 
         def __init__(self, number: int | None, diagnostic: ShownDiagnostic | None) -> None:
             super().__init__()
@@ -33,7 +33,7 @@ class Problems(Vertical):
         self.list = LineList(painter)
         self._lines: ProblemLines | None = None
         self._chosen: ShownDiagnostic | None = None
-        """The diagnostic that the cursor was put on: others may come to stand before it."""
+        """The diagnostic under the cursor. New ones may be inserted before it."""
 
     def compose(self) -> ComposeResult:
         """The counts above the list."""
@@ -43,7 +43,7 @@ class Problems(Vertical):
     def show(
         self, problems: DiagnosticView, *, safe: bool, pending: Pending | None = None, checking: bool = False
     ) -> None:
-        """Show these; the cursor stays on the problem it was on."""
+        """Show problems; the cursor stays on its problem."""
         before = self._chosen
         row, offset = self.list.cursor, self.list.scroll_offset.y
         lines = self._lines = ProblemLines(problems, self.drawn_style, safe=safe, pending=pending, checking=checking)
@@ -54,13 +54,13 @@ class Problems(Vertical):
         self.list.scroll_to(y=offset, animate=False)
         self._chosen = self.chosen_problem
 
-    def pend(self, pending: Pending | None) -> None:
-        """Say how long the open message has not gone on; that there is one is told by `show`."""
+    def show_pending(self, pending: Pending | None) -> None:
+        """Update how long the open message has been quiet; `show` adds and removes its row."""
         if self._lines is not None:
-            self._lines.pend(pending)
+            self._lines.set_pending(pending)
             self.list.refresh()
 
-    def point_at(self, diagnostic: ShownDiagnostic) -> None:
+    def select(self, diagnostic: ShownDiagnostic) -> None:
         """Put the cursor on a diagnostic."""
         place = self._lines.problems.place_of(diagnostic) if self._lines is not None else -1
         if place >= 0:
@@ -68,11 +68,11 @@ class Problems(Vertical):
 
     @property
     def chosen_problem(self) -> ShownDiagnostic | None:
-        """The diagnostic that the cursor is on."""
+        """The diagnostic under the cursor."""
         return self._lines.at(self.list.cursor) if self._lines is not None else None
 
     def one_line(self, width: int) -> Line:
-        """What a screen without room for the list shows of it."""
+        """The list as one line."""
         return self._lines.one_line(self.list.cursor, width) if self._lines is not None else ()
 
     def clear(self) -> None:
@@ -82,7 +82,7 @@ class Problems(Vertical):
         self.list.clear()
 
     def move(self, step: int) -> None:
-        """The cursor up or down, without choosing."""
+        """Move the list cursor without choosing."""
         if self._lines is not None and len(self._lines):
             self._move_to(max(0, min(self.list.cursor + step, len(self._lines) - 1)))
 
@@ -91,11 +91,11 @@ class Problems(Vertical):
         self._chosen = self.chosen_problem
 
     def choose(self) -> None:
-        """What a click on the cursor's row would do."""
+        """Choose the row under the list cursor."""
         self._choose(self.list.cursor)
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """A click chooses."""
+        """Choose the clicked row."""
         event.stop()
         self._move_to(event.row)
         self._choose(event.row)

@@ -1,4 +1,4 @@
-"""The exact bytes of a message as lines: control tokens marked, what is not seen or is no text made visible."""
+"""Lines of the exact bytes of a message: control tokens marked, invisible characters and non-text made visible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.syntax.characters import EMOJI, TAGS
 
 LONGEST_RAW = 64 * 1024
-"""Bytes of a message that are shown; a larger one is opened in the editor."""
+"""The number of bytes shown; the editor opens a larger message."""
 MOST_TOKENS = 500
 _FIRST_TAG = 0xE0000
 _FRAMES = ("start", "channel", "message", "call", "return", "end", "constrain", "literal", "endliteral")
@@ -29,7 +29,7 @@ _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
 def raw_lines(data: bytes, dialect: str, width: int, style: Style) -> Iterator[Line]:
-    """The bytes as rows of at most so many cells, a long message cut with the count of what is left."""
+    """The bytes as rows of a width; a long message is truncated with a count of the rest."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
     for line in _lines(_parts(shown, dialect, style)):
         yield from _rows(line, width)
@@ -40,7 +40,7 @@ def raw_lines(data: bytes, dialect: str, width: int, style: Style) -> Iterator[L
 
 
 def token_lines(data: bytes, start: int, dialect: str, style: Style) -> Iterator[Line]:
-    """The control tokens of a message and the text between them, each with its offset in the input."""
+    """The control tokens of a message and the text between them, with their input offsets."""
     if dialect in _WITHOUT_TOKENS:
         yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
         return
@@ -69,7 +69,7 @@ def _token_line(offset: int, token: str, style: Style) -> Line:
 
 
 def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
-    """The tokens of a match: itself, or the two marks of a literal block."""
+    """The tokens of a match: itself, or both marks of a literal block."""
     if match.lastgroup == "token":
         yield *match.span(), True
     elif match.lastgroup == "literal":
@@ -80,7 +80,7 @@ def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
 
 @cache
 def _pattern(dialect: str) -> re.Pattern[str]:
-    """Tokens, and what is looked at beside them; where the dialect has escapes, a doubled `<` makes no token."""
+    """Tokens and other special bytes; in a format with escapes, a doubled `<` makes no token."""
     known = FORMATS.get(dialect)
     if dialect in _WITHOUT_TOKENS:
         token = "(?P<token>(?!))"
@@ -92,7 +92,7 @@ def _pattern(dialect: str) -> re.Pattern[str]:
 
 
 def _parts(data: bytes, dialect: str, style: Style) -> Iterator[Part]:
-    """The text in its looks; line ends are still in it."""
+    """The styled text, still with line ends."""
     text = data.decode("utf-8", "surrogateescape")
     position = 0
     for match in _pattern(dialect).finditer(text):
@@ -119,7 +119,7 @@ def _special(match: re.Match[str], style: Style) -> Iterator[Part]:
 
 
 def _literal(match: re.Match[str], style: Style) -> Iterator[Part]:
-    """A literal block: its marks are tokens, what stands in it is not."""
+    """A literal block: its marks are tokens, its content is not."""
     first, *last = _pieces(match)
     inside = match.string[first[1] : last[0][0] if last else match.end()]
     yield Part(trusted("<|literal|>"), StyleRole.MARKER)
@@ -135,7 +135,7 @@ def _text(text: str, style: Style) -> Iterator[Part]:
 
 
 def _lines(parts: Iterator[Part]) -> Iterator[Line]:
-    """The parts cut at line ends."""
+    """The parts split at line ends."""
     line: list[Part] = []
     for part in parts:
         first, *more = part.text.split("\n")
@@ -149,7 +149,7 @@ def _lines(parts: Iterator[Part]) -> Iterator[Line]:
 
 
 def _rows(line: Line, width: int) -> Iterator[Line]:
-    """A line broken wherever the width ends, so that every space is seen where it is."""
+    """Break a line exactly at the width, so that every space stays at its place."""
     row: list[Part] = []
     room = width
     for part in line:
@@ -168,7 +168,7 @@ def _rows(line: Line, width: int) -> Iterator[Line]:
 
 
 def _fitting(text: str, room: int) -> int:
-    """How many characters fit; marks stay with their base."""
+    """The number of characters that fit; combining marks stay with their base."""
     if text.isascii():
         return min(len(text), room)
     used = 0
@@ -180,7 +180,7 @@ def _fitting(text: str, room: int) -> int:
 
 
 def _whole_characters(data: bytes) -> bytes:
-    """The bytes without a character that was cut at the end."""
+    """The bytes without a truncated character at the end."""
     for back in range(1, 4):
         if data[-back] >= 0xC0:
             return data[:-back]

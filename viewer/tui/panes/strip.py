@@ -1,4 +1,4 @@
-"""The outline as a strip of letters, one cell a message, the one with the focus in brackets."""
+"""Message strip: one letter per message, with brackets around the focused one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Letter(NamedTuple):
 
 
 def letters_around(projection: Projection, rows: Rows, focus: int, room: int, style: Style) -> list[Letter]:
-    """The messages around the focus that fit into so many cells; of hidden ones only a developer is told."""
+    """The messages around the focus that fit. Only the debug view includes hidden ones."""
     numbers = _shown_around(rows, focus, room) if projection.audience.is_safe else _all_around(rows, focus, room)
     return [Letter(number, _part(projection, number, focus, style)) for number in numbers]
 
 
 def strip_line(letters: list[Letter], focus: int, *, titled: bool) -> Line:
-    """The letters as they are drawn."""
+    """Draw the letters."""
     parts: list[Part] = [Part(trusted(" STRIP  "), StyleRole.TITLE)] if titled else []
     for letter in letters:
         if letter.number == focus:
@@ -37,7 +37,7 @@ def strip_line(letters: list[Letter], focus: int, *, titled: bool) -> Line:
 
 
 def letter_at(letters: list[Letter], focus: int, x: int) -> int | None:
-    """The message whose cell is so far from the first."""
+    """The message of the cell at an offset."""
     at = 0
     for letter in letters:
         size = 3 if letter.number == focus else 1
@@ -55,7 +55,7 @@ def _all_around(rows: Rows, focus: int, room: int) -> list[int]:
 
 
 def _shown_around(rows: Rows, focus: int, room: int) -> list[int]:
-    """Outward from the row of the focus, past what is hidden."""
+    """Rows outward from the focus, without hidden ones."""
     count = max(1, room - 2)
     if not len(rows):
         return []

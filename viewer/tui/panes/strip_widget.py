@@ -1,4 +1,4 @@
-"""The letter strip: where the outline has no room, one clickable cell a message around the cursor."""
+"""Message strip widget: one clickable cell per message around the cursor."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from viewer.tui.terminal.paint import Painter
 
 _TITLE = len(" STRIP  ")
 _MOST = 60
-"""Cells of letters beside a title."""
+"""Cells of letters next to a title."""
 
 
 class MessageStrip(NotSelectable):
-    """One line; with a title it begins at the left and says what it is, else it stands at the right edge."""
+    """One line: with a title at the left edge, without one at the right edge."""
 
-    DEFAULT_CSS = "LetterStrip { height: 1; width: 1fr; }"
+    DEFAULT_CSS = "MessageStrip { height: 1; width: 1fr; }"
 
     class Chosen(Message):
-        """The person clicked a letter."""
+        """Show this message."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -57,7 +57,7 @@ class MessageStrip(NotSelectable):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The one line, drawn from what is known now."""
+        """Draw the line for the present focus."""
         width = self.size.width
         line = strip_line(self._letters(width), self._focus, titled=self.titled)
         if not self.titled:
@@ -65,7 +65,7 @@ class MessageStrip(NotSelectable):
         return self.painter.strip(line if y == 0 else (), width, self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """A click chooses the message of the letter."""
+        """Choose the message of the clicked letter."""
         width = self.size.width
         letters = self._letters(width)
         size = length(strip_line(letters, self._focus, titled=False))

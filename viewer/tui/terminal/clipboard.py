@@ -7,8 +7,7 @@ from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Thread
-
-from textual.app import App
+from typing import TYPE_CHECKING
 
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
@@ -17,6 +16,9 @@ from viewer.render.sanitize import sanitize_copy
 from viewer.syntax.characters import TAGS, ZERO_WIDTH
 from viewer.tui.keys import DEBUG_ONLY
 from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 MOST_BYTES = 8 * 1024 * 1024
 """Of a body that is copied: terminals take less, but a clipboard may take it."""

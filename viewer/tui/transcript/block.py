@@ -1,4 +1,4 @@
-"""A block: one row of the projection as lines of a width, each with the way back to the body's text."""
+"""Block: one row of the projection as lines of one width, with offsets into the body."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from viewer.values import frozen
 
 @frozen
 class BlockLine:
-    """One line: what is drawn, and which part of the body it shows."""
+    """One line: its parts, and the part of the body that it shows."""
 
     parts: Line
     row: Row | None = None
     """The row of the body; None for headings, rules and notes."""
     indent: int = 0
-    """How many characters stand before the row."""
+    """The number of characters before the row."""
     folds: bool = False
-    """A click here folds or unfolds the body."""
+    """A click folds or unfolds the body."""
     link: int = 0
-    """A click here goes to the message of this number."""
+    """A click goes to this message."""
 
 
 @frozen
@@ -36,19 +36,19 @@ class Block:
     """The message, or 0."""
     lines: Sequence[BlockLine] = field(default_factory=list)
     text: str = ""
-    """The text that the rows of its lines point into: what is copied."""
+    """The text for copies; the rows of the lines refer to it."""
     first: int = 0
-    """The first line that belongs to the message, after rules and space before it."""
+    """The first line of the message, after rules and space."""
     begins_transcript: bool = False
-    """The boundary of a transcript is among the lines."""
+    """True if the lines contain the boundary of a transcript."""
 
     @property
     def height(self) -> int:
-        """How many lines it takes."""
+        """The number of lines."""
         return len(self.lines)
 
     def line_of(self, offset: int) -> int:
-        """The last line that shows what stands up to this offset of the text."""
+        """The last line that shows text up to this offset."""
         lines = self.lines
         first = next((at for at in range(self.first, len(lines)) if lines[at].row), None)
         last = next((at for at in range(len(lines) - 1, self.first - 1, -1) if lines[at].row), None)
@@ -59,7 +59,7 @@ class Block:
 
 
 def styled_row(row: Row, look: StyleRole, spans: Sequence[Styled]) -> list[Part]:
-    """The parts of one row of a body; later spans lie over earlier ones. The spans are those that touch the row."""
+    """The parts of one row of a body; later spans cover earlier ones. Pass only spans that touch the row."""
     if not spans or not row.text:
         return [Part(row.text, look)]
     looks = [look] * len(row.text)
@@ -78,14 +78,14 @@ def _runs(text: SafeText, looks: Sequence[StyleRole]) -> Iterable[Part]:
 
 
 class Overlays:
-    """Spans over a text, given out row by row in order."""
+    """Spans over a text, by row in order."""
 
     def __init__(self, *layers: Sequence[Styled]) -> None:
         self._layers = layers
         self._at = [0] * len(layers)
 
     def over(self, row: Row) -> list[Styled]:
-        """The spans that touch this row; rows must be asked for in order."""
+        """The spans that touch this row. Ask for rows in order."""
         found: list[Styled] = []
         for number, layer in enumerate(self._layers):
             at = self._at[number]

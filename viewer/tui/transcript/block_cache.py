@@ -1,4 +1,4 @@
-"""Rows of a projection as blocks: headings, links, bodies, hidden runs, diagnostics, rules between turns."""
+"""Block cache: rows of a projection as blocks of headings, links, bodies, hidden runs, diagnostics, and rules."""
 
 from __future__ import annotations
 
@@ -36,33 +36,37 @@ from viewer.tui.transcript.row_problems import RowProblems
 from viewer.values import mutable
 
 MOST_EMPTY = 20
-"""Boundaries of transcripts without messages that follow one another; of more, the last one."""
+"""The number of consecutive boundaries of empty transcripts that are shown; of more, only the last one follows."""
 MOST_NOTES = 3
-"""So many diagnostics stand at a message; the others are in the list of problems."""
+"""The number of diagnostics at a message; the list of problems has the others."""
 
 
 @mutable
 class BlockFacts:
-    """What blocks need beside the projection, made once for a view."""
+    """Facts for blocks in addition to the projection, made once per view."""
 
     calls: CallView = field(default_factory=no_calls)
     problems: RowProblems | None = None
-    """By row."""
-    hits: Callable[[int], Sequence[Styled]] = lambda number: ()
-    """Search hits in a message's body."""
+    """Problems by row."""
+    matches: Callable[[int], Sequence[Styled]] = lambda number: ()
+    """Matches of the search in a body."""
     faults: Callable[[int], Sequence[Styled]] = lambda number: ()
-    """Spans of a message's body that diagnostics are about."""
+    """Spans of diagnostics in a body."""
     folds: dict[int, bool] = field(default_factory=dict)
-    """Messages that the person unfolded (True) or folded (False)."""
+    """Messages that the operator unfolded (True) or folded (False)."""
     layouts: Layouts = field(default_factory=Layouts)
-    """Of long bodies that are unfolded."""
+    """Layouts of long unfolded bodies."""
     live: bool = False
-    """More may come while one watches."""
+    """True if the document grows."""
     growing: frozenset[int] = frozenset()
-    """Messages to which more may come while one watches."""
+    """Open messages of a growing document."""
     markdown: bool = True
-    """Headings, emphasis, code and lists are styled in place."""
+    """Style headings, emphasis, code and lists."""
     problems_key: str = "p"
+
+    def update_growing(self, numbers: frozenset[int]) -> None:
+        """Set the messages that grow now."""
+        self.growing = numbers
 
 
 @mutable
@@ -75,17 +79,17 @@ class BlockMaker:
     facts: BlockFacts = field(default_factory=BlockFacts)
     signs: Glyphs = UNICODE
     wide: bool = True
-    """There is room for space between messages and for whole headings."""
+    """True if there is room for space between messages and for complete headings."""
     raw: bool = False
-    """Bodies are the exact bytes of the messages, with their headers."""
+    """Show the exact bytes of messages with their headers."""
 
     @property
     def debug(self) -> bool:
-        """Whether headings and links are those of a developer."""
+        """True if headings and links are those of the debug view."""
         return not self.projection.audience.is_safe
 
     def make(self, row: int) -> Block:
-        """The block of a row."""
+        """Make the block of a row."""
         item = self.projection.item(self.rows, row)
         block = self._block(row, item)
         before, after = self._boundaries(row), self._last_boundaries(row)
@@ -102,7 +106,7 @@ class BlockMaker:
         return self._message(row, item)
 
     def _boundaries(self, row: int) -> list[BlockLine]:
-        """The boundaries above a row: of its transcript, and of those before it that have no message."""
+        """The boundaries above a row: of its transcript, and of empty transcripts before it."""
         here = self.rows.transcript(row)
         before = self.rows.transcript(row - 1) if row else 0
         if here == before or len(self.rows.shown_transcripts) < 2:
@@ -111,7 +115,7 @@ class BlockMaker:
         return self._boundary_lines(self.rows.transcript_label(first), self.rows.transcript_label(here))
 
     def _last_boundaries(self, row: int) -> list[BlockLine]:
-        """The boundaries of the transcripts without messages at the end."""
+        """The boundaries of empty transcripts at the end."""
         if row < len(self.rows) - 1 or not self.rows.is_whole:
             return []
         last, count = self.rows.transcript_label(self.rows.transcript(row)), len(self.rows.shown_transcripts)
@@ -137,7 +141,7 @@ class BlockMaker:
         return [BlockLine(())] if self.wide else []
 
     def _notes(self, row: int) -> list[Line]:
-        """The diagnostics of a row, each on a line."""
+        """The diagnostics of a row, one line each."""
         problems = self.facts.problems.of(row) if self.facts.problems is not None else []
         found = [note for note in problems if self.debug or note.severity != "info"]
         lines = [self._note(note) for note in found[:MOST_NOTES]]
@@ -220,7 +224,7 @@ class BlockMaker:
         look = StyleRole.PLAIN if message.visible else look_of(message)
         is_raw = self.raw and self.debug
         request = LayoutRequest(self.projection.raw(number) if is_raw else message.body, width, json, markdown, trim)
-        overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.hits(number)]
+        overlays = [] if is_raw else [*self.facts.faults(number), *self.facts.matches(number)]
         quiet = self.debug and not message.visible
         unfolded = self.facts.folds.get(number, number in self.facts.growing or None)
         is_being_read = message.ending == "open" and not unfolded
@@ -243,7 +247,7 @@ class BlockMaker:
         keep: int,
         unfolded: bool | None,
     ) -> tuple[str, Sequence[BlockLine]]:
-        """The head of a long body, or all of it as soon as it has been laid out."""
+        """The head of a long body, or all of it if its layout is cached."""
         layout = None
         if unfolded:
             layouts = self.facts.layouts
@@ -254,7 +258,7 @@ class BlockMaker:
         return shown.drawn.given, lines if layout else [*lines, self._left(shown, lead)]
 
     def rows_number(self, message: ShownMessage) -> int:
-        """The number in the input of a shown message, whose label may count shown messages alone."""
+        """The input number of a shown message; its label may count shown messages only."""
         return self.rows.value(message.number - 1) if self.projection.audience.strict else message.number
 
     def _safe_head(self, message: ShownMessage, lead: Part) -> list[BlockLine]:
@@ -285,7 +289,7 @@ class BlockMaker:
         right: list[Part],
         target: int,
     ) -> list[BlockLine]:
-        """On a narrow screen a plain body begins on the line of its head."""
+        """On a narrow screen, a plain body begins on the line of its head."""
         head = short_head(message, self.signs, digits, gutter)
         return [BlockLine(between(head, right, self.width, self.signs), link=target)]
 
@@ -296,7 +300,7 @@ class BlockMaker:
         return (message.transcript, message.turn) == (label, self.rows.turn(last))
 
     def _turn_rule(self, row: int, message: ShownMessage) -> list[BlockLine]:
-        """The rule between turns, before the first message of each."""
+        """The rule before the first message of each turn."""
         before = row - 1
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1

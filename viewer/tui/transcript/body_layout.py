@@ -1,4 +1,4 @@
-"""The layout of a body: all of it, or where it is folded and long, the rows of its head."""
+"""Body layout: all rows of a body, or the first rows of a long folded one."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from viewer.tui.transcript.body_lines import raw_text, trimmed
 from viewer.values import frozen
 
 LONG = 32 * 1024
-"""Characters from which a folded body is laid out only as far as it is shown, and an unfolded one in a thread."""
+"""Characters from which on a folded body is laid out only as far as visible, and an unfolded one in a thread."""
 
 LONG_WHILE_READ = 4 * 1024
-"""The same for a folded body of which only the beginning has been read: its number of lines is not known anyway."""
+"""The same for a folded body of which only the beginning has been read: its line count is unknown anyway."""
 KEPT = 8
-"""Layouts of long bodies that are kept."""
+"""The number of cached layouts of long bodies."""
 
 
 @frozen
 class Layout:
-    """A body in rows of a width."""
+    """A body in rows of one width."""
 
     drawn: BodyText
     rows: Sequence[Row]
     left: int = 0
-    """The characters behind the rows, where only the head was laid out."""
+    """The number of characters after the rows, if only the head was laid out."""
 
 
 @frozen
 class LayoutRequest:
-    """A body that is to be laid out; equal requests have equal layouts."""
+    """A body to lay out; equal requests have equal layouts."""
 
     body: str | bytes
     width: int
@@ -49,13 +49,13 @@ class LayoutRequest:
 
 
 def lay_out_body(request: LayoutRequest) -> Layout:
-    """The whole layout of a body."""
+    """Lay out a whole body."""
     drawn = _drawn(request, request.body)
     return Layout(drawn, trimmed(lay_out(drawn.text, request.width), request.trim) if drawn.text else [])
 
 
 def lay_out_head(request: LayoutRequest, rows: int) -> Layout:
-    """The first rows of a body; not more of it is looked at than they can hold."""
+    """Lay out the first rows of a body, reading no more text than they can hold."""
     size = min(LONG, (rows + 1) * request.width + 1024)
     drawn = _drawn(request, request.body[:size], is_head=True)
     shown = trimmed(lay_out(drawn.text, request.width), request.trim)[:rows]
@@ -78,7 +78,7 @@ REDONE_ROWS = 2
 class GrowingLayout:
     """The layout of a body that only grows at its end: each step lays out the last rows and the new text.
 
-    Until the body is complete, it is neither styled nor are its JSON tokens laid out."""
+    Until the body is complete, it has no styles, and its JSON tokens are not laid out."""
 
     def __init__(self, request: LayoutRequest) -> None:
         self.request = request
@@ -87,7 +87,7 @@ class GrowingLayout:
         self.layout = self.grow(request)
 
     def grow(self, request: LayoutRequest) -> Layout:
-        """The layout of the longer body; if it does not begin like the last one, all of it is laid out."""
+        """The layout of the longer body. If the body does not continue the last one, lay out all of it."""
         keep, at = self._unchanged(request)
         given = self._drawn.origins[at] if self._drawn.origins else at
         body = _as_text(request.body)
@@ -111,7 +111,7 @@ class GrowingLayout:
         return (keep, at) if body[:given] == before[:given] else (0, 0)
 
     def is_for(self, request: LayoutRequest) -> bool:
-        """True if the two requests differ at most in the body."""
+        """True if two requests differ at most in the body."""
         now, here = request, self.request
         return (type(now.body), now.width, now.trim) == (type(here.body), here.width, here.trim)
 
@@ -127,7 +127,7 @@ def _as_text(body: str | bytes) -> str:
 
 
 def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyText) -> list[int] | None:
-    """Where each drawn character stands in the body, of which the tail begins at `given`."""
+    """The origin of each drawn character in the body; the tail begins at `given`."""
     if before is None and tail.origins is None:
         return None
     behind = tail.origins if tail.origins is not None else range(len(tail.text) + 1)
@@ -142,7 +142,7 @@ def _moved(row: Row, by: int) -> Row:
 
 
 class Layouts:
-    """Layouts of long bodies by message; whoever draws a body asks for its layout, which comes later."""
+    """Cached layouts of long bodies by message. A missing layout is requested and arrives later."""
 
     def __init__(self, ask: Callable[[int, LayoutRequest], None] = lambda number, request: None) -> None:
         self._known: OrderedDict[int, tuple[LayoutRequest, Layout]] = OrderedDict()
@@ -151,7 +151,7 @@ class Layouts:
         self._ask = ask
 
     def get(self, number: int, request: LayoutRequest) -> Layout | None:
-        """The layout, if it is there; else ask for it."""
+        """The layout from the cache; request it if it is missing."""
         known = self._known.get(number)
         if known is not None and known[0] == request:
             return known[1]
@@ -162,7 +162,7 @@ class Layouts:
         return self.grow(number, request) if growing is not None and growing.is_for(request) else None
 
     def grow(self, number: int, request: LayoutRequest) -> Layout:
-        """The layout of a body to which more may come."""
+        """The layout of a growing body."""
         known = self._growing.pop(number, None)
         if known is None:
             known = GrowingLayout(request)
@@ -174,7 +174,7 @@ class Layouts:
         return known.layout
 
     def put(self, number: int, request: LayoutRequest, layout: Layout) -> bool:
-        """Keep a layout that was asked for; returns whether it is still wanted."""
+        """Store a requested layout; False if it is no longer needed."""
         if self._asked.get(number) is not request:
             return False
         del self._asked[number]
@@ -186,7 +186,7 @@ class Layouts:
 
 
 class RowLines(Sequence[BlockLine]):
-    """The rows of a body as lines, each made when it is drawn."""
+    """The rows of a body as lines, made on access."""
 
     def __init__(self, rows: Sequence[Row], lead: Part, look: StyleRole, layers: Sequence[Sequence[Styled]]) -> None:
         self.rows = rows
@@ -217,7 +217,7 @@ class RowLines(Sequence[BlockLine]):
 
 
 def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
-    """Where the spans begin, and how far the spans up to each of them go."""
+    """The start of each span, and the furthest end of all spans up to it."""
     reach: list[int] = []
     for span in layer:
         reach.append(max(span.end, reach[-1]) if reach else span.end)
@@ -225,7 +225,7 @@ def _reach(layer: Sequence[Styled]) -> tuple[list[int], list[int]]:
 
 
 class Joined(Sequence[BlockLine]):
-    """Lines one after the other, without a copy of them."""
+    """Several sequences of lines as one, without a copy."""
 
     def __init__(self, pieces: Iterable[Sequence[BlockLine]]) -> None:
         self._pieces = [piece for piece in pieces if len(piece)]

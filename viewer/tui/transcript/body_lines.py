@@ -1,4 +1,4 @@
-"""The body of a message as lines: laid out, styled in place, folded where it is long."""
+"""Body lines: laid out, styled, and folded if long."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from viewer.tui.transcript.block import BlockLine, Overlays, styled_row
 
 _MARKER = re.compile(r"<\|[a-z_]{1,32}\|>")
 FOLD_FROM = 60
-"""A body of more rows is folded."""
+"""A body with more rows is folded."""
 FOLD_TO = 30
 SHORT_FOLD_FROM = 16
-"""The same for what stood behind the conversation."""
+"""The same for hidden messages in the debug view."""
 SHORT_FOLD_TO = 8
 
 
 def raw_text(data: bytes) -> BodyText:
-    """The bytes of a message as text, control tokens marked."""
+    """The bytes of a message as text with marked control tokens."""
     given = data.decode("utf-8", "replace")
     text = sanitize(given)
     return BodyText(text, [Styled(*match.span(), StyleRole.MARKER) for match in _MARKER.finditer(text)], None, given)
 
 
 def trimmed(rows: list[Row], trim: bool) -> list[Row]:
-    """Without the empty row that a newline at the end makes, and one at the beginning where it is layout."""
+    """Remove the empty row after a final newline, and with `trim` an empty first row."""
     if trim and len(rows) > 1 and not rows[0].text:
         rows = rows[1:]
     return rows[:-1] if len(rows) > 1 and not rows[-1].text else rows
@@ -38,7 +38,7 @@ def trimmed(rows: list[Row], trim: bool) -> list[Row]:
 def body_lines(
     drawn: BodyText, width: int, lead: Part, look: StyleRole, overlays: Sequence[Styled], trim: bool
 ) -> list[BlockLine]:
-    """All lines of a body behind its lead."""
+    """All lines of a body after their gutter."""
     over = Overlays(drawn.spans, sorted((drawn.moved(span) for span in overlays), key=lambda span: span[:2]))
     lines = []
     for row in trimmed(lay_out(drawn.text, width), trim):
@@ -48,14 +48,14 @@ def body_lines(
 
 
 def kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:
-    """From how many rows on a body is folded, and to how many."""
+    """The number of rows above which a body folds, and the number that stay."""
     if unfolded is False:
         return 1, 1
     return (SHORT_FOLD_FROM, SHORT_FOLD_TO) if short else (FOLD_FROM, FOLD_TO)
 
 
 def folded(lines: list[BlockLine], short: bool, unfolded: bool | None, lead: Part, more: str) -> list[BlockLine]:
-    """Long bodies are cut, with a line that says how much is missing."""
+    """Truncate a long body, with a line that counts the missing lines."""
     most, keep = kept_rows(short, unfolded)
     if unfolded or len(lines) <= most:
         return lines

@@ -1,6 +1,6 @@
-"""The page that a document begins with, as the app will draw it, made before the app is loaded.
+"""First page: the first screen of a document as the app will draw it, made before the app is loaded.
 
-It is made of the app's own blocks from a projection, which need nothing of Textual: the same rule, the same text.
+It uses the blocks of the app, which need no Textual: the same visibility rule, the same text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NARROWEST, LOWEST = 60, 20
 def first_page(
     projection: Projection, name: str, size: tuple[int, int], style: Style, settings: Settings, is_whole: bool
 ) -> list[Line]:
-    """The lines of the screen, all but the last ones; `is_whole` says that nothing follows what has been read."""
+    """The lines of the screen except the last ones; `is_whole` means that everything has been read."""
     width, height = size
     is_roomy = width >= ROOMY
     border: Line = (Part(trusted(style.signs.rule * width), StyleRole.RULE),)
@@ -36,7 +36,7 @@ def first_page(
 
 
 def _title(name: SafeText, width: int, style: Style) -> Line:
-    """The name and the badge, each at its place."""
+    """The name and the badge in their columns."""
     room = max(width - state_room(width) - badge_room() - 1, 0)
     shown = cut(name, max(room - 2, 0), trusted(style.signs.ellipsis))
     words = BADGES[False].lstrip()
@@ -50,7 +50,7 @@ def _title(name: SafeText, width: int, style: Style) -> Line:
 
 
 def _lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:
-    """The conversation, without a count at its end that goes on counting."""
+    """The lines of the conversation, without a final count that would still grow."""
     rows = projection.rows()
     signs, text_width = ASCII if style.ascii else UNICODE, min(width - 1, settings.wrap or width)
     maker = BlockMaker(projection, rows, text_width, _facts(projection, rows, settings), signs, width >= ROOMY)
@@ -62,13 +62,13 @@ def _lines(projection: Projection, width: int, style: Style, settings: Settings,
 
 
 def _facts(projection: Projection, rows: Rows, settings: Settings) -> BlockFacts:
-    """What stands at the rows beside the text of messages."""
+    """The facts for blocks in addition to text."""
     problems = projection.problems(rows).extend(rows.settled_number)
     return BlockFacts(problems=RowProblems(rows, problems), markdown=settings.markdown)
 
 
 def _fitting(line: Line, width: int, style: Style) -> Line:
-    """No line is wider than the screen."""
+    """Truncate a line to the width of the screen."""
     kept = []
     for part in line:
         text = cut(part.text, width, trusted(style.signs.ellipsis))

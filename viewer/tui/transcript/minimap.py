@@ -1,4 +1,4 @@
-"""The scrollbar as a small map: where the view is, where errors, warnings, hits, marks and boundaries are."""
+"""Scrollbar as a minimap: the viewport, errors, warnings, matches, bookmarks, and transcript boundaries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from math import ceil
 
 from viewer.document.rows import Rows
 from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
-from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.row_problems import RowProblems
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
@@ -16,27 +15,27 @@ _RANK = {StyleRole.ERROR: 3, StyleRole.WARNING: 2, StyleRole.MATCH: 1, StyleRole
 
 
 class Minimap:
-    """Marks by row, and the pieces of the bar for a height."""
+    """Marks by row, drawn as one cell per screen line."""
 
-    def __init__(self, painter: Painter) -> None:
-        self.signs: Glyphs = UNICODE
+    def __init__(self, signs: Glyphs = UNICODE) -> None:
+        self.signs = signs
         self._rows: list[int] = []
         self._looks: list[StyleRole] = []
         self._problems: RowProblems | None = None
 
     def show(self, marks: Iterable[tuple[int, StyleRole]], problems: RowProblems | None = None) -> None:
-        """Marks as pairs of row and look, and where errors and warnings are."""
+        """Show marks, as pairs of row and style, and problems."""
         self._problems = problems
         ordered = sorted(marks, key=lambda mark: mark[0])
         self._rows = [row for row, _ in ordered]
         self._looks = [look for _, look in ordered]
 
     def row_at(self, y: int, height: int, count: int) -> int:
-        """The row that a place of the bar stands for."""
+        """The row for a line of the bar."""
         return min(count - 1, y * count // max(1, height)) if count else 0
 
     def piece(self, y: int, height: int, top: int, count: int, seen: float, rows: Rows | None = None) -> Part:
-        """One line of the bar; `rows` are those of the pane, for the boundaries of transcripts."""
+        """One line of the bar; `rows` are the rows of the pane, for transcript boundaries."""
         first, last = y * count / max(1, height), (y + 1) * count / max(1, height)
         look = self._worst(first, last)
         if look is not None:
@@ -49,7 +48,7 @@ class Minimap:
         return Part(trusted("│" if self.signs is UNICODE else "|"), StyleRole.RULE)
 
     def _has_boundary(self, rows: Rows, height: int, first: int, last: int) -> bool:
-        """True if a transcript but the first one begins in these rows; of many transcripts no boundary is marked."""
+        """True if a transcript other than the first begins in these rows. Many transcripts have no boundary marks."""
         if first >= last or last > len(rows) or not 1 < len(rows.shown_transcripts) <= height // 2:
             return False
         return rows.transcript(max(first - 1, 0)) != rows.transcript(last - 1)

@@ -1,4 +1,4 @@
-"""What is wrong with the rows of a view, found when a row is drawn."""
+"""Problems by row, looked up when a row is drawn."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MOST_LOOKED_AT = 64
 
 @frozen
 class RowProblems:
-    """The problems of a view by its rows; a lane and a filter have rows for some messages alone."""
+    """The problems of a view by its rows. A side pane and a filter have rows for some messages only."""
 
     rows: Rows
     problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
-        """Those of one row: of its message, or of the messages that it hides."""
+        """The problems of one row: of its message, or of the messages that it hides."""
         kind, value = self.rows.kind(row), self.rows.value(row)
         if kind is RowKind.MESSAGE:
             return self.problems.of(value) or self.problems.ahead(value)
@@ -31,21 +31,21 @@ class RowProblems:
         return self.problems.between(last - value + 1, last)
 
     def worst(self, first: int, last: int) -> str:
-        """The severity of the worst of these rows."""
+        """The worst severity in a range of rows."""
         if not len(self.rows) or first > last:
             return ""
         begin, end = self._first(first), self.rows.last_number(min(last, len(self.rows) - 1))
         if self.rows.is_whole:
             return self.problems.worst(begin, end)
-        return next((severity for severity in ("error", "warning") if self._stands_here(severity, begin, end)), "")
+        return next((severity for severity in ("error", "warning") if self._is_shown(severity, begin, end)), "")
 
-    def _stands_here(self, severity: str, begin: int, end: int) -> bool:
+    def _is_shown(self, severity: str, begin: int, end: int) -> bool:
         numbers = self.problems.numbers(severity)
         found = numbers[bisect_left(numbers, begin) : bisect_right(numbers, end)][:_MOST_LOOKED_AT]
         return any(self.rows.row_holding(number) is not None for number in found)
 
     def next(self, severity: str, here: int, step: int) -> int | None:
-        """The next row with such a problem, before or after this one, and round at the end."""
+        """The next row with a problem of this severity in a direction; the search wraps around."""
         numbers = self.problems.numbers(severity)
         if step > 0:
             split = bisect_right(numbers, self.rows.last_number(here)) if here >= 0 else 0

@@ -1,25 +1,22 @@
-"""Where the transcript pane stands: a row and a line in it; moved by lines, pages and rows without all heights."""
+"""Scroll position of the transcript viewport: a row and a line in it, without the heights of all rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.values import mutable
 
-
-@mutable
 class Scroller:
-    """The first line on the screen; only blocks near it are ever measured."""
+    """The first line on the screen. Only blocks near it are measured; `viewport` is the number of visible lines."""
 
-    count: Callable[[], int]
-    """How many rows there are."""
-    height: Callable[[int], int]
-    """How many lines a row takes."""
-    row: int = 0
-    line: int = 0
+    def __init__(self, count: Callable[[], int], height: Callable[[int], int]) -> None:
+        """`count` gives the number of rows, `height` the number of lines of a row."""
+        self.row = 0
+        self.line = 0
+        self._count = count
+        self._height = height
 
     def move(self, lines: int, viewport: int) -> None:
-        """Down by so many lines, or up by less than none."""
+        """Scroll down by lines, or up if negative."""
         if lines >= 0:
             self._down(lines)
             self.settle(viewport)
@@ -28,7 +25,7 @@ class Scroller:
 
     def _down(self, lines: int) -> None:
         self.line += lines
-        while self.row < self.count() - 1 and self.line >= (height := self.height(self.row)):
+        while self.row < self._count() - 1 and self.line >= (height := self._height(self.row)):
             self.line -= height
             self.row += 1
 
@@ -36,45 +33,48 @@ class Scroller:
         self.line -= lines
         while self.line < 0 and self.row > 0:
             self.row -= 1
-            self.line += self.height(self.row)
+            self.line += self._height(self.row)
         self.line = max(0, self.line)
 
     def settle(self, viewport: int) -> None:
-        """Never beyond the place where the last line stands at the bottom."""
-        last_row, last_line = self.last(viewport)
-        if (self.row, self.line) > (last_row, last_line):
-            self.row, self.line = last_row, last_line
+        """Scroll back if the last line is above the bottom of the screen."""
+        last = self.last(viewport)
+        if (self.row, self.line) > last:
+            self.row, self.line = last
 
     def last(self, viewport: int) -> tuple[int, int]:
-        """The place from which the rest just fills the screen."""
-        row, room = self.count(), viewport
+        """The position from which the rest exactly fills the screen."""
+        row, room = self._count(), viewport
         while row > 0 and room > 0:
             row -= 1
-            room -= self.height(row)
+            room -= self._height(row)
         return (row, -room) if room < 0 else (row, 0)
 
     def at_end(self, viewport: int) -> bool:
-        """Whether the last line is on the screen."""
+        """True if the last line is on the screen."""
         return (self.row, self.line) >= self.last(viewport)
 
-    def go(self, row: int, line: int, viewport: int) -> None:
-        """Put this line of a row at the top."""
-        self.row, self.line = max(0, min(row, self.count() - 1)), max(0, line)
-        self.settle(viewport)
+    def reset(self) -> None:
+        """Go to the first line."""
+        self.row = self.line = 0
+
+    def go_to_end(self, viewport: int) -> None:
+        """Show the last line."""
+        self.row, self.line = self.last(viewport)
 
     def place(self, row: int, line: int, above: int, viewport: int) -> None:
-        """Put this line of a row so many lines below the top, as far as that is possible."""
-        self.row, self.line = max(0, min(row, self.count() - 1)), max(0, line)
+        """Put this line of a row `above` lines below the top, as far as possible."""
+        self.row, self.line = max(0, min(row, self._count() - 1)), max(0, line)
         self._up(above)
         self.settle(viewport)
 
     def screen_line(self, row: int, line: int, viewport: int) -> int | None:
-        """Where a line of a row stands on the screen; None where it is not on it."""
+        """The screen line of a line of a row; None if it is not on the screen."""
         if row < self.row:
             return None
         at = -self.line
         for between in range(self.row, row):
-            at += self.height(between)
+            at += self._height(between)
             if at >= viewport:
                 return None
         at += line

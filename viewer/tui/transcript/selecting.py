@@ -1,4 +1,4 @@
-"""What a selection on the screen means: the text of bodies without gutters, wrapped rows joined again."""
+"""Selected text: bodies without gutters, with wrapped rows joined."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.tui.transcript.block import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000
-"""A selection of more rows is cut, so that a stray triple click never builds a gigabyte."""
+"""Selections of more rows are truncated, so that an accidental triple click never builds a gigabyte."""
 
 
 def selected_text(selection: Selection, block: Callable[[int], Block], count: int, lines_a_row: int) -> str:
@@ -30,7 +30,7 @@ def selected_text(selection: Selection, block: Callable[[int], Block], count: in
 
 
 def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Iterator[str]:
-    """What is selected of one line, between two columns."""
+    """The selected part of one line, between two columns."""
     if line.row is None:
         text = "".join(part.text for part in line.parts)
         yield text[left:right].strip(GUTTERS) + "\n"

@@ -1,62 +1,109 @@
-"""The transcript: drawn line by line, wrapped only where it is seen, anchored on the focused message."""
+"""The transcript pane: scrolls, wraps only visible text, and draws line by line; the cursor is the anchor."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.selection import Selection
+from textual.strip import Strip
 
 from viewer.document.rows import RowKind
-from viewer.render.sanitize import sanitize_copy
+from viewer.render.sanitize import SafeText, sanitize_copy
+from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
-from viewer.tui.transcript.block import Block
+from viewer.tui.host import ScreenPlace
+from viewer.tui.panes.plain_lines import PlainLines
+from viewer.tui.terminal.paint import Painter
+from viewer.tui.transcript.block import Block, BlockLine
 from viewer.tui.transcript.block_cache import BlockMaker
-from viewer.tui.transcript.lines import LINES_A_ROW, TranscriptLines
+from viewer.tui.transcript.minimap import Minimap
+from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text
 
+KEPT_BLOCKS = 300
+LINES_A_ROW = 1 << 20
+"""A selection identifies a line by its row times this, plus the line in the row."""
 WHEEL = 3
+"""Lines per turn of the wheel."""
 
 
-class Transcript(TranscriptLines):
-    """Shows what a `BlockMaker` makes of the rows, and moves through it."""
+class Transcript(PlainLines, can_focus=True):
+    """Shows the blocks of a `BlockMaker` and scrolls through them. Blocks are made when they become visible."""
 
     class Moved(Message):
-        """The view or the focus moved."""
+        """The place or the cursor changed."""
 
-        def __init__(self, sender: Transcript, *, by_person: bool = True) -> None:
+        def __init__(self, sender: Transcript) -> None:
             super().__init__()
             self.transcript = sender
-            self.by_person = by_person
 
     class Clicked(Message):
-        """The person clicked something that leads elsewhere: a link, or the line that unfolds."""
+        """A click on a link, or on the line that unfolds."""
 
         def __init__(self, number: int, *, folds: bool = False) -> None:
             super().__init__()
             self.number = number
             self.folds = folds
 
-    _had_one_transcript = True
+    def __init__(self, painter: Painter, signs: Glyphs = UNICODE, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.painter = painter
+        self.minimap = Minimap(signs)
+        self.scroller = Scroller(self._count, self._height)
+        self.cursor = NOWHERE
+        self.is_carried = False
+        """True if scrolling moved the cursor to keep it on the screen."""
+        self.partners: frozenset[int] = frozenset()
+        self.marks: frozenset[int] = frozenset()
+        self.notes: list[SafeText] = []
+        """Sentences shown if there is no message."""
+        self._maker: BlockMaker | None = None
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._had_one_transcript = True
+        self._frame: list[tuple[int, int, Block]] = []
+        """The visible lines: row, line in the row, block."""
+        self._share = 1.0
+        """The share of the rows that is visible."""
+        self._base = Style()
+        self._drawn: list[tuple[Line, Part]] = []
+        """The source of each drawn line."""
 
-    @property
-    def _has_several(self) -> bool:
-        return self._maker is not None and len(self._maker.rows.shown_transcripts) > 1
+    # What to show.
 
     def show(self, maker: BlockMaker | None) -> None:
-        """Show other rows, or the same ones made in another way; the place stays."""
+        """Show other rows, or the same rows made differently; the place stays."""
         self._maker = maker
         self._blocks.clear()
-        self.scroller.settle(self.viewport)
+        self.scroller.settle(self.view_height)
         self.redraw_changed()
+
+    def show_notes(self, notes: list[SafeText]) -> None:
+        """Set the sentences for a view without messages; the next redraw shows them."""
+        self.notes = notes
+
+    def show_marks(self, marks: frozenset[int]) -> None:
+        """Set the marked messages; the next redraw shows them."""
+        self.marks = marks
+
+    def show_partners(self, partners: frozenset[int]) -> None:
+        """Highlight the other messages of a call."""
+        if partners != self.partners:
+            self.partners = partners
+            self.refresh()
 
     def clear(self) -> None:
         """Forget every text."""
         self._frame, self._drawn = [], []
         self.show(None)
-        self.scroller.row = self.scroller.line = 0
+        self.scroller.reset()
 
     def changed_from(self, row: int) -> None:
-        """Rows from this one on are new or others."""
+        """Make the blocks from this row on again: they are new or different."""
         stale = [known for known, block in self._blocks.items() if known >= row or block.begins_transcript]
         if len(stale) < len(self._blocks) and self._had_one_transcript and self._has_several:
             stale = [*self._blocks]  # the first transcript has a boundary now
@@ -65,92 +112,171 @@ class Transcript(TranscriptLines):
             del self._blocks[known]
         self.redraw_changed()
 
+    @property
+    def _has_several(self) -> bool:
+        return self._maker is not None and len(self._maker.rows.shown_transcripts) > 1
+
     def redraw(self) -> None:
-        """Blocks must be made anew: hits, folds or links have changed."""
+        """Make all blocks again: matches, folds or links changed."""
         self._blocks.clear()
         self.refresh()
 
+    def redraw_row(self, number: int) -> None:
+        """Make the block of a message again."""
+        row = self.row_showing(number)
+        if row is not None:
+            self._blocks.pop(row, None)
+            self.scroller.settle(self.view_height)
+            self.redraw_changed()
+
+    # The place.
+
+    @property
+    def view_height(self) -> int:
+        """The number of visible lines."""
+        return max(1, self.size.height)
+
+    @property
+    def text_width(self) -> int:
+        """The width of blocks: everything except the minimap."""
+        return max(1, self.size.width - 1)
+
+    @property
+    def place(self) -> ScreenPlace:
+        """The first line on the screen."""
+        return self.scroller.row, self.scroller.line
+
+    @property
+    def is_at_end(self) -> bool:
+        """True if the last line is on the screen."""
+        return self.scroller.at_end(self.view_height)
+
     def move(self, lines: int) -> None:
         """Scroll by lines."""
-        self.scroller.move(lines, self.viewport)
+        self.scroller.move(lines, self.view_height)
         self.keep_cursor_on_screen()
-        self._moved()
+        self._report_move()
 
     def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
-        """Put a row at the top, or some lines below it."""
-        self.scroller.place(row, line, above, self.viewport)
+        """Scroll a row to the top, or `above` lines below it."""
+        self.scroller.place(row, line, above, self.view_height)
         self.keep_cursor_on_screen()
-        self._moved()
+        self._report_move()
 
     def go_to_end(self) -> None:
-        """Show the last line."""
-        self.scroller.row, self.scroller.line = self.scroller.last(self.viewport)
+        """Scroll to the last line."""
+        self.scroller.go_to_end(self.view_height)
         self.keep_cursor_on_screen()
-        self._moved()
+        self._report_move()
 
-    def focus_on(self, number: int, *, above: int | None = None) -> None:
-        """Give a message the focus and bring it on the screen, all of it where it fits; with `above`, so many lines
-        stay before it."""
-        self.go_to_cursor(Cursor(number), above=above)
-
-    def focus_on_row(self, row: int, number: int = 0, *, above: int | None = None) -> None:
-        """The same for any row; `number` chooses one of the messages that it hides."""
-        if self._maker is not None and self._count():
-            self.go_to_cursor(cursor_at(self._maker.rows, row, number), above=above)
-
-    def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
-        """Set the cursor and bring its row on the screen."""
-        self.put_cursor(cursor)
-        row, viewport = self.cursor_row(), self.viewport
-        if row is None:
-            return
-        block = self.block(row)
-        place = self._fitting(row, block) if above is None else above
-        if place is not None:
-            self.scroller.place(row, block.first, place, viewport)
-        self._moved()
-
-    def _fitting(self, row: int, block: Block) -> int | None:
-        """Where the head of a block should stand; None where it stands well."""
-        viewport, height = self.viewport, block.height - block.first
-        seen = self.scroller.screen_line(row, block.first, viewport)
-        if seen is None:
-            return max(0, min(viewport // 4, viewport - height))
-        if seen + height <= viewport:
-            return None
-        return viewport - height if height < viewport else min(seen, viewport // 4)
-
-    def stand_beside(self, cursor: Cursor, above: int | None) -> None:
-        """Show what stands next to the cursor of another pane, without a word to anyone."""
-        self.put_cursor(cursor)
-        row = self.cursor_row()
-        if row is not None:
-            self.scroller.place(row, self.block(row).first, above or 0, self.viewport)
-            self.refresh()
-
-    def go_back(self) -> None:
-        """To the beginning, without a focus and without a word to anyone: what comes is something else."""
-        self.scroller.row = self.scroller.line = 0
-        self.put_cursor(NOWHERE)
-
-    def stick(self) -> None:
-        """Show the last line, without a word to anyone."""
-        self.scroller.row, self.scroller.line = self.scroller.last(self.viewport)
+    def stick_to_end(self) -> None:
+        """Scroll to the last line without a message."""
+        self.scroller.go_to_end(self.view_height)
         self.keep_cursor_on_screen()
         self.redraw_changed()
 
-    def line_of_focus(self) -> int | None:
-        """The line of the screen on which the row of the cursor begins."""
-        row = self.cursor_row()
-        return None if row is None else self.scroller.screen_line(row, self.block(row).first, self.viewport)
+    def go_back(self) -> None:
+        """Scroll to the beginning without a cursor and without a message: other content follows."""
+        self.scroller.reset()
+        self.put_cursor(NOWHERE)
 
-    def first_seen(self) -> Cursor:
-        """The cursor on the first message on the screen, or on the first row where there is none."""
+    def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
+        """Set the cursor and scroll its row to the screen, completely if it fits; with `above`, that many lines below
+        the top."""
+        self.put_cursor(cursor)
+        row, height = self.cursor_row, self.view_height
+        if row is None:
+            return
+        block = self.block(row)
+        target = self._fitting_line(row, block) if above is None else above
+        if target is not None:
+            self.scroller.place(row, block.first, target, height)
+        self._report_move()
+
+    def _fitting_line(self, row: int, block: Block) -> int | None:
+        """The screen line for the head of a block; None if the block is completely visible."""
+        view_height, height = self.view_height, block.height - block.first
+        line = self.scroller.screen_line(row, block.first, view_height)
+        if line is None:
+            return max(0, min(view_height // 4, view_height - height))
+        if line + height <= view_height:
+            return None
+        return view_height - height if height < view_height else min(line, view_height // 4)
+
+    def show_offset(self, offset: int) -> None:
+        """Scroll to the line of a character of the body under the cursor, also in a long or folded body."""
+        row = self.cursor_row
+        if row is None or not self.shows_cursor:
+            return
+        last = self.block(row).line_of(offset)
+        if self.scroller.screen_line(row, last, self.view_height) is None:
+            self.go_to_row(row, last, above=self.view_height // 3)
+
+    def align(self, cursor: Cursor, above: int | None) -> None:
+        """Show the row next to the cursor of another pane, on the same line and without a message."""
+        self.put_cursor(cursor)
+        row = self.cursor_row
+        if row is not None:
+            self.scroller.place(row, self.block(row).first, above or 0, self.view_height)
+            self.refresh()
+
+    def _report_move(self) -> None:
+        self.refresh()
+        self.post_message(self.Moved(self))
+
+    # The cursor.
+
+    @property
+    def focus_number(self) -> int:
+        """The message under the cursor; 0 if the cursor is on something else."""
+        return self.cursor.message
+
+    @property
+    def cursor_row(self) -> int | None:
+        """The row of the cursor; None without a cursor."""
+        return self.cursor.row(self._maker.rows) if self._maker else None
+
+    @property
+    def shows_cursor(self) -> bool:
+        """True if this pane has the row of the cursor, not only one near it."""
+        row = self.cursor_row
+        return row is not None and self._maker is not None and self.cursor.is_at(self._maker.rows, row)
+
+    @property
+    def line_of_cursor(self) -> int | None:
+        """The screen line on which the row of the cursor begins; None if it is not on the screen."""
+        row = self.cursor_row
+        return None if row is None else self.scroller.screen_line(row, self.block(row).first, self.view_height)
+
+    def put_cursor(self, cursor: Cursor) -> None:
+        """Set the cursor without scrolling."""
+        self.cursor, self.is_carried = cursor, False
+
+    def keep_cursor_on_screen(self) -> None:
+        """Move the cursor along if its row left the screen."""
+        row = self.cursor_row
+        if row is None or self._maker is None:
+            return
+        visible = self.rows_on_screen
+        if not visible or row in visible:
+            return
+        rows = self._maker.rows
+        messages = [each for each in visible if rows.kind(each) is RowKind.MESSAGE] or visible
+        self.cursor = cursor_at(rows, messages[0] if row < visible[0] else messages[-1])
+        self.is_carried = True
+
+    def first_visible(self) -> Cursor:
+        """The cursor on the first visible message, or on the first visible row."""
         if self._maker is None:
             return NOWHERE
-        rows, seen = self._maker.rows, self.rows_on_screen()
-        messages = [row for row in seen if rows.kind(row) is RowKind.MESSAGE] or seen
+        rows, visible = self._maker.rows, self.rows_on_screen
+        messages = [row for row in visible if rows.kind(row) is RowKind.MESSAGE] or visible
         return cursor_at(rows, messages[0]) if messages else NOWHERE
+
+    def neighbor(self, step: int) -> int:
+        """The message after the cursor (1) or before it (-1); 0 if there is none."""
+        row = self.cursor_row
+        return self.first_visible().message if row is None else self._number_from(row + step, step)
 
     def _number_from(self, row: int, step: int) -> int:
         if self._maker is None:
@@ -162,53 +288,167 @@ class Transcript(TranscriptLines):
             row += step
         return 0
 
-    def neighbour(self, step: int) -> int:
-        """The shown message after the cursor, or before it; 0 where there is none."""
-        row = self.cursor_row()
-        return self.first_seen().message if row is None else self._number_from(row + step, step)
+    # Blocks.
 
-    def _moved(self, *, by_person: bool = True) -> None:
-        self.refresh()
-        self.post_message(self.Moved(self, by_person=by_person))
+    @property
+    def rows_on_screen(self) -> list[int]:
+        """The rows with at least one line of text on the screen, not counting rules above them."""
+        seen = (row for row, line, block in self._visible_lines() if line >= block.first and block.lines[line].parts)
+        return list(dict.fromkeys(seen))
+
+    def row_showing(self, number: int) -> int | None:
+        """The row of a message; None if this pane does not show it."""
+        if self._maker is None or not self._count():
+            return None
+        rows = self._maker.rows
+        row = rows.row_of(number)
+        return row if rows.kind(row) is RowKind.MESSAGE and rows.value(row) == number else None
+
+    def block(self, row: int) -> Block:
+        """The block of a row, from the cache if possible."""
+        known = self._blocks.get(row)
+        if known is None:
+            assert self._maker is not None
+            known = self._blocks[row] = self._maker.make(row)
+            if len(self._blocks) > KEPT_BLOCKS:
+                self._blocks.popitem(last=False)
+        return known
+
+    def _count(self) -> int:
+        return len(self._maker.rows) if self._maker else 0
+
+    def _height(self, row: int) -> int:
+        return self.block(row).height
+
+    def _visible_lines(self) -> list[tuple[int, int, Block]]:
+        lines: list[tuple[int, int, Block]] = []
+        row, first = self.scroller.row, self.scroller.line
+        while len(lines) < self.view_height and row < self._count():
+            block = self.block(row)
+            end = min(block.height, first + self.view_height - len(lines))
+            lines += [(row, line, block) for line in range(first, end)]
+            row, first = row + 1, 0
+        return lines[: self.view_height]
+
+    # Drawing.
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Find the visible lines once, then draw each."""
+        self._find_frame()
+        self._base = self.rich_style
+        self._drawn = [self._content(y) for y in range(self.size.height)]
+        return super().render_lines(crop)
+
+    def redraw_changed(self) -> None:
+        """Redraw only the lines that differ, so that the terminal receives nothing if nothing changed."""
+        self._find_frame()
+        drawn, height = self._drawn, self.size.height
+        if len(drawn) != height:
+            self.refresh()
+            return
+        changed = [y for y in range(height) if self._content(y) != drawn[y]]
+        if changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def _find_frame(self) -> None:
+        self._frame = self._visible_lines()
+        self._share = len({row for row, _, _ in self._frame}) / max(1, self._count())
+
+    def _content(self, y: int) -> tuple[Line, Part]:
+        """The source of a screen line, and its piece of the minimap."""
+        rows = self._maker.rows if self._maker else None
+        piece = self.minimap.piece(y, self.view_height, self.scroller.row, self._count(), self._share, rows)
+        if y >= len(self._frame):
+            return self._note_line(y - len(self._frame)), piece
+        _, line, block = self._frame[y]
+        return self._with_focus(block.lines[line], block, line), piece
+
+    def _note_line(self, y: int) -> tuple[Part, ...]:
+        """The notes below the rows, after an empty line."""
+        return (Part(self.notes[y - 1], StyleRole.QUIET),) if 1 <= y <= len(self.notes) else ()
+
+    def _with_focus(self, content: BlockLine, block: Block, line: int) -> tuple[Part, ...]:
+        if not block.number or not content.parts or line < block.first:
+            return content.parts
+        first, *rest = content.parts
+        if block.number in self.marks and line == block.first:
+            first = Part(trusted("◆" + first.text[1:]), StyleRole.BOOKMARK)
+        if block.number == self.focus_number:
+            return (Part(first.text, StyleRole.FOCUS), *rest)
+        return (Part(first.text, StyleRole.PARTNER), *rest) if block.number in self.partners else content.parts
+
+    def segments(self, y: int) -> list[Segment]:
+        """One screen line: the line of a block, and its piece of the minimap."""
+        content, thumb = self._drawn[y] if y < len(self._drawn) else self._content(y)
+        width = max(1, self.line_width - 1)
+        segments = self.painter.segments(content, width, self._base)
+        if y < len(self._frame) and self.text_selection:
+            row, line, _ = self._frame[y]
+            segments = list(self._with_selection(Strip(segments, width), row, line))
+        if self.line_width < 2:  # no room for the minimap
+            return segments
+        return segments + self.painter.segments((thumb,), 1, self._base)
+
+    def render_line(self, y: int) -> Strip:
+        """Add the offsets for a selection: Textual asks for the line under the mouse."""
+        strip = super().render_line(y)
+        if y >= len(self._frame):
+            return strip
+        row, line, _ = self._frame[y]
+        places = strip.crop(0, self.text_width).apply_offsets(0, row * LINES_A_ROW + line)
+        return Strip.join([places, strip.crop(self.text_width)])
+
+    # Selection and mouse.
+
+    def _with_selection(self, strip: Strip, row: int, line: int) -> Strip:
+        selection = self.text_selection
+        span = selection.get_span(row * LINES_A_ROW + line) if selection else None
+        if span is None:
+            return strip
+        length = strip.cell_length
+        start, end = min(span[0], length), length if span[1] < 0 else min(span[1], length)
+        if start >= end:  # the line is shorter now
+            return strip
+        style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
+        inside = strip.crop(start, end).apply_style(style)
+        return Strip.join([strip.crop(0, start), inside, strip.crop(end, length)])
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text, as it may be copied: bodies as they are, without gutters and without wrapping."""
+        """The selected text for a copy: bodies without gutters and without line wraps."""
         if self._maker is None:
             return None
         return sanitize_copy(selected_text(selection, self.block, self._count(), LINES_A_ROW)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Draw the selection."""
         self.refresh()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel scrolls by some lines."""
         self.move(WHEEL)
         event.stop()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel scrolls by some lines."""
         self.move(-WHEEL)
         event.stop()
 
     def on_click(self, event: events.Click) -> None:
-        """A click gives the focus, follows a link, unfolds, or jumps in the minimap."""
+        """Set the cursor, follow a link, unfold, or jump in the minimap."""
         if event.x >= self.text_width:
-            if self._count():
-                self.focus_on_row(self.minimap.row_at(event.y, self.viewport, self._count()), above=0)
+            if self._maker is not None and self._count():
+                row = self.minimap.row_at(event.y, self.view_height, self._count())
+                self.go_to_cursor(cursor_at(self._maker.rows, row), above=0)
             return
-        found = self._line_at(event.y)
-        if found is None:
+        lines = self._visible_lines()
+        if not 0 <= event.y < len(lines):
             return
-        row, line, block = found
+        row, line, block = lines[event.y]
         content = block.lines[line]
         assert self._maker is not None
         self.put_cursor(cursor_at(self._maker.rows, row))
         self.keep_cursor_on_screen()
         if block.number and (content.folds or content.link):
             self.post_message(self.Clicked(content.link or block.number, folds=content.folds))
-        self._moved()
+        self._report_move()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another width: the screen makes the blocks anew."""
-        self.scroller.settle(self.viewport)
+        """Keep the place valid. The screen makes the blocks for the new width."""
+        self.scroller.settle(self.view_height)

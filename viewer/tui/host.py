@@ -1,0 +1,246 @@
+"""Host: what a controller may ask of the screen, without a word about widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from viewer.tui.cursor import Cursor
+    from viewer.tui.session import Changed
+
+ScreenPlace = tuple[int, int]
+"""The first line on the screen: a row, and a line of it."""
+
+
+class Notice(Enum):
+    """The kind of a notice; it decides the color."""
+
+    DONE = "done"
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class PromptKind(Enum):
+    """What the prompt asks for; the value is the sign in front of the input."""
+
+    SEARCH = "/"
+    FILTER = "&"
+    GOTO = ":"
+    EXPORT = "export to "
+
+
+class Task(Protocol):
+    """A background task."""
+
+    @property
+    def is_running(self) -> bool:
+        """True if the task has not ended yet."""
+        ...
+
+    def cancel(self) -> None:
+        """Stop the task."""
+        ...
+
+
+class PromptLine(Protocol):
+    """The prompt: it asks, or shows the last search."""
+
+    kind: PromptKind
+
+    @property
+    def is_asking(self) -> bool:
+        """True if keys are typed into it."""
+        ...
+
+    def ask(self, kind: PromptKind, text: str = "", offers: Sequence[str] | None = None) -> None:
+        """Ask, starting with this text; the up key offers other texts."""
+        ...
+
+    def rest(self, kind: PromptKind, text: str, note: str = "") -> None:
+        """Show a search without asking."""
+        ...
+
+    def note(self, words: str) -> None:
+        """Show a note after the text."""
+        ...
+
+    def close(self) -> None:
+        """Hide the prompt."""
+        ...
+
+    def forget(self) -> None:
+        """Forget the texts of earlier searches."""
+        ...
+
+
+class Viewport(Protocol):
+    """The transcript pane: the part of the rows on the screen, and the cursor."""
+
+    cursor: Cursor
+
+    @property
+    def is_carried(self) -> bool:
+        """True if scrolling moved the cursor to keep it on the screen."""
+        ...
+
+    @property
+    def size(self) -> object:
+        """The size of the pane."""
+        ...
+
+    @property
+    def view_height(self) -> int:
+        """The number of visible lines."""
+        ...
+
+    @property
+    def place(self) -> ScreenPlace:
+        """The first line on the screen."""
+        ...
+
+    @property
+    def is_at_end(self) -> bool:
+        """True if the last line is on the screen."""
+        ...
+
+    @property
+    def line_of_cursor(self) -> int | None:
+        """The screen line on which the row of the cursor begins; None if it is not on the screen."""
+        ...
+
+    @property
+    def rows_on_screen(self) -> list[int]:
+        """The rows with at least one line of text on the screen."""
+        ...
+
+    @property
+    def cursor_row(self) -> int | None:
+        """The row of the cursor; None without a cursor."""
+        ...
+
+    def move(self, lines: int) -> None:
+        """Scroll by lines."""
+        ...
+
+    def put_cursor(self, cursor: Cursor) -> None:
+        """Set the cursor without scrolling."""
+        ...
+
+    def go_to_cursor(self, cursor: Cursor, *, above: int | None = None) -> None:
+        """Set the cursor and scroll its row to the screen, `above` lines below the top."""
+        ...
+
+    def go_to_row(self, row: int, line: int = 0, *, above: int = 0) -> None:
+        """Scroll a row to the top, or `above` lines below it."""
+        ...
+
+    def go_to_end(self) -> None:
+        """Scroll to the last line."""
+        ...
+
+    def stick_to_end(self) -> None:
+        """Scroll to the last line without a message."""
+        ...
+
+    def go_back(self) -> None:
+        """Scroll to the beginning without a cursor and without a message."""
+        ...
+
+    def show_offset(self, offset: int) -> None:
+        """Scroll to the line of a character of the body under the cursor."""
+        ...
+
+    def first_visible(self) -> Cursor:
+        """The cursor on the first visible message, or on the first visible row."""
+        ...
+
+    def neighbor(self, step: int) -> int:
+        """The message after the cursor (1) or before it (-1); 0 if there is none."""
+        ...
+
+
+class Host(Protocol):
+    """The screen, as controllers see it."""
+
+    @property
+    def viewport(self) -> Viewport:
+        """The transcript pane."""
+        ...
+
+    @property
+    def prompt(self) -> PromptLine:
+        """The prompt."""
+        ...
+
+    @property
+    def is_whole(self) -> bool:
+        """True if no widget has been removed. Afterwards the app may be about to end."""
+        ...
+
+    @property
+    def is_current(self) -> bool:
+        """True if no other screen lies over this one."""
+        ...
+
+    @property
+    def is_roomy(self) -> bool:
+        """True if panes fit next to each other."""
+        ...
+
+    @property
+    def is_tall(self) -> bool:
+        """True if the list of problems fits below the conversation."""
+        ...
+
+    def key_of(self, id: str) -> str:
+        """The printed key of an action."""
+        ...
+
+    def notify(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
+        """Show one sentence for a few seconds."""
+        ...
+
+    def clear_notice(self) -> None:
+        """Remove the notice of the previous action."""
+        ...
+
+    def redraw(self, changed: Changed) -> None:
+        """Draw what changed."""
+        ...
+
+    def forget_revealed(self) -> None:
+        """Drop every text of the debug view from widgets, caches, selection and the clipboard of the app."""
+        ...
+
+    def call_later(self, callback: Callable[[], None]) -> None:
+        """Call after the pending messages. Any thread may use this."""
+        ...
+
+    def call_after_refresh(self, callback: Callable[[], object]) -> None:
+        """Call after the next layout and redraw."""
+        ...
+
+    def start_worker(
+        self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False
+    ) -> Task:
+        """Start a background task; with `exclusive`, cancel the earlier tasks of this name."""
+        ...
+
+    async def yield_to_input(self) -> None:
+        """Yield to the event loop so that a pending key reaches its handler."""
+        ...
+
+    def report_read(self) -> None:
+        """Report that the whole input has been read."""
+        ...
+
+    def report_restart(self) -> None:
+        """Report that earlier readings of the input are no longer needed."""
+        ...
+
+    def copy(self, text: str) -> None:
+        """Copy text to the clipboard."""
+        ...

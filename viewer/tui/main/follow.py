@@ -1,0 +1,255 @@
+"""Follow state machine: one table of (state, signal) pairs in four regions, and the title of each status."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+
+from viewer.render.number_format import duration
+from viewer.sources.changes import Reason, SourceCondition
+from viewer.values import frozen
+
+
+class Reading(Enum):
+    """How the worker reads the input."""
+
+    OFF = "off"
+    CATCHING_UP = "catching up"
+    """Available data is read for the first time; the view does not grow yet."""
+    LIVE = "live"
+    ENDED = "ended"
+
+
+class EndPlace(Enum):
+    """Whether the view stays at the end."""
+
+    AT_END = "at the end"
+    AWAY = "away"
+
+
+class PendingDraw(Enum):
+    """What waits for the next redraw."""
+
+    NOTHING = "nothing"
+    TEXT = "text"
+    """Only text of open messages grew."""
+    ALL = "all"
+    RESTART = "restart"
+    """The input is read again from the start: what the screen shows is stale."""
+
+
+class Signal(Enum):
+    """Something that may change a state."""
+
+    START = "start"
+    RESUME = "resume"
+    """Read on in a live document that has been shown before."""
+    CAUGHT_UP = "caught up"
+    ENDED = "ended"
+    STOP = "stop"
+    SOURCE_CHANGED = "source changed"
+    SCROLLED_UP = "scrolled up"
+    LEAVE_END = "leave end"
+    SCROLLED_TO_END = "scrolled to end"
+    GO_TO_END = "go to end"
+    GREW = "grew"
+    CHANGED = "changed"
+    REPLACED = "replaced"
+    FRAME_DRAWN = "frame drawn"
+    """Text was drawn, but calls, problems and lists were not."""
+    DRAWN = "drawn"
+
+
+class Effect(Enum):
+    """Something to do after a change of state; `FollowWorker` does it."""
+
+    START_WORKER = "start worker"
+    DETECT_PLACE = "detect place"
+    SHOW_DOCUMENT = "show document"
+    DRAW_ALL = "draw all"
+    DRAW_SOURCE = "draw source"
+    COUNT_NEW_MESSAGES = "count new messages"
+    SCROLL_TO_END = "scroll to end"
+
+
+State = Reading | SourceCondition | EndPlace | PendingDraw
+
+
+@frozen
+class Row:
+    """In these states, the signal leads to the next state and to effects."""
+
+    states: tuple[State, ...]
+    signal: Signal
+    next: State | None
+    """None: the state that the signal carries."""
+    effects: tuple[Effect, ...] = ()
+
+
+_OFF, _CATCHING_UP, _LIVE = Reading.OFF, Reading.CATCHING_UP, Reading.LIVE
+_NOTHING, _TEXT, _ALL, _RESTART = PendingDraw
+
+ROWS = (
+    Row((_OFF,), Signal.START, _CATCHING_UP, (Effect.START_WORKER,)),
+    Row((_OFF,), Signal.RESUME, _LIVE, (Effect.START_WORKER, Effect.DETECT_PLACE, Effect.DRAW_ALL)),
+    Row((_CATCHING_UP,), Signal.CAUGHT_UP, _LIVE, (Effect.SHOW_DOCUMENT,)),
+    Row((_CATCHING_UP, _LIVE), Signal.ENDED, Reading.ENDED, (Effect.DRAW_ALL,)),
+    Row((_LIVE,), Signal.STOP, _OFF, (Effect.DRAW_ALL,)),
+    Row(tuple(SourceCondition), Signal.SOURCE_CHANGED, None, (Effect.DRAW_SOURCE,)),
+    Row((EndPlace.AT_END,), Signal.SCROLLED_UP, EndPlace.AWAY, (Effect.COUNT_NEW_MESSAGES,)),
+    Row((EndPlace.AT_END,), Signal.LEAVE_END, EndPlace.AWAY, (Effect.COUNT_NEW_MESSAGES,)),
+    Row((EndPlace.AWAY,), Signal.SCROLLED_TO_END, EndPlace.AT_END),
+    Row((EndPlace.AWAY,), Signal.GO_TO_END, EndPlace.AT_END, (Effect.SCROLL_TO_END,)),
+    Row((_NOTHING,), Signal.GREW, _TEXT),
+    Row((_NOTHING, _TEXT), Signal.CHANGED, _ALL),
+    Row(tuple(PendingDraw), Signal.REPLACED, _RESTART),
+    Row((_TEXT,), Signal.FRAME_DRAWN, _NOTHING),
+    Row(tuple(PendingDraw), Signal.DRAWN, _NOTHING),
+)
+
+TABLE = {(state, row.signal): row for row in ROWS for state in row.states}
+
+
+@frozen
+class FollowStatus:
+    """The state of each region."""
+
+    reading: Reading = Reading.OFF
+    source: SourceCondition = SourceCondition.OK
+    place: EndPlace = EndPlace.AWAY
+    pending: PendingDraw = PendingDraw.NOTHING
+    frozen: bool = False
+    """True while the operator holds back all redraws. Reading continues."""
+    reason: Reason | None = None
+    """Why the view restarts."""
+
+    @property
+    def is_sticky(self) -> bool:
+        """True if the view stays at the end of growing rows."""
+        return self.reading is Reading.LIVE and self.place is EndPlace.AT_END
+
+
+class FollowMachine:
+    """Owns the status. A pair that the table does not list changes nothing."""
+
+    def __init__(self, status: FollowStatus | None = None) -> None:
+        self.status = status or FollowStatus()
+
+    def signal(
+        self, signal: Signal, source: SourceCondition | None = None, reason: Reason | None = None
+    ) -> tuple[Effect, ...]:
+        """Change the status, and return the effects. `source` belongs to SOURCE_CHANGED, `reason` to REPLACED."""
+        now = self.status
+        effects: tuple[Effect, ...] = ()
+        regions: dict[str, State] = {
+            "reading": now.reading, "source": now.source, "place": now.place, "pending": now.pending,
+        }  # fmt: skip
+        for region, state in regions.items():
+            row = TABLE.get((state, signal))
+            if row is not None:
+                regions[region] = row.next or source or state
+                effects += row.effects
+        pending = regions["pending"]
+        reason = (reason or now.reason) if pending is PendingDraw.RESTART else None
+        self.status = FollowStatus(**regions, frozen=now.frozen, reason=reason)  # type: ignore[arg-type]
+        return effects
+
+    def toggle_frozen(self) -> None:
+        """Hold back all redraws, or allow them again."""
+        self.status = replace(self.status, frozen=not self.status.frozen)
+
+
+class KeyMeaning(Enum):
+    """What the key that follows does now."""
+
+    START = "start"
+    RESUME = "resume"
+    GO_TO_END = "go to end"
+    LEAVE_END = "leave end"
+    STOP = "stop"
+    STILL_CATCHING_UP = "still catching up"
+    STILL_LOADING = "still loading"
+    HAS_ENDED = "has ended"
+
+
+def meaning_of_key(status: FollowStatus, *, is_live: bool, is_stream: bool, is_complete: bool) -> KeyMeaning:
+    """What the key does. `is_live`: the document on the screen can grow; `is_complete`: it has been read to its end."""
+    if status.reading is Reading.CATCHING_UP:
+        return KeyMeaning.STILL_CATCHING_UP
+    if status.reading is Reading.LIVE:
+        if status.place is EndPlace.AWAY:
+            return KeyMeaning.GO_TO_END
+        return KeyMeaning.LEAVE_END if is_stream else KeyMeaning.STOP
+    if is_live:
+        return KeyMeaning.HAS_ENDED if is_complete else KeyMeaning.RESUME
+    return KeyMeaning.START if is_complete else KeyMeaning.STILL_LOADING
+
+
+class FollowState(Enum):
+    """The state in the title line."""
+
+    STILL = "still"
+    FOLLOWING = "LIVE"
+    PAUSED = "paused"
+    FROZEN = "frozen"
+    WAITING = "waiting"
+    """The file does not exist, or cannot be read now."""
+    STALLED = "stalled"
+    """No data has arrived inside a message for a long time."""
+    ENDED = "ended"
+    """The pipe has ended."""
+
+
+@frozen
+class FollowTitle:
+    """The part of the title line about following."""
+
+    state: FollowState
+    words: str = ""
+    """Replaces the name of the state."""
+    behind: int = 0
+    """The number of messages that arrived while the view was paused."""
+    busy: str = ""
+    """Work in progress; replaces the state."""
+
+
+def follow_title(
+    status: FollowStatus,
+    *,
+    is_live: bool,
+    is_complete: bool,
+    progress: float,
+    behind: int = 0,
+    stalled_for: float = 0.0,
+    stalled_after: float = 10.0,
+) -> FollowTitle:
+    """One state: the first that applies. `is_live`: the document on the screen can grow."""
+    if status.frozen:
+        return FollowTitle(FollowState.FROZEN)
+    if status.reading in (Reading.OFF, Reading.ENDED):
+        if is_live:
+            return FollowTitle(FollowState.ENDED if is_complete else FollowState.STILL)
+        return FollowTitle(FollowState.STILL, busy="" if is_complete else f"reading {progress:.0%}")
+    if status.source is not SourceCondition.OK:
+        return FollowTitle(FollowState.WAITING, SOURCE_WORDS[status.source])
+    if status.reading is Reading.CATCHING_UP:
+        return FollowTitle(FollowState.STILL, busy=f"reading {progress:.0%}")
+    if status.place is EndPlace.AWAY:
+        return FollowTitle(FollowState.PAUSED, behind=max(0, behind))
+    if stalled_for > stalled_after:
+        return FollowTitle(FollowState.STALLED, f"stalled {_length(stalled_for)}")
+    return FollowTitle(FollowState.FOLLOWING)
+
+
+SOURCE_WORDS = {
+    SourceCondition.WAITING: "waiting for the file",
+    SourceCondition.DENIED: "permission denied",
+    SourceCondition.DIRECTORY: "waiting for a file",
+    SourceCondition.ERROR: "cannot be read",
+    SourceCondition.ENDED: "ended",
+    SourceCondition.STOPPED: "stopped",
+}
+
+
+def _length(seconds: float) -> str:
+    return f"{int(seconds)} s" if seconds < 60 else duration(int(seconds) * 1000)

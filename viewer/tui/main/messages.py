@@ -1,0 +1,30 @@
+"""Messages of the main screen to the app."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+
+class DocumentRead(Message):
+    """The whole input has been read."""
+
+
+class ViewRestarted(Message):
+    """Earlier readings of the input are no longer needed."""
+
+
+class LeaveWanted(Message):
+    """Leave this document."""
+
+
+class ThemeWanted(Message):
+    """Show the list of themes."""
+
+
+class FileWanted(Message):
+    """Show another of the named files."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__()
+        self.step = step
+        """1 for the next file, -1 for the previous one."""

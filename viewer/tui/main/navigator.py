@@ -1,0 +1,396 @@
+"""Navigator: moves the cursor by lines, pages, messages, turns, calls, problems, marks, and typed places."""
+
+from __future__ import annotations
+
+from viewer.document.rows import RowKind
+from viewer.document.values import ShownDiagnostic
+from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
+from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
+from viewer.tui.host import Host, PromptKind, ScreenPlace
+from viewer.tui.main.stick_to_end import StickToEnd, last_message
+from viewer.tui.marks import next_mark, previous_mark
+from viewer.tui.session import Changed, Session
+from viewer.tui.transcript.row_problems import RowProblems
+
+MOST_REPEATED = 1_000_000
+"""A larger count before a key is reduced to this one."""
+LONGEST_COUNT = 12
+"""Digits of a count."""
+
+Standing = tuple[Cursor, ScreenPlace]
+_NOT_AT_END: Standing = (Cursor(-1), (0, 0))
+
+
+class Navigator:
+    """Owns the count and the selected problem. The cursor and the place belong to the viewport."""
+
+    def __init__(self, session: Session, host: Host, stick: StickToEnd) -> None:
+        self.count = ""
+        """Digits typed before a key: `5j`, `12G`."""
+        self.selected_problem: ShownDiagnostic | None = None
+        """The problem of the last jump; the key that opens explains it."""
+        self._session = session
+        self._host = host
+        self._stick = stick
+        self._end: Standing = _NOT_AT_END
+
+    # The cursor.
+
+    @property
+    def cursor(self) -> Cursor:
+        """The cursor; before it has a place, the first visible message."""
+        if not len(self._session.rows):
+            return NOWHERE
+        known = self._host.viewport.cursor
+        if known.is_set:
+            return known
+        first = self._host.viewport.first_visible()
+        return first if first.message else NOWHERE
+
+    @property
+    def focused_number(self) -> int:
+        """The message under the cursor; 0 if the cursor is on something else."""
+        return self.cursor.message
+
+    @property
+    def cursor_row(self) -> int | None:
+        """The row of the cursor; None if there are no rows."""
+        return self.cursor.row(self._session.rows)
+
+    @property
+    def standing(self) -> Standing:
+        """The cursor, and the first line on the screen."""
+        return self.cursor, self._host.viewport.place
+
+    def focus_message(self, number: int, *, above: int | None = None) -> None:
+        """Put the cursor on a message."""
+        if number:
+            self._host.viewport.go_to_cursor(Cursor(number), above=above)
+
+    def show_message(self, number: int) -> None:
+        """Go to a message, or to the nearest one that is shown."""
+        self.focus_message(self._session.nearest_shown(number))
+        self._host.redraw(Changed.FOCUS)
+
+    def show_row(self, row: int, number: int = 0) -> None:
+        """Put the cursor on a row of any kind; `number` chooses one of the messages that it hides."""
+        self.focus_row(row, number)
+        self._host.redraw(Changed.FOCUS)
+
+    def show_problem(self, number: int | None, problem: ShownDiagnostic | None) -> None:
+        """Go to the message of a problem that was chosen in the list; without a problem, to the open message."""
+        if number:
+            row = self._session.rows.row_holding(number)
+            if row is None:
+                self.show_message(number)
+            else:
+                self.show_row(row, number)
+        self.selected_problem = problem
+
+    def select_problem(self, problem: ShownDiagnostic | None) -> None:
+        """Remember a problem for the key that opens, or forget it."""
+        self.selected_problem = problem
+
+    def cursor_in_view(self, cursor: Cursor) -> Cursor:
+        """The same place in the present rows, or the nearest shown message."""
+        rows = self._session.rows
+        row = cursor.row(rows)
+        if row is None or cursor.is_at(rows, row):
+            return cursor if row is not None else NOWHERE
+        return Cursor(self._session.nearest_shown(cursor.number))
+
+    def focus_row(self, row: int, number: int = 0, *, above: int | None = None) -> None:
+        """Put the cursor on a row of any kind."""
+        self._host.viewport.go_to_cursor(cursor_at(self._session.rows, row, number), above=above)
+
+    # The count.
+
+    def type_digit(self, digit: str) -> bool:
+        """Add a digit to the count; False if the count is full."""
+        if len(self.count) >= LONGEST_COUNT:
+            return False
+        self.count += digit
+        self._host.notify(f"{self.count}{self._host.key_of('bottom')} goes to message {self.count}")
+        return True
+
+    def forget_count(self) -> None:
+        """Forget the digits."""
+        self.count = ""
+
+    def take_count(self) -> int:
+        """The count, 1 without digits; the digits are forgotten."""
+        typed, self.count = self.count, ""
+        if typed:
+            self._host.clear_notice()
+        return max(1, min(int(typed), MOST_REPEATED)) if typed else 1
+
+    # Lines and pages.
+
+    def line_down(self) -> None:
+        self._host.viewport.move(self.take_count())
+
+    def line_up(self) -> None:
+        self._host.viewport.move(-self.take_count())
+
+    def half_page_down(self) -> None:
+        self._page(0.5)
+
+    def half_page_up(self) -> None:
+        self._page(-0.5)
+
+    def page_down(self) -> None:
+        self._page(1)
+
+    def page_up(self) -> None:
+        self._page(-1)
+
+    def _page(self, share: float) -> None:
+        """Scroll by a share of the page; the cursor moves to the first visible message."""
+        viewport = self._host.viewport
+        height = viewport.view_height - (1 if abs(share) == 1 else 0)
+        viewport.move(int(share * height) * self.take_count())
+        viewport.put_cursor(viewport.first_visible())
+        if share > 0 and viewport.is_at_end:
+            self._stick.go_to_end()
+        self._host.redraw(Changed.FOCUS)
+
+    def top(self) -> None:
+        """Go to the beginning."""
+        self.forget_count()
+        self._host.viewport.go_to_row(0)
+        self._host.viewport.put_cursor(self._host.viewport.first_visible())
+        self._host.redraw(Changed.FOCUS)
+
+    def bottom(self) -> None:
+        """Go to the end, or to the message of the count."""
+        if self.count:
+            typed, self.count = self.count, ""
+            self.go_to(typed)
+            return
+        self.go_to_end()
+
+    def go_to_end(self) -> None:
+        """Show the end with the cursor on the last message. While more is read, that end is not final."""
+        self._host.viewport.put_cursor(Cursor(last_message(self._session.rows)))
+        self._host.viewport.go_to_end()
+        self._host.redraw(Changed.FOCUS)
+        self._end = _NOT_AT_END if self._session.document.is_read else self.standing
+
+    @property
+    def waits_for_end(self) -> bool:
+        """True if the operator went to the end before it was read, and has not moved since."""
+        return self._end == self.standing
+
+    # Messages, turns, transcripts.
+
+    def next_message(self) -> None:
+        self._step(1)
+
+    def previous_message(self) -> None:
+        self._step(-1)
+
+    def _step(self, step: int) -> None:
+        viewport, has_moved = self._host.viewport, False
+        for _ in range(self.take_count()):
+            number = viewport.neighbor(step)
+            if not number:
+                break
+            viewport.put_cursor(Cursor(number))
+            has_moved = True
+        if has_moved:
+            self.focus_message(viewport.cursor.message)
+            self._host.redraw(Changed.FOCUS)
+
+    def next_turn(self) -> None:
+        self._turn(1)
+
+    def previous_turn(self) -> None:
+        self._turn(-1)
+
+    def _turn(self, step: int) -> None:
+        """Go to the first message of another turn."""
+        here, target = self.cursor_row, None
+        for _ in range(self.take_count()):
+            here = self._row_of_another_turn(here, step)
+            if here is None:
+                break
+            target = here
+        if target is not None:
+            self.focus_message(self._session.rows.value(target), above=0)
+            self._host.redraw(Changed.FOCUS)
+
+    def _row_of_another_turn(self, row: int | None, step: int) -> int | None:
+        """The first row of the next turn, or of the one before."""
+        if row is None:
+            return None
+        rows, here = self._session.rows, self._turn_at(row)
+        while 0 <= row + step < len(rows):
+            row += step
+            if rows.kind(row) is RowKind.MESSAGE and self._turn_at(row) != here:
+                return self._first_of_turn(row)
+        return None
+
+    def _turn_at(self, row: int) -> tuple[int, int]:
+        """The transcript and the turn of a row; hidden rows belong to the turn before them."""
+        rows = self._session.rows
+        transcript = rows.transcript(row)
+        while row >= 0 and rows.transcript(row) == transcript:
+            if rows.kind(row) is RowKind.MESSAGE:
+                return transcript, rows.turn(row)
+            row -= 1
+        return transcript, 0
+
+    def _first_of_turn(self, row: int) -> int:
+        rows = self._session.rows
+        turn, first = (rows.transcript(row), rows.turn(row)), row
+        while row > 0 and rows.transcript(row - 1) == turn[0]:
+            row -= 1
+            if rows.kind(row) is RowKind.MESSAGE:
+                if rows.turn(row) != turn[1]:
+                    break
+                first = row
+        return first
+
+    def next_transcript(self) -> None:
+        self._transcript(1)
+
+    def previous_transcript(self) -> None:
+        self._transcript(-1)
+
+    def _transcript(self, step: int) -> None:
+        """Go to the first row of another transcript."""
+        rows, here = self._session.rows, self.cursor_row
+        target = None
+        for _ in range(min(self.take_count(), len(rows))):
+            now = rows.rows_of_transcript(rows.transcript(here or 0))
+            if (step > 0 and now.stop >= len(rows)) or (step < 0 and now.start == 0):
+                break
+            target = here = now.stop if step > 0 else rows.rows_of_transcript(rows.transcript(now.start - 1)).start
+        if target is not None:
+            self._show_transcript(target)
+        else:
+            which = ("next", "last") if step > 0 else ("previous", "first")
+            self._host.notify(f"No {which[0]} transcript: this is the {which[1]} one.")
+
+    def _show_transcript(self, row: int) -> None:
+        """Put the boundary at the top, and the cursor on the first visible message below it."""
+        rows, viewport = self._session.rows, self._host.viewport
+        self.focus_row(row, above=0)
+        viewport.go_to_row(row)
+        own = range(row, rows.rows_of_transcript(rows.transcript(row)).stop)
+        message = next((each for each in own if rows.kind(each) is RowKind.MESSAGE), None)
+        if message is not None and message in viewport.rows_on_screen:
+            viewport.put_cursor(cursor_at(rows, message))
+        self._host.redraw(Changed.FOCUS)
+
+    # Typed places.
+
+    def ask_place(self) -> None:
+        """Ask for a place."""
+        self._host.prompt.ask(PromptKind.GOTO)
+
+    def go_to(self, typed: str) -> None:
+        """Go to a typed place."""
+        target = parse(typed)
+        rows, here = self._session.rows, self.cursor_row or 0
+        if isinstance(target, Target) and target.place is Place.TRANSCRIPT and len(rows):
+            row = row_of_transcript(target.value, rows)
+            self._host.notify(row) if isinstance(row, str) else self._show_transcript(row)
+            return
+        found = target if isinstance(target, str) else resolve(target, self._session.projection, rows, here)
+        if isinstance(found, str):
+            self._host.notify(found)
+            return
+        self.focus_message(found, above=self._host.viewport.view_height // 4)
+        self._host.redraw(Changed.FOCUS)
+
+    # Problems.
+
+    def next_error(self) -> None:
+        self._problem("error", 1)
+
+    def previous_error(self) -> None:
+        self._problem("error", -1)
+
+    def next_warning(self) -> None:
+        self._problem("warning", 1)
+
+    def previous_warning(self) -> None:
+        self._problem("warning", -1)
+
+    def _problem(self, severity: str, step: int) -> None:
+        """Go to the next row with such a problem; the first follows the last."""
+        rows, here, is_wrapped = self._session.rows, self.cursor_row, False
+        problems = RowProblems(rows, self._session.diagnostics)
+        row = -1 if here is None else here
+        for _ in range(min(self.take_count(), max(1, len(rows)))):
+            found = problems.next(severity, row, step)
+            if found is None:
+                self._host.notify(f"no {severity}s")
+                return
+            is_wrapped = is_wrapped or (found - row) * step <= 0
+            row = found
+        problem = self.selected_problem = next(one for one in problems.of(row) if one.severity == severity)
+        self._host.redraw(Changed.SELECTION)
+        self.show_row(row, problem.message or 0)
+        if is_wrapped:
+            self.notify_wrapped(step)
+
+    def notify_wrapped(self, step: int) -> None:
+        """Report that a jump continued at the other end."""
+        self._host.notify("Continued from the top." if step > 0 else "Continued from the bottom.")
+
+    # Calls.
+
+    def partner(self) -> None:
+        """From a call to its reply, and back."""
+        self._in_call(wrap=True, step=1)
+
+    def next_in_call(self) -> None:
+        self._in_call(wrap=False, step=1)
+
+    def previous_in_call(self) -> None:
+        self._in_call(wrap=False, step=-1)
+
+    def _in_call(self, *, wrap: bool, step: int) -> None:
+        number = self.focused_number
+        ends = sorted({end for call in self._session.calls.of(number) for end in (call.call, call.reply) if end})
+        others = [end for end in ends if end != number]
+        beyond = [end for end in others if (end - number) * step > 0]
+        count = self.take_count()
+        if not (others if wrap else beyond):
+            self._host.notify(
+                "this message belongs to no call" if not ends else "there is no other message of this call"
+            )
+            return
+        places = (beyond or others)[:: 1 if step > 0 else -1]
+        self.focus_message(places[min(count, len(places)) - 1])
+        self._host.redraw(Changed.FOCUS)
+
+    # Marks.
+
+    def mark(self) -> None:
+        """Mark the focused message, or remove its mark."""
+        if self.focused_number:
+            self._host.redraw(self._session.toggle_mark(self.focused_number))
+
+    def next_mark(self) -> None:
+        self._mark(1)
+
+    def previous_mark(self) -> None:
+        self._mark(-1)
+
+    def _mark(self, step: int) -> None:
+        marks, number, is_wrapped = self._session.marks, self.cursor.number, False
+        for _ in range(min(self.take_count(), max(1, len(marks)))):
+            find = next_mark if step > 0 else previous_mark
+            found = find(marks, number, self._session.rows)
+            if found is None:
+                self._host.notify("no marks")
+                return
+            is_wrapped = is_wrapped or (found - number) * step <= 0
+            number = found
+        self.focus_message(number)
+        self._host.redraw(Changed.FOCUS)
+        if is_wrapped:
+            self.notify_wrapped(step)

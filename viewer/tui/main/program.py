@@ -1,0 +1,106 @@
+"""Program controller: other files, help, themes, palette, editor, copying a selection, suspending, and leaving."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from textual.screen import Screen
+
+from viewer.render.style import Style
+from viewer.tui.host import Host, Notice
+from viewer.tui.keys import Action
+from viewer.tui.main.messages import FileWanted, LeaveWanted, ThemeWanted
+from viewer.tui.main.navigator import Navigator
+from viewer.tui.main.view import ViewController
+from viewer.tui.session import Session
+from viewer.tui.terminal.paint import Painter
+
+TWICE_SECONDS = 2.0
+"""The second ctrl+c within this time quits."""
+
+
+class ProgramController:
+    """Owns the names of the files. It is the only controller that uses Textual, for other screens and messages."""
+
+    def __init__(
+        self,
+        session: Session,
+        host: Host,
+        screen: Screen[None],
+        navigator: Navigator,
+        view: ViewController,
+        *,
+        files: Sequence[str],
+        painter: Painter,
+        printing: Style,
+        actions: Sequence[Action],
+    ) -> None:
+        self.files = tuple(files)
+        self._session = session
+        self._host = host
+        self._screen = screen
+        self._navigator = navigator
+        self._view = view
+        self._painter = painter
+        self._printing = printing
+        self._actions = actions
+        self._interrupted_at = 0.0
+
+    def set_files(self, paths: Sequence[str]) -> None:
+        """Name the files that the keys for files switch between."""
+        self.files = tuple(paths)
+
+    def next_file(self) -> None:
+        self._open_file(1)
+
+    def previous_file(self) -> None:
+        self._open_file(-1)
+
+    def _open_file(self, step: int) -> None:
+        if len(self.files) < 2:
+            self._host.notify("there is one file")
+        else:
+            self._screen.app.post_message(FileWanted(step))
+
+    def open_help(self) -> None:
+        from viewer.tui.dialogs.help import HelpScreen
+
+        self._screen.app.push_screen(HelpScreen(self._painter, self._printing, self._actions))
+
+    def open_themes(self) -> None:
+        self._screen.post_message(ThemeWanted())
+
+    def open_palette(self) -> None:
+        self._screen.app.action_command_palette()
+
+    def edit(self) -> None:
+        """Open the editor at the line of the focused message."""
+        from viewer.tui.terminal.editor import edit
+
+        session, number = self._session, self._navigator.focused_number
+        message = session.projection.message(number) if number else None
+        line = message.line if message else None
+        problem = edit(self._screen.app, session.display.audience, session.document.name, line)
+        if problem:
+            self._host.notify(problem, Notice.WARNING)
+
+    def suspend(self) -> None:
+        self._screen.app.action_suspend_process()
+
+    def copy_or_quit(self) -> None:
+        """Copy the selection. Without one, the second press quits."""
+        selected = self._screen.get_selected_text()
+        if selected:
+            self._host.copy(selected)
+            self._host.notify("copied the selection", Notice.DONE)
+            return
+        if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
+            self._screen.app.exit(130, 130)
+        self._interrupted_at = time.monotonic()
+        self._host.notify(f"{self._host.key_of('copy_or_quit')} again quits")
+
+    def leave(self) -> None:
+        """Close the top, or leave the document."""
+        if not self._view.close_top():
+            self._screen.post_message(LeaveWanted())

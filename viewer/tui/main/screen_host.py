@@ -1,0 +1,114 @@
+"""Screen host: the main screen as controllers see it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING
+
+from textual.worker import Worker
+
+from viewer.tui.bars.prompt import Prompt
+from viewer.tui.host import Notice, Task
+from viewer.tui.keys import DEBUG_ONLY, Action, by_id, debug_only
+from viewer.tui.main.messages import DocumentRead, ViewRestarted
+from viewer.tui.main.widgets import Widgets
+from viewer.tui.session import Changed
+from viewer.tui.terminal.clipboard import copy, forget
+from viewer.tui.transcript.transcript import Transcript
+
+if TYPE_CHECKING:
+    from viewer.tui.main.screen import MainScreen
+
+ROUNDS_PER_KEY = 30
+"""Rounds of the event loop between the arrival of a key and its handler: each hand-over takes one round."""
+TYPING_SECONDS = 0.1
+"""After a key, another one is expected for this long."""
+ROOMY_WIDTH, TALL_HEIGHT = 100, 30
+"""Sizes from which on panes fit next to each other, and below each other."""
+
+
+class ScreenHost:
+    """Implements `Host` with Textual."""
+
+    def __init__(self, screen: MainScreen, widgets: Widgets, actions: Sequence[Action]) -> None:
+        self.screen = screen
+        self._widgets = widgets
+        self._actions = actions
+        self._child_count = 0
+
+    def start(self) -> None:
+        """Remember how many widgets there are."""
+        self._child_count = len(self.screen.children)
+
+    @property
+    def viewport(self) -> Transcript:
+        return self._widgets.transcript
+
+    @property
+    def prompt(self) -> Prompt:
+        return self._widgets.prompt
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.screen.children) >= self._child_count
+
+    @property
+    def is_current(self) -> bool:
+        return self.screen.is_current
+
+    @property
+    def is_roomy(self) -> bool:
+        return self.screen.size.width >= ROOMY_WIDTH
+
+    @property
+    def is_tall(self) -> bool:
+        return self.screen.size.height >= TALL_HEIGHT
+
+    def key_of(self, id: str) -> str:
+        return by_id(id, self._actions).shown_key
+
+    def notify(self, sentence: str, kind: Notice = Notice.NOTE) -> None:
+        self._widgets.status.show_notice(debug_only(self._actions) if sentence == DEBUG_ONLY else sentence, kind)
+
+    def clear_notice(self) -> None:
+        if self.is_whole and self._widgets.status.notice:
+            self._widgets.status.clear_notice()
+
+    def redraw(self, changed: Changed) -> None:
+        self.screen.redraw(changed)
+
+    def forget_revealed(self) -> None:
+        self.screen.presenter.forget_revealed()
+        self.screen.clear_selection()
+        forget(self.screen.app)
+
+    def call_later(self, callback: Callable[[], None]) -> None:
+        self.screen.call_later(callback)
+
+    def call_after_refresh(self, callback: Callable[[], object]) -> None:
+        self.screen.call_after_refresh(callback)
+
+    def start_worker(
+        self, task: Callable[[], Coroutine[None, None, None]], name: str, *, exclusive: bool = False
+    ) -> Task:
+        """Pass the function, not its coroutine: a worker that is cancelled before it starts never creates one."""
+        worker: Worker[None] = self.screen.run_worker(task, group=name, exclusive=exclusive)
+        return worker
+
+    async def yield_to_input(self) -> None:
+        """Wait for as many rounds as a key needs to reach its handler, if another key may follow soon."""
+        last_key_at = getattr(self.screen.app, "last_key_at", 0.0)
+        is_typing = time.monotonic() - last_key_at < TYPING_SECONDS
+        for _ in range(ROUNDS_PER_KEY if is_typing else 1):
+            await asyncio.sleep(0)
+
+    def report_read(self) -> None:
+        self.screen.post_message(DocumentRead())
+
+    def report_restart(self) -> None:
+        self.screen.post_message(ViewRestarted())
+
+    def copy(self, text: str) -> None:
+        copy(self.screen.app, text)

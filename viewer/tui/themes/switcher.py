@@ -1,0 +1,134 @@
+"""Theme switcher: applies the chosen theme to the app, previews others, and reloads a theme while it is edited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from textual.app import App
+
+from viewer.sources.watcher import FolderWatcher
+from viewer.tui.terminal.paint import Painter
+from viewer.tui.themes.files import ThemeError
+from viewer.tui.themes.places import theme_names, theme_path
+from viewer.tui.themes.themes import ViewerTheme, find_theme, load_theme
+
+LOOK_AGAIN_SECONDS = 1.0
+"""Between two checks of the files, in case no file event arrives."""
+
+Stamps = tuple[tuple[int, int, int] | None, ...]
+
+
+class ThemeSwitcher:
+    """Owns the theme of an app, and the painter that all widgets share."""
+
+    def __init__(
+        self,
+        app: App[int],
+        theme: str,
+        folders: Sequence[Path],
+        *,
+        notify: Callable[[str], None],
+        redraw: Callable[[], None],
+    ) -> None:
+        """`folders` hold the operator's own themes; they take precedence over the bundled ones. `redraw` redraws all
+        screens."""
+        first = load_theme(theme, folders)
+        self.notice = first.notice
+        """What is wrong with the theme; empty if nothing is."""
+        self.painter = Painter(first.styles)
+        self.wanted = theme
+        self._app = app
+        self._folders = folders
+        self._notify = notify
+        self._redraw = redraw
+        self._watcher: asyncio.Task[None] | None = None
+        self._apply_colors(first)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all themes."""
+        return list(theme_names(self._folders))
+
+    def preview(self, name: str) -> bool:
+        """Use a theme for now; False if that is impossible, and the colors stay."""
+        try:
+            theme = find_theme(name, self._folders)
+        except ThemeError as error:
+            self._notify(f"{error}; the colours stay")
+            return False
+        self._use(theme)
+        return True
+
+    def choose(self, name: str | None) -> None:
+        """Keep a theme; with None, return to the one before the preview."""
+        if name is None:
+            self._use(load_theme(self.wanted, self._folders))
+            return
+        self.wanted = name
+        if self.preview(name):
+            self._notify(f"theme {name}; to keep it: `theme: {name}` in the settings (ocmlview config)")
+        self.watch()
+
+    def watch(self) -> None:
+        """Reload one of the operator's own themes whenever its file changes."""
+        self.stop_watching()
+        own = [path for path in self._files() if path.parent in self._folders]
+        self._watcher = asyncio.create_task(self._reload_on_change(own[0])) if own else None
+
+    def stop_watching(self) -> None:
+        """Do not reload any more."""
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+    async def _reload_on_change(self, path: Path) -> None:
+        watcher = FolderWatcher(str(path))
+        seen = _stamps(self._files())
+        try:
+            while True:
+                await watcher.wait_async(LOOK_AGAIN_SECONDS)
+                now = _stamps(self._files())
+                if now != seen and path.is_file():
+                    seen = now
+                    if self.preview(self.wanted):
+                        self._notify(f"theme {self.wanted} was read again")
+        finally:
+            watcher.close()
+
+    def _use(self, theme: ViewerTheme) -> None:
+        """Draw all screens in these colors."""
+        self.painter.use(theme.styles)
+        self._apply_colors(theme)
+        self._redraw()
+
+    def _apply_colors(self, theme: ViewerTheme) -> None:
+        colors = theme.textual_theme()
+        self._app.register_theme(colors)
+        if self._app.theme == colors.name:
+            self._app.mutate_reactive(App.theme)
+        else:
+            self._app.theme = colors.name
+
+    def _files(self) -> list[Path]:
+        """All files of one of the operator's own themes; of a broken one, the theme itself."""
+        path = theme_path(self.wanted, self._folders)
+        if path is None or path.parent not in self._folders:
+            return []
+        try:
+            return list(find_theme(self.wanted, self._folders).files)
+        except ThemeError:
+            return [path]
+
+
+def _stamps(files: Sequence[Path]) -> Stamps:
+    """Values that differ if a file changed."""
+    return tuple(map(_stamp, files))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        known = path.stat()
+    except OSError:
+        return None
+    return known.st_ino, known.st_size, known.st_mtime_ns

@@ -17,9 +17,8 @@ from viewer.document.live import LiveChange
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
-from viewer.render.conversation import conversation_lines
+from viewer.render.conversation import TAKEN_BACK, Conversation, conversation_lines
 from viewer.render.json_lines import projection_lines
-from viewer.render.live_conversation import TAKEN_BACK, LiveConversation
 from viewer.render.live_json_lines import LiveLines
 from viewer.render.style import Style
 
@@ -38,7 +37,7 @@ class Written:
         self._begin()
 
     def _begin(self) -> None:
-        self.page = LiveConversation(self.log.document.project(self.audience), WIDTH, self.style)
+        self.page = Conversation(self.log.document.project(self.audience), WIDTH, self.style)
         self.text = ""
 
     def write(self, text: str | bytes) -> str:
@@ -257,7 +256,7 @@ def settled_calls(lines: list[str]) -> list[str]:
 class TestOneByteAtATime:
     @pytest.mark.share(quick=12, test=2)
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
-    @pytest.mark.parametrize("make", [LiveConversation, pytest.param(LiveLines, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("make", [Conversation, pytest.param(LiveLines, marks=pytest.mark.slow)])
     def test_no_hidden_byte_is_ever_written(
         self, tmp_path: Path, row: Row, make: Callable[[Projection], object]
     ) -> None:
@@ -275,6 +274,6 @@ class TestOneByteAtATime:
                     assert SECRET[:3] not in text
 
 
-def page_of(log: Log, audience: Audience, make: Callable[[Projection], object]) -> LiveConversation | LiveLines:
+def page_of(log: Log, audience: Audience, make: Callable[[Projection], object]) -> Conversation | LiveLines:
     projection = log.document.project(audience)
-    return LiveLines(projection) if make is LiveLines else LiveConversation(projection, WIDTH, Style())
+    return LiveLines(projection) if make is LiveLines else Conversation(projection, WIDTH, Style())

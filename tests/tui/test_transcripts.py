@@ -14,8 +14,7 @@ from tests.tui.running import ROOMY, SMALL, drawn, press, running, said, type_in
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT, document_of
 from viewer.document import rows as rows_module
 from viewer.model.visibility import Audience
-from viewer.tui.transcript.block import Block
-from viewer.tui.transcript.block_cache import BlockMaker
+from viewer.render.page import Block, BlockMaker
 
 QUESTIONS = ["Which metal melts first?", "What boils at 78 degrees?", "Why is ice lighter than water?"]
 

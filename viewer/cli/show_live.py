@@ -8,8 +8,8 @@ from viewer.cli.exits import complain
 from viewer.cli.output import Output
 from viewer.document.live import LiveDocument
 from viewer.model.visibility import Audience
+from viewer.render.conversation import Conversation
 from viewer.render.json_lines import reset_line
-from viewer.render.live_conversation import LiveConversation
 from viewer.render.live_json_lines import LiveLines
 from viewer.sources.changes import Reason
 
@@ -28,12 +28,12 @@ class LiveText:
     def __init__(self, audience: Audience, output: Output) -> None:
         self._audience = audience
         self._output = output
-        self._page: LiveConversation | None = None
+        self._page: Conversation | None = None
         self._has_printed = False
         self._is_new = False
         """True if the open message may have grown since the last look."""
         self._next_look = 0.0
-        self._before: LiveConversation | None = None
+        self._before: Conversation | None = None
         """The page of the same input from before another format won."""
         self.has_told = False
         self.document: LiveDocument | None = None
@@ -46,7 +46,7 @@ class LiveText:
             complain(f"{document.name}: now read as {document.detection.dialect}")
         elif self._page:
             self._write("".join(self._page.break_off()))
-        self._page = LiveConversation(
+        self._page = Conversation(
             document.project(self._audience),
             self._output.width,
             self._output.style,

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from viewer import __version__
 from viewer.document.boundaries import Boundary
+from viewer.document.call_lists import ShownCalls
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
-from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownStray
+from viewer.document.values import HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports.html_contents import contents_html, turn_anchor
-from viewer.render.exports.html_message import SIGNS, clock, message_html, note_html, stray_html
+from viewer.render.exports.html_message import SIGNS, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.palette import custom_properties
 from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of, told_problems
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
+from viewer.render.head import clock
 from viewer.render.number_format import counted
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
@@ -59,7 +61,7 @@ class _Page:
         title: str,
         rows: Rows,
         problems: list[ShownDiagnostic],
-        calls: Sequence[ShownCall],
+        calls: ShownCalls,
     ) -> None:
         self.rows = rows
         self._projection = projection

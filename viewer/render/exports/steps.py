@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from viewer.document.boundaries import Boundary
+from viewer.document.call_lists import ShownCalls
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
-from viewer.render.conversation import Notes, calls_by_message
+from viewer.render.conversation import Notes
 from viewer.values import frozen
 
 
@@ -36,12 +37,11 @@ Step = Boundary | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
 """A separate problem belongs to hidden content or to a position between messages."""
 
 
-def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sequence[ShownCall]) -> Iterator[Step]:
+def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: ShownCalls) -> Iterator[Step]:
     """All shown content from top to bottom, with the problems and calls of the projection in their positions."""
     rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)
-    links = calls_by_message(calls)
     transcript = turn = 0
     trim = False
     for item in projection.items():
@@ -58,7 +58,7 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Seq
         if item.turn != turn:
             turn = item.turn
             yield TurnBegins(transcript, turn, item.time)
-        yield Told(item, links.get(item.number, []), list(notes.of(item.number)), trim)
+        yield Told(item, calls.of(item.number), list(notes.of(item.number)), trim)
     for number in range(transcript + 1, len(rows.shown_transcripts) + 1):
         yield projection.boundary(rows, number)
     yield from notes.rest()

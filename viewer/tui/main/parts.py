@@ -17,6 +17,7 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import ShownDiagnostic
+from viewer.render.page import BlockFacts
 from viewer.render.style import ASCII, UNICODE, Glyphs, Style, StyleRole
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt
@@ -36,7 +37,6 @@ from viewer.tui.search.engine import Searcher
 from viewer.tui.search.hits import Match
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
-from viewer.tui.transcript.block_cache import BlockFacts
 from viewer.tui.transcript.transcript import Transcript
 from viewer.values import mutable
 

@@ -8,7 +8,9 @@ from functools import partial
 
 from viewer.document.panes import Pane
 from viewer.document.rows import RowKind, Rows
+from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.markdown import Styled
+from viewer.render.page import BlockFacts, BlockMaker, RowProblems
 from viewer.render.style import StyleRole
 from viewer.tui.bars.problem_line import ProblemLine
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
@@ -16,9 +18,6 @@ from viewer.tui.display_state import DisplayState
 from viewer.tui.main.titling import Titling
 from viewer.tui.terminal.clipboard import forget
 from viewer.tui.terminal.paint import forget_widths
-from viewer.tui.transcript.block_cache import BlockFacts, BlockMaker
-from viewer.tui.transcript.body_layout import LayoutRequest, Layouts, lay_out_body
-from viewer.tui.transcript.row_problems import RowProblems
 
 _LANES = (Pane.ANALYSIS, Pane.COMMENTARY)
 Standing = tuple[Cursor, int, int]

@@ -12,11 +12,10 @@ from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.render.badge import BADGES, ROOMY, badge_room, state_room
 from viewer.render.line import cells, cut
+from viewer.render.page import BlockFacts, BlockMaker, RowProblems
 from viewer.render.sanitize import SafeText
 from viewer.render.style import ASCII, UNICODE, Line, Part, Style, StyleRole, trusted
 from viewer.tui.settings.settings import Settings
-from viewer.tui.transcript.block_cache import BlockFacts, BlockMaker
-from viewer.tui.transcript.row_problems import RowProblems
 
 NARROWEST, LOWEST = 60, 20
 """Smaller screens leave something out."""

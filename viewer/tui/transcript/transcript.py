@@ -7,10 +7,9 @@ from textual.message import Message
 from textual.selection import Selection
 
 from viewer.document.rows import RowKind
+from viewer.render.page import Block, BlockMaker
 from viewer.render.sanitize import sanitize_copy
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
-from viewer.tui.transcript.block import Block
-from viewer.tui.transcript.block_cache import BlockMaker
 from viewer.tui.transcript.lines import LINES_A_ROW, TranscriptLines
 from viewer.tui.transcript.selecting import selected_text
 

@@ -28,7 +28,7 @@ OWNERS = {
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),
     "textual": ("viewer.tui",),
-    "yaml": ("viewer.syntax", "viewer.tui.settings"),
+    "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings"),
     "click": ("viewer.cli",),
     "jsonschema_rs": ("viewer.tools",),
 }

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.program import CHAT, ROOT, run
 from tests.tui.terminal import Terminal
-from viewer.tui.themes.themes import find_theme
+from viewer.render.theme import find_theme
 
 SMALL = (80, 24)
 NO_TRANSCRIPTS = {

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.program import run
 from viewer.render.line import cells
 from viewer.render.sanitize import SafeText
-from viewer.tui.themes.places import theme_names
+from viewer.render.theme import theme_names
 from viewer.tui.themes.preview import WIDTH
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")

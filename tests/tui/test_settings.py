@@ -9,11 +9,11 @@ import pytest
 from textual.command import CommandPalette
 
 from tests.tui.running import TOUR, drawn, press, running, said, settled, type_in, view
+from viewer.render.theme import load_theme
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.themes import ThemeScreen
 from viewer.tui.settings.settings import Pane, Settings
-from viewer.tui.themes.themes import load_theme
 
 MINE = Settings(
     keymap={

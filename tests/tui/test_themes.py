@@ -14,10 +14,9 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from viewer.render.style import StyleRole
+from viewer.render.theme import ANSI, COLORS, DEFAULT, Theme, ThemeError, load_theme, read_theme, theme_names
 from viewer.resources import bundled
-from viewer.tui.themes.files import ANSI, COLORS, DEFAULT, ThemeError, read_theme
-from viewer.tui.themes.places import theme_names
-from viewer.tui.themes.themes import ViewerTheme, load_theme
+from viewer.tui.themes.textual_theme import textual_theme
 
 COLORED = ["ansi", "colorblind", "contrast", "dark", "ember", "heather", "light"]
 ALL = [*COLORED, "plain"]
@@ -63,7 +62,7 @@ def background_of(style: Style) -> str | None:
     return style.bgcolor.name if style.bgcolor else None
 
 
-def pairs(theme: ViewerTheme) -> Iterator[tuple[str, str, str]]:
+def pairs(theme: Theme) -> Iterator[tuple[str, str, str]]:
     """Everything that is written: its name, its colour, and each background that it is drawn on."""
     pages = [theme.colors["background"], theme.colors["surface"]]
     for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
@@ -179,9 +178,9 @@ def test_the_plain_theme_has_no_colours() -> None:
 class ThemedApp(App[None]):
     CSS_PATH = bundled("themes", "viewer.tcss")
 
-    def __init__(self, theme: ViewerTheme) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
-        made = theme.textual_theme()
+        made = textual_theme(theme)
         self.register_theme(made)
         self.theme = made.name
 

@@ -30,8 +30,8 @@ def dialects(context: Context, parameter: Parameter, incomplete: str) -> Complet
 
 def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """Complete bundled and user themes."""
+    from viewer.render.theme import theme_names
     from viewer.tui.settings.places import themes_folder
-    from viewer.tui.themes.places import theme_names
 
     return beginning(incomplete, ((name, "") for name in theme_names((themes_folder(),))))
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse an unknown theme, even without a screen to use it on."""
     if value and not context.resilient_parsing:
+        from viewer.render.theme import theme_names, theme_path
+        from viewer.render.yaml_file import did_you_mean
         from viewer.tui.settings.places import themes_folder
-        from viewer.tui.settings.yaml_file import did_you_mean
-        from viewer.tui.themes.places import theme_names, theme_path
 
         folders = (themes_folder(),)
         if theme_path(value, folders) is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
 from viewer.document.values import ShownMessage
+from viewer.lazy import lazy_regex
 from viewer.render.json_layout import laid_out, origins
 from viewer.render.line import cells, plain_line, wrap
 from viewer.render.markdown import Styled, json_spans, markdown_spans
@@ -14,12 +14,12 @@ from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style, StyleRole
 from viewer.values import frozen
 
-_SETTLES = re.compile(
+_SETTLES = lazy_regex(
     r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]"
 )
 """Characters that never join with the text before them: that text is drawn in its final form."""
-_MARKER = re.compile(r"<\|[a-z_]{1,32}\|>")
+_MARKER = lazy_regex(r"<\|[a-z_]{1,32}\|>")
 
 
 def may_be_json(message: ShownMessage) -> bool:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from viewer.render.sanitize import sanitize_line
+from viewer.render.theme import theme_names
+from viewer.render.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
 from viewer.sources.limits import Limits, parse_size
 from viewer.syntax.yaml_reader import LARGEST
 from viewer.tui.keys import check_keymap
 from viewer.tui.settings.places import config_file, themes_folder, tilde
 from viewer.tui.settings.settings import Pane, Settings
-from viewer.tui.settings.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
-from viewer.tui.themes.places import theme_names
 
 if TYPE_CHECKING:
     import yaml

@@ -8,11 +8,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
+from viewer.render.theme import DARK
 from viewer.sources.limits import Limits
 from viewer.tui.keys import Action, remapped
 from viewer.values import frozen
 
-DARK = "dark"
 PLAIN = "plain"
 """The theme without colours."""
 

@@ -11,24 +11,23 @@ from rich.style import Style as RichStyle
 from viewer.render.line import cells, cut
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
-from viewer.tui.themes.files import DEFAULT
-from viewer.tui.themes.themes import ViewerTheme
+from viewer.render.theme import DEFAULT, Theme
 
 WIDTH = 72
 _FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")
 
 
-def preview_lines(theme: ViewerTheme, style: Style) -> Iterator[Printable]:
+def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
     """The sample, its lines equally wide; all of its words are the program's own, but for the title of the theme."""
     system = color_system()
-    page = _page(theme)
+    page, styles = _page(theme), theme.styles
     for line in _sample(theme, style):
         room = WIDTH
         drawn = []
         for part in line:
             text = cut(part.text, max(room, 0), trusted(style.signs.ellipsis))
             room -= cells(text)
-            drawn.append((page + theme.styles[part.look]).render(text, color_system=system))
+            drawn.append((page + styles[part.look]).render(text, color_system=system))
         drawn.append(page.render(" " * max(room, 0), color_system=system))
         yield Printable("".join(drawn))
 
@@ -41,12 +40,12 @@ def color_system() -> ColorSystem:
     return ColorSystem.STANDARD if term in _FEW_COLORS or "16color" in term else ColorSystem.EIGHT_BIT
 
 
-def _page(theme: ViewerTheme) -> RichStyle:
+def _page(theme: Theme) -> RichStyle:
     text, page = (theme.colors[name].replace("-", "_") for name in ("text", "background"))
     return RichStyle(color=None if text == DEFAULT else text, bgcolor=None if page == DEFAULT else page)
 
 
-def _sample(theme: ViewerTheme, style: Style) -> list[Line]:
+def _sample(theme: Theme, style: Style) -> list[Line]:
     signs = style.signs
     bar = f" {signs.gutter} "
     return [

@@ -11,14 +11,13 @@ from textual.app import App
 from textual.binding import Binding, BindingsMap
 
 from viewer.render.style import Style
+from viewer.render.theme import Theme, ThemeError, find_theme, load_theme, theme_names, theme_path
 from viewer.sources.watcher import FolderWatcher
 from viewer.tui.keys import by_id
 from viewer.tui.main.parts import ThemeWanted
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import Painter
-from viewer.tui.themes.files import ThemeError
-from viewer.tui.themes.places import theme_names, theme_path
-from viewer.tui.themes.themes import ViewerTheme, find_theme, load_theme
+from viewer.tui.themes.textual_theme import textual_theme
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
@@ -59,7 +58,7 @@ class ThemedApp(App[int], inherit_bindings=False):
         """Say something about the colours."""
         raise NotImplementedError
 
-    def use_theme(self, theme: ViewerTheme) -> None:
+    def use_theme(self, theme: Theme) -> None:
         """Draw everything in these colours."""
         self._painter.use(theme.styles)
         self._put_on(theme)
@@ -68,8 +67,8 @@ class ThemedApp(App[int], inherit_bindings=False):
                 for widget in screen.walk_children(with_self=True):
                     widget.refresh()
 
-    def _put_on(self, theme: ViewerTheme) -> None:
-        made = theme.textual_theme()
+    def _put_on(self, theme: Theme) -> None:
+        made = textual_theme(theme)
         self.register_theme(made)
         if self.theme == made.name:
             self.mutate_reactive(App.theme)

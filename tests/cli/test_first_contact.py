@@ -24,7 +24,7 @@ NO_TRANSCRIPTS = {
 }
 OTHER_WRITING = CHAT.replace("Yes, it is.", "Да. 東京は晴れ。 café ☀️ \u20ac")
 COLOR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
-ASK = "from viewer.cli.terminal import *; print(color_count(), repr(theme_of_terminal()))"
+ASK = "from viewer.cli.output import *; print(color_count(), repr(theme_of_terminal()))"
 MANY_COLORS = re.compile(rb"[34]8;[25];")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run
-from viewer.render.line import cells
 from viewer.render.sanitize import SafeText
 from viewer.render.theme import theme_names
+from viewer.render.width import cells
 from viewer.tui.themes.preview import WIDTH
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")

@@ -18,8 +18,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.conversation import TAKEN_BACK, Conversation, conversation_lines
-from viewer.render.json_lines import projection_lines
-from viewer.render.live_json_lines import LiveLines
+from viewer.render.json_lines import LiveLines, projection_lines
 from viewer.render.style import Style
 
 STRICT = Audience(strict=True)

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from viewer.model.visibility import Reveal
-from viewer.render.line import cells
 from viewer.render.style import Part, Style, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.tui.bars.bar import ActionChosen, Bar
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt, PromptKind, SafeInput

@@ -117,8 +117,8 @@ class TestBoundaries:
         title = projection.boundary(projection.rows(), 1).title
         shown = boundaries(texts([BlockMaker(projection, projection.rows(), 200).make(0)]))[0]
         assert "\n" not in title and "\x1b" not in shown and "\x07" not in shown
-        from viewer.render.line import cells
         from viewer.render.sanitize import SafeText
+        from viewer.render.width import cells
 
         assert cells(SafeText(shown.split(" · ")[-1])) <= 60
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -43,6 +44,10 @@ COMMANDS = {
     "completion": Entry("viewer.cli.completion", "Teach bash, zsh or fish to complete."),
 }
 
+NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "jsonschema-rs", "PyYAML")
+"""Packages in `--version`."""
+EXTRAS = ("google-re2", "zstandard", "tiktoken", "pyperclip")
+"""Packages in `--version` if they are installed."""
 _COLLECTOR = (20_000, 10, 10)
 """Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
@@ -113,7 +118,7 @@ class _Program(click.Group):
         """Complete the first word: a command, an option of the program or of the viewer, or a file to view."""
         from click.shell_completion import CompletionItem
 
-        from viewer.cli.completing import beginning
+        from viewer.cli.completion import beginning
 
         if not incomplete.startswith("-"):
             commands = beginning(incomplete, ((name, entry.help) for name, entry in COMMANDS.items()))
@@ -176,7 +181,29 @@ def _suggest_command(arguments: list[str]) -> None:
 
 
 def _say_version(context: click.Context) -> NoReturn:
-    from viewer.cli.versions import version_lines
-
-    click.echo("\n".join(version_lines()))
+    click.echo("\n".join(_version_lines()))
     context.exit(FINE)
+
+
+def _version_lines() -> Iterator[str]:
+    """The versions that a bug report needs: the program; Python and the system; the packages."""
+    import platform
+
+    from viewer import __version__
+
+    yield f"ocmlview {__version__}"
+    yield f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    yield ", ".join(f"{name} {_version(name) or 'missing'}" for name in NEEDED)
+    extras = [f"{name} {found}" for name in EXTRAS if (found := _version(name))]
+    if extras:
+        yield ", ".join(extras)
+
+
+def _version(package: str) -> str | None:
+    """The version of an installed package, without importing it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -9,9 +9,9 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.output import Cell, table_lines
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import trusted
-from viewer.render.table import Cell, table_lines
 from viewer.sources.limits import size_text
 
 if TYPE_CHECKING:

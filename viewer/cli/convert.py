@@ -6,9 +6,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import refuse_if_unknown
+from viewer.cli.inputs import refuse_if_unknown, say_what_is_outside, say_what_is_withheld
 from viewer.cli.output import write_text
-from viewer.cli.withheld import say_what_is_outside, say_what_is_withheld
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import click
 
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINE
 from viewer.errors import ViewerError
 from viewer.model.diagnostic import Rule
-from viewer.render.explanation import explanation_lines
+from viewer.render.diagnostic import explanation_lines
 from viewer.render.style import Line
 from viewer.rules import RULES
 
 
 @click.command("explain", short_help="Explain a code.")
-@click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completing.codes)
+@click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completion.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
     """Explain diagnostics: what a code or CODE/REASON means, where it comes from, and how to fix it. Without a code,

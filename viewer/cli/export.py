@@ -7,12 +7,11 @@ from pathlib import Path, PurePath
 import click
 
 from viewer.atomic_file import AtomicFile
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINE, say
-from viewer.cli.inputs import mention_if_empty, refuse_if_unknown
+from viewer.cli.inputs import mention_if_empty, refuse_if_unknown, say_what_is_withheld
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
-from viewer.cli.withheld import say_what_is_withheld
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
@@ -31,7 +30,7 @@ from viewer.render.exports.view_words import badge, view_sentence
     "--output",
     "output",
     metavar="OUT",
-    shell_complete=completing.files,
+    shell_complete=completion.files,
     help="The file to write, - for standard output; without it NAME.safe.html here, or NAME.DEBUG.html.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")

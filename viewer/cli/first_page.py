@@ -19,19 +19,19 @@ from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from viewer.cli.terminal import has_many_colors
+from viewer.cli.output import has_many_colors
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import Options
-from viewer.render.line import cells, cut
 from viewer.render.page import BlockFacts, BlockMaker, RowProblems
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme
 from viewer.render.title import ROOMY, TitleFacts, title_parts
+from viewer.render.width import cells, cut
 from viewer.signals import handled_signals
 from viewer.sources.head import head_of
 from viewer.values import frozen

@@ -7,8 +7,8 @@ import time
 from typing import Protocol
 
 from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
-from viewer.cli.followed import Followed
 from viewer.cli.interruption import Interruption
+from viewer.cli.options import Followed
 from viewer.cli.output import has_reader
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.errors import FileRewrittenError

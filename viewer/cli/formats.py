@@ -6,9 +6,9 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINE
+from viewer.cli.output import Cell, table_lines
 from viewer.formats import FORMATS, WRITERS
 from viewer.render.style import trusted
-from viewer.render.table import Cell, table_lines
 
 RECOGNISED = {
     "openchatml-2.2": "a document header with version 2.2, or call_id=, name=, intent=, the role tool, <|literal|>",

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
-from viewer.cli import completing
+from viewer.cli import completion
 from viewer.cli.exits import complain
-from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
 from viewer.sources.files import check_standard_input, is_compressed
+from viewer.values import frozen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -39,10 +39,10 @@ def reading(command: Command) -> Command:
             "dialect",
             metavar="NAME",
             callback=_known_format,
-            shell_complete=completing.dialects,
+            shell_complete=completion.dialects,
             help="Read it as this dialect (see `ocmlview formats`).",
         ),
-        click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completing.files),
+        click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completion.files),
     ):
         command = option(command)
     return command
@@ -101,7 +101,7 @@ def reveal_option(command: Command) -> Command:
         "--reveal",
         metavar="WHAT",
         callback=_revealed,
-        shell_complete=completing.parts_of(_NAMES),
+        shell_complete=completion.parts_of(_NAMES),
         help=f"Show these too, a list of: {names}.",
     )(command)
 
@@ -173,3 +173,17 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
         if word not in known:
             raise click.BadParameter(f"nothing is called {word!r}; there are {', '.join(known)}.", context, parameter)
     return frozenset(known[word] for word in wanted)
+
+
+@frozen
+class Followed:
+    """The followed input, and how it is read."""
+
+    path: str
+    """A file, a folder whose newest transcript is followed, or `-`."""
+    dialect: str | None = None
+    options: Options | None = None
+    stall_after: float | None = None
+    """Report an open message that has not grown for this many seconds."""
+    is_finished: Callable[[], bool] | None = None
+    """True if no more data will be written; without it only a pipe ends."""

@@ -10,15 +10,13 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import say
-from viewer.cli.inputs import Inputs
-from viewer.cli.output import Output
-from viewer.cli.rewritten import retried
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.stats import Stats, count
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
-from viewer.render.table import Cell, table_lines
 from viewer.render.title import rule
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")

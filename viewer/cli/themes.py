@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain
-from viewer.cli.output import Output
+from viewer.cli.output import Cell, Output, table_lines
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import trusted
-from viewer.render.table import Cell, table_lines
 
 if TYPE_CHECKING:
     from viewer.render.theme import Theme
 
 
 @click.command("themes", short_help="List and preview the themes.")
-@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completing.themes)
+@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completion.themes)
 @options.printing
 def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
     """List the themes, those of your own among them; in a terminal with colours each is shown in its own. Exit code 1

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINE
 from viewer.cli.inputs import Inputs
-from viewer.cli.output import Output
+from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
 from viewer.cli.show import print_live, print_text
-from viewer.cli.terminal import take_keyboard, theme_of_terminal
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
 from viewer.render.style import Style, trusted
-from viewer.render.table import Cell, table_lines
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
@@ -62,7 +60,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     metavar="NAME",
     default="",
     callback=_known_theme,
-    shell_complete=completing.themes,
+    shell_complete=completion.themes,
     help="The colours of the viewer (see `ocmlview themes`).",
 )
 @click.option(

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from viewer.document.values import ShownMessage
 from viewer.lazy import lazy_regex
 from viewer.render.json_layout import laid_out, origins
-from viewer.render.line import cells, plain_line, wrap
 from viewer.render.markdown import Styled, json_spans, markdown_spans
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style, StyleRole
+from viewer.render.width import cells, plain_line, wrap
 from viewer.values import frozen
 
 _SETTLES = lazy_regex(

@@ -10,9 +10,9 @@ from enum import Enum
 
 from viewer.document.values import Headline, ShownCall, ShownMessage
 from viewer.model.visibility import Audience
-from viewer.render.line import between, cells, wrap
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import ASCII, Glyphs, Line, Part, Style, StyleRole, trusted
+from viewer.render.width import between, cells, wrap
 from viewer.values import frozen
 
 UNKNOWN = "?"

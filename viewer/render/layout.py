@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 from viewer.render.body import BodyText, drawn_text, raw_text
-from viewer.render.line import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 from viewer.render.sanitize import SafeText, sanitize
+from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 from viewer.values import frozen
 
 LONG = 32 * 1024

@@ -33,11 +33,11 @@ from viewer.render.layout import (
     lay_out_head,
     trimmed,
 )
-from viewer.render.line import between, cells
 from viewer.render.markdown import Styled
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.title import boundary_words
+from viewer.render.width import between, cells
 from viewer.values import frozen, mutable
 
 MOST_EMPTY = 20

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from viewer.document.boundaries import Boundary
 from viewer.formats import FORMATS
-from viewer.render.line import cells, cut, wrap
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, cut, wrap
 from viewer.values import frozen
 
 TITLE_WIDTH = 60

@@ -6,9 +6,9 @@ from enum import Enum
 
 from textual.timer import Timer
 
-from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Style, StyleRole, trusted
+from viewer.render.width import cells, cut
 from viewer.tui.bars.bar import Bar, Spot, spot
 from viewer.tui.terminal.paint import Painter
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rich.color import ColorSystem
 from rich.style import Style as RichStyle
 
-from viewer.render.line import cells, cut
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.theme import DEFAULT, Theme
+from viewer.render.width import cells, cut
 
 WIDTH = 72
 _FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")

@@ -30,6 +30,7 @@ OWNERS = {
     "textual": ("viewer.tui",),
     "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings"),
     "click": ("viewer.cli",),
+    "platformdirs": ("viewer.tui.settings",),
     "jsonschema_rs": ("viewer.tools",),
 }
 INPUT_AND_OUTPUT = {

@@ -39,7 +39,7 @@ def test_without_a_file_everything_is_as_it_comes(file: Path) -> None:
     result = run("config")
     assert result.code == 0
     assert result.err == ""
-    assert f"settings  {file}  (not there; ocmlview config --init writes it)" in result.out
+    assert f"settings  {file}  (missing; `ocmlview config --init` writes it)" in result.out
     assert f"themes    {file.parent}/themes" in result.out
     assert values(result.out) == {
         "theme": ("dark", "default"),

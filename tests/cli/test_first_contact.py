@@ -51,7 +51,7 @@ class TestWithoutATranscript:
         terminal = Terminal([], SMALL)
         assert terminal.end() == 2
         assert terminal.text().startswith("Usage: ocmlview")
-        assert "begin here" in terminal.text()
+        assert "Open the bundled tour." in terminal.text()
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])

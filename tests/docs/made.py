@@ -29,7 +29,7 @@ def dialects() -> str:
         [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
         for name in FORMATS
     ]
-    return _table(("name", "format", "written", "recognised by"), rows)
+    return _table(("name", "format", "written", "detected by"), rows)
 
 
 def diagnostics() -> str:

@@ -30,18 +30,18 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "view": Entry("viewer.cli.view", "Open the viewer (the default: `ocmlview FILE`)."),
-    "show": Entry("viewer.cli.show", "Print what the end user saw, or with --reveal more."),
-    "check": Entry("viewer.cli.check", "Report what is wrong, with exact places."),
-    "explain": Entry("viewer.cli.explain", "Say what a code means and what to do about it."),
-    "export": Entry("viewer.cli.export", "Write what is shown: web page, Markdown, text, JSON, picture."),
-    "convert": Entry("viewer.cli.convert", "Write another dialect; losses are reported."),
+    "view": Entry("viewer.cli.view", "Open the viewer (default)."),
+    "show": Entry("viewer.cli.show", "Print the conversation."),
+    "check": Entry("viewer.cli.check", "Report problems with exact locations."),
+    "explain": Entry("viewer.cli.explain", "Explain problem codes."),
+    "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
+    "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
-    "formats": Entry("viewer.cli.formats", "List the dialects and how they are recognised."),
-    "themes": Entry("viewer.cli.themes", "List the themes, each in its own colours."),
-    "config": Entry("viewer.cli.config", "Show the settings, where they are, and what is wrong in them."),
-    "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program: begin here."),
-    "completion": Entry("viewer.cli.completion", "Teach bash, zsh or fish to complete."),
+    "formats": Entry("viewer.cli.formats", "List formats and how they are detected."),
+    "themes": Entry("viewer.cli.themes", "List themes."),
+    "config": Entry("viewer.cli.config", "Show effective settings and where each comes from."),
+    "demo": Entry("viewer.cli.demo", "Open the bundled tour."),
+    "completion": Entry("viewer.cli.completion", "Print a shell completion script."),
 }
 
 NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "jsonschema-rs", "PyYAML")
@@ -51,7 +51,7 @@ EXTRAS = ("google-re2", "zstandard", "tiktoken", "pyperclip")
 _COLLECTOR = (20_000, 10, 10)
 """Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
-_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 70 bug."
+_EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
 
 
 def main() -> NoReturn:
@@ -145,9 +145,9 @@ class _Program(click.Group):
 
 _program = _Program(
     "ocmlview",
-    help="Show a transcript of a language model as its end user saw it.",
+    help="Read, check and follow LLM transcripts. Shows what the end user saw.",
     epilog=_EPILOG,
-    subcommand_metavar="[COMMAND] [FILE...]",
+    subcommand_metavar="[COMMAND] [OPTIONS] [FILE...]",
     options_metavar="",
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[
@@ -156,7 +156,7 @@ _program = _Program(
             is_flag=True,
             is_eager=True,
             expose_value=False,
-            help="Say which version this is, and of what it stands on.",
+            help="Show the version of ocmlview and its dependencies.",
             callback=lambda ctx, _, wanted: _say_version(ctx) if wanted and not ctx.resilient_parsing else None,
         )
     ],

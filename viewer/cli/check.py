@@ -68,26 +68,26 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     return FINDINGS if errors or (strict and warnings) else FINE
 
 
-@click.command("check", short_help="Report what is wrong.")
+@click.command("check", short_help="Report problems.")
 @options.reading
 @options.reveal_option
 @click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
 @options.printing
 @options.following
-@click.option("--json", "form", flag_value="json", help="One JSON object a line.")
-@click.option("--sarif", "form", flag_value="sarif", help="SARIF 2.1.0, for code scanning.")
-@click.option("--github", "form", flag_value="github", help="Annotations of a GitHub workflow.")
-@click.option("--junit", "form", flag_value="junit", help="JUnit XML, for test reports.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object per problem.")
+@click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0.")
+@click.option("--github", "form", flag_value="github", help="Print GitHub workflow annotations.")
+@click.option("--junit", "form", flag_value="junit", help="Print JUnit XML.")
 @click.option(
     "--max-per-code",
     type=click.IntRange(min=0),
     default=MOST_PER_CODE,
     metavar="N",
-    help=f"List at most N diagnostics per file and code, 0 for all; {MOST_PER_CODE:,} unless given.",
+    help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
-@click.option("--strict", is_flag=True, help="Warnings count as findings too.")
-@click.option("--require-messages", is_flag=True, help="A file without messages counts as a finding.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever was found.")
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -104,9 +104,8 @@ def command(
     follow: bool,
     stall_after: float | None,
 ) -> int:
-    """Check transcripts: code, place and meaning of all that is wrong. Nothing of their text is told, but the lines in
-    question with --reveal all. Exit code 1 where there are errors. With -f each problem is told when it is found, also
-    a call past its deadline and a message that stalls."""
+    """Report problems with exact locations. Transcript text is never printed unless you pass --reveal all. Exits with 1
+    if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)

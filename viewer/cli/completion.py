@@ -22,11 +22,11 @@ VARIABLE = "_OCMLVIEW_COMPLETE"
 """Through this variable the shell requests completions."""
 
 
-@click.command("completion", short_help="Teach a shell to complete.")
+@click.command("completion", short_help="Print a shell completion script.")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str) -> int:
-    """Print the lines that make a shell complete commands, options, files, and the names that options take.
+    """Print a shell completion script. It completes commands, options, files and values.
 
     bash: eval "$(ocmlview completion bash)" in ~/.bashrc; zsh: the same with zsh in ~/.zshrc, after compinit;
     fish: ocmlview completion fish > ~/.config/fish/completions/ocmlview.fish"""

@@ -18,8 +18,8 @@ from viewer.formats.text.quoted_marks import refuse_quoted_marks
 from viewer.model.visibility import Reveal
 
 
-@click.command("convert", short_help="Write another dialect.")
-@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="The dialect to write.")
+@click.command("convert", short_help="Convert to another format.")
+@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="Format to write.")
 @options.reading
 @options.audience
 def command(
@@ -31,8 +31,7 @@ def command(
     debug: bool,
     strict_safe: bool,
 ) -> int:
-    """Write what is shown of a transcript in another dialect. Nothing is lost silently: what is left out, and what the
-    other dialect cannot say, stands on standard error."""
+    """Convert to another format. Anything dropped is listed on stderr."""
     audience = options.audience_of(reveal, debug, strict_safe)
     inputs = options.inputs_of(files)
     if len(inputs) > 1:

@@ -24,13 +24,12 @@ from viewer.model.visibility import Audience, Reveal
 from viewer.resources import bundled
 
 
-@click.command("demo", short_help="Show the tour.")
+@click.command("demo", short_help="Open the bundled tour.")
 @options.audience
 @options.printing
-@click.option("--live", is_flag=True, help="Play it into a temporary file, for about 25 seconds, and follow that.")
+@click.option("--live", is_flag=True, help="Play the tour into a temporary file and follow it.")
 def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: str, ascii_only: bool, live: bool) -> int:
-    """Show the bundled tour: one realistic transcript with all that a transcript can have. With --live it is written
-    while you watch: a broken message, a tool that is late and one that is cancelled are on the way."""
+    """Open the bundled tour. The tour contains every kind of message, and some problems."""
     audience = options.audience_of(reveal, debug, strict_safe)
     output = options.output_of(color, ascii_only)
     if live:

@@ -16,12 +16,11 @@ from viewer.render.style import Line
 from viewer.rules import RULES
 
 
-@click.command("explain", short_help="Explain a code.")
+@click.command("explain", short_help="Explain problem codes.")
 @click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completion.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """Explain diagnostics: what a code or CODE/REASON means, where it comes from, and how to fix it. Without a code,
-    explain all of them."""
+    """Explain problem codes. Without a code, lists all of them: meaning, spec section and fix."""
     rules = [_rule(code) for code in codes] or list(RULES.values())
     output = options.output_of(color, ascii_only)
 

@@ -32,7 +32,7 @@ def reading(command: Command) -> Command:
         click.option(
             "--preambles",
             type=click.Choice(["harmony"]),
-            help="Commentary of Harmony without a recipient is for the user.",
+            help="Treat Harmony commentary with no recipient as visible to the user.",
         ),
         click.option(
             "--format",
@@ -40,7 +40,7 @@ def reading(command: Command) -> Command:
             metavar="NAME",
             callback=_known_format,
             shell_complete=completion.dialects,
-            help="Read it as this dialect (see `ocmlview formats`).",
+            help="Read the input as this format (see `ocmlview formats`).",
         ),
         click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completion.files),
     ):
@@ -51,7 +51,7 @@ def reading(command: Command) -> Command:
 def audience(command: Command) -> Command:
     """Options for the audience: --reveal, --debug, --strict-safe. Only these reveal anything."""
     for option in (
-        click.option("--strict-safe", is_flag=True, help="Tell not even that something is hidden."),
+        click.option("--strict-safe", is_flag=True, help="Do not reveal that anything is hidden."),
         click.option("-d", "--debug", is_flag=True, help="Short for --reveal all."),
         reveal_option,
     ):
@@ -62,12 +62,13 @@ def audience(command: Command) -> Command:
 def printing(command: Command) -> Command:
     """Options for printing: --color, --ascii."""
     for option in (
-        click.option("--ascii", "ascii_only", is_flag=True, help="Print nothing but ASCII."),
+        click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
         click.option(
             "--color",
             type=click.Choice(["auto", "always", "never"]),
             default="auto",
-            help="Colours; auto: on a terminal, unless NO_COLOR is set.",
+            metavar="WHEN",
+            help="Use colors: auto (default), always or never. NO_COLOR turns them off.",
         ),
     ):
         command = option(command)
@@ -81,13 +82,14 @@ def following(command: Command) -> Command:
             "--stall-after",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="With -f: say so when an open message has not gone on for so long.",
+            help="With -f, report a stall when an unfinished message gets no data for SECONDS.",
         ),
         click.option(
             "-f",
             "--follow",
             is_flag=True,
-            help="Go on while it is written: a file (waited for), a folder's newest transcript, a pipe until it ends.",
+            help="Follow the input as it grows: a file (waits for it to appear), the newest transcript in a folder, or "
+            "a pipe until EOF.",
         ),
     ):
         command = option(command)
@@ -99,10 +101,10 @@ def reveal_option(command: Command) -> Command:
     names = ", ".join(_NAMES)
     return click.option(
         "--reveal",
-        metavar="WHAT",
+        metavar="LIST",
         callback=_revealed,
         shell_complete=completion.parts_of(_NAMES),
-        help=f"Show these too, a list of: {names}.",
+        help=f"Also show these: {names}.",
     )(command)
 
 

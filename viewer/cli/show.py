@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _DEBUG = "DEBUG view: more than the end user saw, who saw the messages marked with *."
 
 
-@click.command("show", short_help="Print what the end user saw.")
+@click.command("show", short_help="Print the conversation.")
 @options.reading
 @options.audience
 @options.printing
 @options.following
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -46,8 +46,7 @@ def command(
     follow: bool,
     stall_after: float | None,
 ) -> int:
-    """Print a transcript: what the end user saw, or with --reveal what stood behind it. With -f while it is written:
-    each message as soon as it is certain, the text of an answer as it comes."""
+    """Print the conversation. With -f, prints each message as soon as it is complete."""
     audience = options.audience_of(reveal, debug, strict_safe)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)

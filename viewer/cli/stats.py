@@ -27,7 +27,7 @@ _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 @options.reading
 @options.audience
 @options.printing
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -39,7 +39,7 @@ def command(
     ascii_only: bool,
     as_json: bool,
 ) -> int:
-    """Count messages, bytes and calls by role, channel and tool. Hidden messages are one number, without bytes."""
+    """Count messages, bytes and calls. Hidden messages are counted without their sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
     inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from viewer.render.theme import Theme
 
 
-@click.command("themes", short_help="List and preview the themes.")
+@click.command("themes", short_help="List themes.")
 @click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completion.themes)
 @options.printing
 def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """List the themes, those of your own among them; in a terminal with colours each is shown in its own. Exit code 1
-    where one of them cannot be used."""
+    """List themes, including your own. Shows a preview in a terminal with colors. Exits with 1 if a theme cannot be
+    used."""
     from viewer.render.theme import ThemeError, find_theme, theme_names
     from viewer.tui.settings.places import themes_folder
 

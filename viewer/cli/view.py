@@ -54,14 +54,14 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
 @options.audience
 @options.printing
 @options.following
-@click.option("--from-start", is_flag=True, help="With -f: begin at the top, not at the end.")
+@click.option("--from-start", is_flag=True, help="With --follow, start at the top instead of the end.")
 @click.option(
     "--theme",
     metavar="NAME",
     default="",
     callback=_known_theme,
     shell_complete=completion.themes,
-    help="The colours of the viewer (see `ocmlview themes`).",
+    help="Color theme; see `ocmlview themes`.",
 )
 @click.option(
     "--goto",
@@ -69,7 +69,8 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     metavar="PLACE",
     default="",
     callback=_known_place,
-    help="Open there: 12, t3, 50%, with -d L120 or B4096.",
+    help="Open at a message (12), turn (t3) or percentage (50%). With hidden messages revealed, also at a line (L120) "
+    "or byte (B4096).",
 )
 def command(
     files: tuple[str, ...],
@@ -86,7 +87,7 @@ def command(
     theme: str,
     go_to: str,
 ) -> int:
-    """View transcripts: the conversation as its end user saw it. With -f while it is written."""
+    """Open the viewer (default). In a pipe, prints the safe view instead."""
     audience = options.audience_of(reveal, debug, strict_safe)
     paths = options.inputs_of(files)
     options.check_following(follow, stall_after)

@@ -86,7 +86,7 @@ def test_nothing_in_it_reveals(file: Path, tmp_path: Path, key: str) -> None:
     written(file, f"{key}: all\n")
     assert run("show", chat) == before
     assert run(chat) == before
-    assert "is refused: no setting reveals what is hidden" in run("config").err
+    assert "is refused: no setting reveals hidden messages" in run("config").err
 
 
 def test_a_file_is_begun_for_the_person_alone(file: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_file_is_begun_for_the_person_alone(file: Path) -> None:
     file.write_text("theme: light\n")
     again = run("config", "--init")
     assert again.code == 2
-    assert again.err == f"ocmlview: {file} is there already and is left as it is\n"
+    assert again.err == f"ocmlview: {file} already exists; it was not changed\n"
     assert file.read_text() == "theme: light\n"
 
 

@@ -62,7 +62,7 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
     ("text", "said"),
     [
         ("thme: dark\n", "config.yaml:1:1: unknown key 'thme' (did you mean 'theme'?)"),
-        ("theme: drak\n", "config.yaml:1:8: there is no theme 'drak' (did you mean 'dark'?)"),
+        ("theme: drak\n", "config.yaml:1:8: unknown theme 'drak' (did you mean 'dark'?)"),
         ("theme: [dark]\n", "config.yaml:1:8: one value is needed here"),
         ("keymap:\n  serach: x\n", "config.yaml:2:3: unknown action 'serach' (did you mean 'search'?)"),
         ("keymap:\n  search: pagedwn\n",
@@ -81,17 +81,17 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
         ("wrap: 19\n", "config.yaml:1:7: '19' does not fit: write screen, or a number from 20 to 1000"),
         ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' does not fit: write screen, or a number from 20 to 1000"),
         ("markdown: yes\n", "config.yaml:1:11: 'yes' is neither true nor false"),
-        ("stall-after: 0\n", "config.yaml:1:14: '0' is no time: write a number of seconds"),
+        ("stall-after: 0\n", "config.yaml:1:14: '0' is not a time: write a number of seconds"),
         ("max_spool: lots\n", "config.yaml:1:12: 'lots' is not a size: write a number and KB, MB, or GB"),
         ("max_decompressed: 0\n", "config.yaml:1:19: '0' is not a size: write a number and KB, MB, or GB"),
-        ("stall-after: soon\n", "config.yaml:1:14: 'soon' is no time: write a number of seconds"),
+        ("stall-after: soon\n", "config.yaml:1:14: 'soon' is not a time: write a number of seconds"),
         ("- theme\n", "config.yaml:1:1: keys and values are needed here"),
         ("theme: dark\ntheme: light\n", "config.yaml:2:1: this is not well-formed YAML"),
         ("theme: &a dark\n", "config.yaml:1:8: this is not well-formed YAML"),
         ("keymap: {filter: &}\n", "config.yaml:1:19: this is not well-formed YAML"),
         ("\"\\e[2J\": x\n", "config.yaml:1:1: unknown key '␛[2J'"),
         ("keymap:\n  \"\\e[2J\": f2\n", "config.yaml:2:3: unknown action '␛[2J'"),
-        (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is left out"),
+        (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is ignored"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_with_their_place(text: str | bytes, said: str, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_nothing_reveals(key: str, written: str, tmp_path: Path) -> None:
 
 def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").mkdir()
-    assert read_settings(tmp_path / "config.yaml").notice.endswith("cannot be read as UTF-8 text; it is left out")
+    assert read_settings(tmp_path / "config.yaml").notice.endswith("cannot be read as UTF-8 text; it is ignored")
 
 
 @pytest.mark.slow

@@ -208,9 +208,12 @@ WRITE = "write '#rrggbb' in quotes, default, or one of the terminal's sixteen, s
         ("looks:\n  usr: '#ffffff'\n", "t.yaml:2:3: unknown key 'usr' (did you mean 'user'?)"),
         ("looks:\n  user: {bald: true}\n", "t.yaml:2:10: unknown key 'bald' (did you mean 'bold'?)"),
         ("looks:\n  user: {bold: yes}\n", "t.yaml:2:16: 'yes' is neither true nor false"),
-        ("colors:\n  text: orange\n", f"t.yaml:2:9: 'orange' is no color: {WRITE}"),
-        ("colors:\n  text: brigt-red\n", f"t.yaml:2:9: 'brigt-red' is no color (did you mean 'bright-red'?): {WRITE}"),
-        ("colors:\n  text: #ffffff\n", f"t.yaml:2:8: '' is no color: {WRITE}"),
+        ("colors:\n  text: orange\n", f"t.yaml:2:9: 'orange' is not a color: {WRITE}"),
+        (
+            "colors:\n  text: brigt-red\n",
+            f"t.yaml:2:9: 'brigt-red' is not a color (did you mean 'bright-red'?): {WRITE}",
+        ),
+        ("colors:\n  text: #ffffff\n", f"t.yaml:2:8: '' is not a color: {WRITE}"),
         ("looks:\n  user: [a]\n", "t.yaml:2:9: keys and values are needed here"),
         ("title: [a]\n", "t.yaml:1:8: one value is needed here"),
         ("- a\n", "t.yaml:1:1: keys and values are needed here"),
@@ -273,7 +276,7 @@ class TestAThemeOfOnesOwn:
 
     def test_is_told_where_it_names_a_theme_that_is_not_there(self, tmp_path: Path) -> None:
         (tmp_path / "mine.yaml").write_text("title: Mine\nlike: lihgt\n")
-        said = f"{tmp_path}/mine.yaml:2:7: there is no theme 'lihgt' (did you mean 'light'?); the dark theme is used"
+        said = f"{tmp_path}/mine.yaml:2:7: unknown theme 'lihgt' (did you mean 'light'?); the dark theme is used"
         assert load_theme("mine", [tmp_path]).notice == said
 
     def test_knows_its_files(self, tmp_path: Path) -> None:
@@ -288,6 +291,6 @@ class TestAThemeOfOnesOwn:
     def test_is_replaced_when_there_is_none(self, name: str) -> None:
         theme = load_theme(name)
         assert theme.name == "dark"
-        assert theme.notice.startswith("there is no theme '")
+        assert theme.notice.startswith("unknown theme '")
         assert "\x1b" not in theme.notice
         assert ("did you mean 'dark'?" in theme.notice) == (name == "drak")

@@ -177,7 +177,7 @@ def _suggest_command(arguments: list[str]) -> None:
 
     near = get_close_matches(arguments[0], COMMANDS, 1, 0.7)
     if near:
-        raise ViewerError(f"there is no file and no command {arguments[0]}; did you mean {near[0]}?")
+        raise ViewerError(f"no such file or command: {arguments[0]}. Did you mean {near[0]}?")
 
 
 def _say_version(context: click.Context) -> NoReturn:

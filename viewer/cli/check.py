@@ -139,9 +139,9 @@ def _shows_source(revealed: Audience) -> bool:
     """True if source lines are quoted; report that to the user."""
     with_source = revealed.reveals(Reveal.ALL)
     if with_source:
-        say("DEBUG view: what follows quotes the transcript.")
+        say("DEBUG view: the output quotes the transcript.")
     elif not revealed.is_safe:
-        complain("source lines are shown with --reveal all alone, since a line may hold other messages too")
+        complain("source lines need --reveal all, because a line may hold other messages too")
     return with_source
 
 
@@ -158,7 +158,7 @@ def _follow(
     from viewer.cli.following import follow
 
     if form in ("sarif", "junit"):
-        raise ViewerError(f"--{form} describes a whole input; with -f use --json, --github, or text")
+        raise ViewerError(f"--{form} needs the whole input; with -f, use --json, --github or text")
     report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
     code = follow(followed, report)
     report.sum_up()
@@ -215,7 +215,7 @@ class LiveReport:
         self._before = (0, 0, 0, 0)
         """Errors, warnings, messages and transcripts of earlier readings."""
         self._now = (0, 0, 0, 0)
-        self.has_told = False
+        self.has_output = False
 
     @property
     def _sums(self) -> tuple[int, int, int, int]:
@@ -241,7 +241,7 @@ class LiveReport:
         self._before, self._now = self._sums, (0, 0, 0, 0)
         self._document = document
         document.keep_per_code(self._most_per_code)
-        self.has_told = False
+        self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
         """Print a line for programs, and one on standard error."""
@@ -261,7 +261,7 @@ class LiveReport:
         totals = document.total("error"), document.total("warning")
         self._now = *totals, document.message_count, document.transcript_count
         self._output.write(line for finding in new for line in self._lines(document, finding))
-        self.has_told = self.has_told or bool(new)
+        self.has_output = self.has_output or bool(new)
 
     def rest(self) -> None:
         """Do nothing: everything is printed already."""
@@ -271,7 +271,7 @@ class LiveReport:
         if self._form == "json":
             self._output.write([stalled_line(number, seconds)])
         else:
-            complain(f"{document.name}: message {number} is stalled, nothing has come for {seconds:.0f} s")
+            complain(f"{document.name}: message {number} is stalled: no data for {seconds:.0f} s")
 
     def end(self) -> None:
         """Print the diagnostics found at the end, and the counts of unlisted ones."""

@@ -41,8 +41,8 @@ def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: st
 
 
 def _play(audience: Audience, output: Output, color: str) -> int:
-    told = moments(script(bundled("samples", "tour.ocml").read_text("utf-8")))
-    with played(told) as (path, player):
+    pieces = moments(script(bundled("samples", "tour.ocml").read_text("utf-8")))
+    with played(pieces) as (path, player):
         if not take_keyboard():
             return print_live(Followed(path, is_finished=player.is_finished), audience, output)
         return open_viewer((path,), ViewRequest(audience, output.style, color=color, follow=True))
@@ -87,14 +87,14 @@ def script(tour: str) -> str:
 
 def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
     """The pieces to play. The document header and the instructions come at once, hidden text fast."""
-    told: list[Moment] = []
+    pieces: list[Moment] = []
     waits: dict[int, float] = {}
     for message in _messages(text):
         if message.startswith(_LATE_REPLY):
-            waits[len(told)] = late
-        told += _message(message)
-    pace = seconds / sum(moment.pause for moment in told)
-    return [Moment(moment.pause * pace + waits.get(at, 0), moment.data) for at, moment in enumerate(told)]
+            waits[len(pieces)] = late
+        pieces += _message(message)
+    pace = seconds / sum(moment.pause for moment in pieces)
+    return [Moment(moment.pause * pace + waits.get(at, 0), moment.data) for at, moment in enumerate(pieces)]
 
 
 def _messages(text: str) -> list[str]:
@@ -117,16 +117,16 @@ def _message(message: str) -> Iterator[Moment]:
 class Player(threading.Thread):
     """Thread that writes each piece at its time."""
 
-    def __init__(self, path: Path, told: Iterable[Moment]) -> None:
+    def __init__(self, path: Path, pieces: Iterable[Moment]) -> None:
         super().__init__(name="player", daemon=True)
         self._path = path
-        self._told = told
+        self._moments = pieces
         self._stopped = threading.Event()
 
     def run(self) -> None:
         """Write to the end, or until stopped."""
         with self._path.open("ab", buffering=0) as file:
-            for pause, data in self._told:
+            for pause, data in self._moments:
                 if self._stopped.wait(pause):
                     return
                 file.write(data)
@@ -142,14 +142,14 @@ class Player(threading.Thread):
 
 
 @contextmanager
-def played(told: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
+def played(pieces: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
     """A private file in which a transcript is being written; it is removed at the end, even if a signal ends the
     program."""
     import tempfile  # slow to import
 
     descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")
     os.close(descriptor)
-    player = Player(Path(name), told)
+    player = Player(Path(name), pieces)
     with ended_tidily():
         try:
             player.start()

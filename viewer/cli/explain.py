@@ -41,7 +41,7 @@ def _rule(asked: str) -> Rule:
     if code not in RULES:
         near = _nearest(code, RULES)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `ocmlview explain` lists all codes"
-        raise ViewerError(f"no code is called {asked}{hint}")
+        raise ViewerError(f"unknown code {asked}{hint}")
     rule = RULES[code]
     if not reason:
         return rule

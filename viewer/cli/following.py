@@ -45,7 +45,7 @@ class Printer(Protocol):
         """End the reading; all open messages are settled."""
 
     @property
-    def has_told(self) -> bool:
+    def has_output(self) -> bool:
         """True if anything of this reading was printed."""
 
 
@@ -129,7 +129,7 @@ class _Follower:
             self._printer.grow()
 
     def _begin(self, document: LiveDocument, reason: Reason | None) -> None:
-        if reason and (self._printer.has_told or reason is not Reason.DETECTED):
+        if reason and (self._printer.has_output or reason is not Reason.DETECTED):
             self._printer.reset(document.name, reason)
         self._printer.begin(document)
 

@@ -84,7 +84,7 @@ class Inputs:
             else:
                 yield found.path
         if is_empty:
-            self._complain(f"there is no transcript in {folder}")
+            self._complain(f"no transcript found in {folder}")
 
     def _complain(self, sentence: str) -> None:
         complain(sentence)

@@ -138,7 +138,7 @@ def followed_of(
     """The single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
-        raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
+        raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
     return Followed(names[0], dialect, reading_options(preambles), stall_after)
 
 
@@ -146,7 +146,7 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
     """True if the input is followed. A compressed file is read once, because it is rewritten and does not grow."""
     check_following(follow, stall_after)
     if follow and len(files) == 1 and is_compressed(files[0]):
-        complain(f"{files[0]} is compressed: it is read as it is now, and not followed")
+        complain(f"{files[0]} is compressed: reading it once instead of following it")
         return False
     return follow
 
@@ -154,7 +154,7 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
 def check_following(follow: bool, stall_after: float | None) -> None:
     """Refuse an option that has no effect without -f."""
     if not follow and stall_after is not None:
-        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+        raise click.UsageError("--stall-after needs -f.", click.get_current_context())
 
 
 def output_of(color: str, ascii_only: bool) -> Output:
@@ -164,7 +164,7 @@ def output_of(color: str, ascii_only: bool) -> Output:
 
 def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and value not in FORMATS and not context.resilient_parsing:
-        raise ViewerError(f"unknown format {value}; known are {', '.join(FORMATS)}")
+        raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
     return value
 
 
@@ -173,7 +173,7 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
     known = _NAMES
     for word in wanted:
         if word not in known:
-            raise click.BadParameter(f"nothing is called {word!r}; there are {', '.join(known)}.", context, parameter)
+            raise click.BadParameter(f"unknown kind {word!r}; known kinds: {', '.join(known)}.", context, parameter)
     return frozenset(known[word] for word in wanted)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from viewer.render.json_lines import LiveLines
     from viewer.sources.changes import Reason
 
-_DEBUG = "DEBUG view: more than the end user saw, who saw the messages marked with *."
+_DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible to the user."
 
 
 @click.command("show", short_help="Print the conversation.")
@@ -131,7 +131,7 @@ _SHARE = 9
 
 def say_stalled(document: LiveDocument) -> None:
     """Report a stalled message on one line without any of its content: it may be hidden."""
-    complain(f"{document.name}: stalled, nothing has come for {document.stalled_for:.0f} s")
+    complain(f"{document.name}: stalled: no data for {document.stalled_for:.0f} s")
 
 
 class LiveText:
@@ -147,7 +147,7 @@ class LiveText:
         self._next_look = 0.0
         self._before: Conversation | None = None
         """The page of the same input from before another format won."""
-        self.has_told = False
+        self.has_output = False
         self.document: LiveDocument | None = None
         """The document being read."""
 
@@ -165,7 +165,7 @@ class LiveText:
             begun=self._has_printed,
             before=self._before,
         )
-        self.has_told = self._before is not None
+        self.has_output = self._before is not None
         self._before = None
 
     def reset(self, name: str, reason: Reason) -> None:
@@ -208,7 +208,7 @@ class LiveText:
     def _write(self, text: str) -> None:
         if text:
             self._output.write_parts((text,))
-            self._has_printed = self.has_told = True
+            self._has_printed = self.has_output = True
 
 
 class LiveJson:
@@ -218,7 +218,7 @@ class LiveJson:
         self._audience = audience
         self._output = output
         self._lines: LiveLines | None = None
-        self.has_told = False
+        self.has_output = False
         self.document: LiveDocument | None = None
         """The document being read."""
 
@@ -228,7 +228,7 @@ class LiveJson:
         from viewer.render.json_lines import LiveLines
 
         self._lines = LiveLines(document.project(self._audience))
-        self.has_told = False
+        self.has_output = False
 
     def reset(self, name: str, reason: Reason) -> None:
         """Print a line among the others, and one on standard error."""
@@ -242,7 +242,7 @@ class LiveJson:
         assert self._lines
         lines = list(self._lines.grow())
         self._output.write(lines)
-        self.has_told = self.has_told or bool(lines)
+        self.has_output = self.has_output or bool(lines)
 
     def rest(self) -> None:
         """Do nothing: lines are printed whole."""

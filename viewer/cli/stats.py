@@ -64,7 +64,7 @@ def _transcripts(document: Document, audience: Audience) -> int:
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
     if not audience.is_safe:
-        say("DEBUG view: these numbers tell of messages that the end user did not see.")
+        say("DEBUG view: these numbers include hidden messages.")
     style = output.style
     for document in inputs:
         stats = retried(document, partial(count, document, audience))

@@ -35,7 +35,7 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
 
         folders = (themes_folder(),)
         if theme_path(value, folders) is None:
-            raise ViewerError(f"there is no theme {value}{did_you_mean(value, theme_names(folders))}")
+            raise ViewerError(f"unknown theme {value}{did_you_mean(value, theme_names(folders))}")
     return value
 
 
@@ -45,7 +45,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
         from viewer.tui.go_to import HELP, parse
 
         if isinstance(parse(value), str):
-            raise ViewerError(f"no place is written {value}: {HELP}")
+            raise ViewerError(f"invalid place {value}: {HELP}")
     return value
 
 

@@ -21,7 +21,7 @@ from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import boundary_lines, rule
 
 BLANK: Line = ()
-TAKEN_BACK = "what stands above was a thought; it is cut from here on"
+TAKEN_BACK = "the text above was a thought; it is hidden from here on"
 MOST_KEPT = 1024 * 1024
 """Characters of printed messages that are remembered: another format can only win in the first 64 KB of the input."""
 

@@ -49,8 +49,8 @@ def projection_lines(
 
 def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
     """The line of a transcript."""
-    told = "safe" if audience.is_safe else "debug"
-    return encode({"kind": "transcript", **asdict(transcript), "audience": told}, file)
+    name = "safe" if audience.is_safe else "debug"
+    return encode({"kind": "transcript", **asdict(transcript), "audience": name}, file)
 
 
 def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:

@@ -159,7 +159,7 @@ def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) 
 class GrowingLayout:
     """The layout of a body that only grows at its end. Each step lays out the last rows and the new text.
 
-    Until the body is complete, it is neither styled nor are its JSON tokens laid out."""
+    Until the body is complete, it is not styled, and its JSON tokens are not laid out."""
 
     def __init__(self, request: LayoutRequest) -> None:
         self.request = request

@@ -356,7 +356,7 @@ class BlockMaker:
         return shown.drawn.given, lines if layout else [*lines, self._rest(shown, lead)]
 
     def rows_number(self, message: ShownMessage) -> int:
-        """The number in the input of a shown message, whose label may count shown messages alone."""
+        """The number of a shown message in the input; its label may count only shown messages."""
         return self.rows.value(message.number - 1) if self.projection.audience.strict else message.number
 
     def _head(self, message: ShownMessage) -> list[BlockLine]:

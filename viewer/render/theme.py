@@ -184,7 +184,9 @@ class _Reading:
         word = self._file.word(node).lower()
         if word not in ANSI and word != DEFAULT and not _COLOR.fullmatch(word):
             perhaps = did_you_mean(word, (*ANSI, DEFAULT)) if word else ""
-            words = f"{quoted(word)} is no color{perhaps}: write '#rrggbb' in quotes, default, or one of the terminal's"
+            words = (
+                f"{quoted(word)} is not a color{perhaps}: write '#rrggbb' in quotes, default, or one of the terminal's"
+            )
             raise self._file.mistake(node, f"{words} sixteen, such as bright-cyan")
         return word
 
@@ -193,7 +195,7 @@ def _path(name: str, folders: Sequence[Path]) -> Path:
     path = theme_path(name, folders)
     if path is None:
         perhaps = did_you_mean(name, theme_names(folders))
-        raise UnknownThemeError(f"there is no theme '{sanitize_line(name, 60)}'{perhaps}")
+        raise UnknownThemeError(f"unknown theme '{sanitize_line(name, 60)}'{perhaps}")
     return path
 
 

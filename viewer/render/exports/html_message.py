@@ -10,7 +10,7 @@ from viewer.render.body import may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
-from viewer.render.exports.steps import Told
+from viewer.render.exports.steps import PlacedMessage
 from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, link_of, look_of
 from viewer.render.number_format import duration
 from viewer.render.style import StyleRole
@@ -21,10 +21,10 @@ SIGNS = {"error": "✖", "warning": "⚠", "info": "ℹ"}
 _GOOD = {"ok": "ok", "pending": "quiet"}
 
 
-def message_html(told: Told, projection: Projection, place: Places) -> Iterator[Html]:
+def message_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
     """One article; its head can fold a message that the end user did not see."""
-    message = told.message
-    head = head_of(message, projection.audience, told.calls)
+    message = placed.message
+    head = head_of(message, projection.audience, placed.calls)
     yield opening("article", class_=f"message {head.look.value}", id=anchor(message.number))
     yield element("span", words(head.letter), class_="letter", aria_hidden="true")
     folds = not message.visible
@@ -34,8 +34,8 @@ def message_html(told: Told, projection: Projection, place: Places) -> Iterator[
     yield element("summary" if folds else "header", _safe_head(head) if head.safe else _head(head))
     if not head.safe:
         yield _details(head)
-    yield from _body(told, projection)
-    for found in told.problems:
+    yield from _body(placed, projection)
+    for found in placed.problems:
         yield note_html(found, place)
     yield joined([closing("details") if folds else NOTHING, closing("article"), Html("\n")])
 
@@ -133,9 +133,9 @@ def _details(head: MessageHead) -> Html:
     return element("p", element("bdi", text(shown)), class_="details") if shown else NOTHING
 
 
-def _body(told: Told, projection: Projection) -> Iterator[Html]:
-    message = told.message
+def _body(placed: PlacedMessage, projection: Projection) -> Iterator[Html]:
+    message = placed.message
     json = not projection.audience.is_safe and may_be_json(message)
-    faults = projection.fault_places(message.number, told.problems)
+    faults = projection.fault_places(message.number, placed.problems)
     prose = not json and look_of(message) not in (StyleRole.SYSTEM, StyleRole.TOOL)
-    yield from body_html(message.body, faults, prose=prose, json=json, short=not message.visible, trim=told.trim)
+    yield from body_html(message.body, faults, prose=prose, json=json, short=not message.visible, trim=placed.trim)

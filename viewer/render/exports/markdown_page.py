@@ -12,7 +12,7 @@ from viewer.model.visibility import Audience
 from viewer.render.body import may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS
-from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of
+from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, steps_of
 from viewer.render.exports.view_words import (
     badge,
     counts_words,
@@ -74,7 +74,7 @@ def _step(step: Step, projection: Projection) -> Iterator[str]:
     elif isinstance(step, TurnBegins):
         time = f" · {clock(step.time)}" if step.time else ""
         yield f"\n## Turn {step.number}{time}\n"
-    elif isinstance(step, Told):
+    elif isinstance(step, PlacedMessage):
         yield from _message(step, projection.audience)
     elif isinstance(step, ShownStray):
         yield f"\n### Text outside any message\n\n{fenced(_body(step.body, trim=False), 'text')}"
@@ -97,20 +97,20 @@ def _transcript(boundary: Boundary) -> Iterator[str]:
         yield f"\n{fenced(sanitize(lines), 'yaml')}"
 
 
-def _message(told: Told, audience: Audience) -> Iterator[str]:
-    message = told.message
-    head = head_of(message, audience, told.calls)
+def _message(placed: PlacedMessage, audience: Audience) -> Iterator[str]:
+    message = placed.message
+    head = head_of(message, audience, placed.calls)
     yield f"\n### {_safe_head(head) if head.safe else _head(head)}\n"
     said = [] if head.safe else [*_details(head), *map(_call, head.links)]
     if said:
         yield f"\n{' · '.join(said)}\n"
-    shown = _body(message.body, trim=told.trim)
+    shown = _body(message.body, trim=placed.trim)
     laid = laid_out(shown) if not head.safe and may_be_json(message) else None
     if laid is not None:
         shown = laid if len(shown) > _WIDTH else shown
     yield f"\n{fenced(shown, 'json' if laid is not None else 'text')}" if shown else "\n*empty*\n"
-    if told.problems:
-        yield "\n" + "".join(f"{line}\n" for line in map(_note, told.problems))
+    if placed.problems:
+        yield "\n" + "".join(f"{line}\n" for line in map(_note, placed.problems))
 
 
 def _safe_head(head: MessageHead) -> str:

@@ -23,7 +23,7 @@ class TurnBegins:
 
 
 @frozen
-class Told:
+class PlacedMessage:
     """A message with its calls and problems."""
 
     message: ShownMessage
@@ -33,7 +33,7 @@ class Told:
     """True if a newline at either end of the body is layout."""
 
 
-Step = Boundary | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
+Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic
 """A separate problem belongs to hidden content or to a position between messages."""
 
 
@@ -58,13 +58,13 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sho
         if item.turn != turn:
             turn = item.turn
             yield TurnBegins(transcript, turn, item.time)
-        yield Told(item, calls.of(item.number), list(notes.of(item.number)), trim)
+        yield PlacedMessage(item, calls.of(item.number), list(notes.of(item.number)), trim)
     for number in range(transcript + 1, len(rows.shown_transcripts) + 1):
         yield projection.boundary(rows, number)
     yield from notes.rest()
 
 
-def told_problems(projection: Projection) -> list[ShownDiagnostic]:
+def disclosed_problems(projection: Projection) -> list[ShownDiagnostic]:
     """The problems disclosed to this audience: an end user gets no notes."""
     safe = projection.audience.is_safe
     return [found for found in projection.diagnostics() if not safe or found.severity != "info"]

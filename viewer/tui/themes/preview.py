@@ -1,4 +1,4 @@
-"""A few lines in the colours of a theme, for a terminal: who speaks, what is wrong, what was found."""
+"""Preview of a theme: a few lines in its colors, with speakers, problems and matches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")
 
 
 def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
-    """The sample, its lines equally wide; all of its words are the program's own, but for the title of the theme."""
+    """The lines of the preview, all of the same width. Only the title comes from the theme file."""
     system = color_system()
     page, styles = _page(theme), theme.styles
     for line in _sample(theme, style):
@@ -33,7 +33,7 @@ def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
 
 
 def color_system() -> ColorSystem:
-    """How many colours the terminal says that it has; where it says nothing, all of them."""
+    """The colors that the terminal declares; all of them if it declares nothing."""
     term = os.environ.get("TERM", "")
     if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term in ("", "dumb"):
         return ColorSystem.TRUECOLOR
@@ -65,5 +65,5 @@ def _sample(theme: Theme, style: Style) -> list[Line]:
 
 
 def _line(*words: str) -> Line:
-    """Looks by their names, each with the text that follows."""
+    """A line from pairs of a style role and its text."""
     return tuple(Part(trusted(text), StyleRole(look)) for look, text in zip(words[::2], words[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""The colours of the app: the theme in force, another one chosen, and a theme that is read again while it is edited."""
+"""The theme of the app: the current one, choosing another one, and reloading a theme when its file changes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
 
 LOOK_AGAIN_SECONDS = 1.0
-"""So often the files are looked at where no event tells of a change."""
+"""The interval of polling the files if no event arrives."""
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 class ThemedApp(App[int], inherit_bindings=False):
-    """An app that is drawn in the colours of a viewer theme."""
+    """An app in the colors of a theme."""
 
     def __init__(self, theme: str, settings: Settings) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class ThemedApp(App[int], inherit_bindings=False):
         self._watching: asyncio.Task[None] | None = None
 
     def action_command_palette(self) -> None:
-        """Show it, unless it is shown."""
+        """Show the command palette, unless it is open."""
         from viewer.tui.dialogs.dismiss_once import Palette
 
         if not isinstance(self.screen, Palette):
@@ -55,11 +55,11 @@ class ThemedApp(App[int], inherit_bindings=False):
         return self.settings.theme_folders
 
     def remark(self, sentence: str) -> None:
-        """Say something about the colours."""
+        """Show a sentence about the theme."""
         raise NotImplementedError
 
     def use_theme(self, theme: Theme) -> None:
-        """Draw everything in these colours."""
+        """Redraw everything in the colors of this theme."""
         self._painter.use(theme.styles)
         self._put_on(theme)
         for screen in {*self.screen_stack, *self._installed_screens.values()}:
@@ -75,10 +75,10 @@ class ThemedApp(App[int], inherit_bindings=False):
         else:
             self.theme = made.name
 
-    # A theme is chosen.
+    # Choosing a theme.
 
     def on_theme_wanted(self, event: ThemeWanted) -> None:
-        """Show the list; what was there before comes back unless another one is chosen."""
+        """Show the list of themes; if none is chosen, restore the current one."""
         from viewer.tui.dialogs.themes import ThemeScreen
 
         printing = Style(color=True, ascii=self.screen.has_class("-ascii"))
@@ -86,39 +86,39 @@ class ThemedApp(App[int], inherit_bindings=False):
         self.push_screen(ThemeScreen(self._painter, names, self._wanted, printing), self._chosen)
 
     def on_theme_screen_looked(self, event: ThemeScreen.Looked) -> None:
-        """Try it on."""
-        self._try_on(event.name)
+        """Preview the theme at the cursor."""
+        self._apply_by_name(event.name)
 
     def _chosen(self, name: str | None) -> None:
         if name is None:
             self.use_theme(load_theme(self._wanted, self._folders))
             return
         self._wanted = name
-        if self._try_on(name):
+        if self._apply_by_name(name):
             self.remark(f"theme {name}; to keep it: `theme: {name}` in the settings (ocmlview config)")
         self.watch_own_theme()
 
-    def _try_on(self, name: str) -> bool:
-        """Whether it can be used; the colours stay where it cannot."""
+    def _apply_by_name(self, name: str) -> bool:
+        """True if the theme can be used; otherwise the colors stay the same."""
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:
-            self.remark(f"{error}; the colours stay")
+            self.remark(f"{error}; the colors stay the same")
             return False
         self.use_theme(theme)
         return True
 
-    # A theme of one's own is edited.
+    # Reloading your own theme.
 
     def watch_own_theme(self) -> None:
-        """From now on, while the app runs: a theme in the person's own folder is read again when its file changes."""
+        """Reload the theme when its file in your own folder changes, while the app runs."""
         if self._watching is not None:
             self._watching.cancel()
         own = [path for path in self._files() if path.parent in self._folders]
         self._watching = asyncio.create_task(self._watch(own[0])) if own else None
 
     def on_unmount(self) -> None:
-        """No longer."""
+        """Stop watching."""
         if self._watching is not None:
             self._watching.cancel()
 
@@ -131,13 +131,13 @@ class ThemedApp(App[int], inherit_bindings=False):
                 now = _stamps(self._files())
                 if now != seen and path.is_file():
                     seen = now
-                    if self._try_on(self._wanted):
+                    if self._apply_by_name(self._wanted):
                         self.remark(f"theme {self._wanted} was read again")
         finally:
             wake.close()
 
     def _files(self) -> list[Path]:
-        """The files that a theme of one's own is made of; of one that cannot be used, its own."""
+        """The files of your own theme and of the themes that it is like; if it cannot be used, only its own."""
         path = theme_path(self._wanted, self._folders)
         if path is None or path.parent not in self._folders:
             return []
@@ -148,7 +148,7 @@ class ThemedApp(App[int], inherit_bindings=False):
 
 
 def _stamps(files: Sequence[Path]) -> Stamps:
-    """By which a changed file is known."""
+    """The stamps of files, to detect changes."""
     return tuple(map(_stamp, files))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -74,7 +74,7 @@ class Conversation:
         self._tail = Tail(projection)
         boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
         self._page = _Page(audience, boundary_of, width, style, begun)
-        self._calls = projection.call_watch() if grows else projection.calls()
+        self._calls_of = projection.call_watch().of if grows else calls_by_message(projection.calls())
         self._width = width
         self._style = style
         self._streams = audience.is_safe and not audience.strict
@@ -147,7 +147,7 @@ class Conversation:
                 if self._open:
                     yield self._take_back()
                 yield self._page.before(item)
-                yield self._page.lines(item, self._calls.of(item.number) if isinstance(item, ShownMessage) else ())
+                yield self._page.lines(item, self._calls_of(item.number) if isinstance(item, ShownMessage) else ())
             if self._grows:
                 self._keep(item)
             yield self._page.after(item)
@@ -377,6 +377,15 @@ def _stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
     yield gutter, Part(trusted("TEXT OUTSIDE ANY MESSAGE"), StyleRole.WARNING)
     for text in body_lines(stray.body, inner_width(width), style):
         yield gutter, Part(text)
+
+
+def calls_by_message(calls: Iterable[ShownCall]) -> Callable[[int], Sequence[ShownCall]]:
+    """A lookup of the calls that begin or end at a message; each call is made once, although it has two ends."""
+    found: dict[int, list[ShownCall]] = defaultdict(list)
+    for call in calls:
+        for number in {call.call, call.reply} - {None}:
+            found[number or 0].append(call)
+    return lambda number: found.get(number, ())
 
 
 class Notes:

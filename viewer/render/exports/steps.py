@@ -9,7 +9,7 @@ from viewer.document.call_lists import ShownCalls
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
-from viewer.render.conversation import Notes
+from viewer.render.conversation import Notes, calls_by_message
 from viewer.values import frozen
 
 
@@ -42,6 +42,7 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sho
     rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)
+    calls_of = calls_by_message(calls)
     transcript = turn = 0
     trim = False
     for item in projection.items():
@@ -58,7 +59,7 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sho
         if item.turn != turn:
             turn = item.turn
             yield TurnBegins(transcript, turn, item.time)
-        yield PlacedMessage(item, calls.of(item.number), list(notes.of(item.number)), trim)
+        yield PlacedMessage(item, calls_of(item.number), list(notes.of(item.number)), trim)
     for number in range(transcript + 1, len(rows.shown_transcripts) + 1):
         yield projection.boundary(rows, number)
     yield from notes.rest()

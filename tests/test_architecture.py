@@ -29,8 +29,9 @@ OWNERS = {
     "watchfiles": ("viewer.sources",),
     "rich": ("viewer.render", "viewer.tui", "viewer.cli"),
     "textual": ("viewer.tui",),
-    "yaml": ("viewer.syntax", "viewer.tui.settings"),
+    "yaml": ("viewer.syntax", "viewer.render.yaml_file", "viewer.tui.settings"),
     "click": ("viewer.cli",),
+    "platformdirs": ("viewer.tui.settings",),
     "jsonschema_rs": ("viewer.tools",),
     "re2": ("viewer.document",),
 }

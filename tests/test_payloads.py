@@ -92,7 +92,7 @@ def test_no_command_prints_a_payload(
 
 
 def test_no_list_of_files_prints_a_payload(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.cli.terminal.TERMINAL", "/nowhere")
+    monkeypatch.setattr("viewer.cli.output.TERMINAL", "/nowhere")
     assert foreign(run("view", hostile.parent).out.encode())[:5] == []
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from tests.cli.live_program import Live
 from tests.cli.program import run
-from viewer.cli.demo_player import LATE, SECONDS, moments, played, script
+from viewer.cli.demo import LATE, SECONDS, moments, played, script
 from viewer.document.document import open_document
 from viewer.model.diagnostic import Severity
 from viewer.resources import bundled
 
 TOUR = bundled("samples", "tour.ocml").read_text("utf-8")
-QUICK = "from viewer.cli import demo_player as player\nplayer.moments.__defaults__ = (0.3, 2.2)\n"
+QUICK = "from viewer.cli import demo as player\nplayer.moments.__defaults__ = (0.3, 2.2)\n"
 """At the pace of a machine, but for the tool that is late."""
 
 

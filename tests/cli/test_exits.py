@@ -107,7 +107,7 @@ def test_an_empty_input_is_fine() -> None:
 def test_a_misspelt_command_is_noticed() -> None:
     result = run("shwo", "chat.ocml")
     assert result.code == 2
-    one_sentence(result, "did you mean show?")
+    one_sentence(result, "Did you mean show?")
 
 
 def test_one_bad_file_does_not_stop_the_others(chat: Path) -> None:

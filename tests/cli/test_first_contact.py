@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.program import CHAT, ROOT, run
 from tests.tui.terminal import Terminal
-from viewer.tui.themes.themes import find_theme
+from viewer.render.theme import find_theme
 
 SMALL = (80, 24)
 NO_TRANSCRIPTS = {
@@ -24,7 +24,7 @@ NO_TRANSCRIPTS = {
 }
 OTHER_WRITING = CHAT.replace("Yes, it is.", "Да. 東京は晴れ。 café ☀️ \u20ac")
 COLOR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
-ASK = "from viewer.cli.terminal import *; print(color_count(), repr(theme_of_terminal()))"
+ASK = "from viewer.cli.output import *; print(color_count(), repr(theme_of_terminal()))"
 MANY_COLORS = re.compile(rb"[34]8;[25];")
 
 
@@ -51,7 +51,7 @@ class TestWithoutATranscript:
         terminal = Terminal([], SMALL)
         assert terminal.end() == 2
         assert terminal.text().startswith("Usage: ocmlview")
-        assert "begin here" in terminal.text()
+        assert "Open the bundled tour." in terminal.text()
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["nowhere.ocml", "no/folder/chat.ocml"])

@@ -14,11 +14,11 @@ from rich.color import Color, ColorSystem
 
 from tests.cli.program import ROOT
 from tests.tui.terminal import Terminal, foreign, left_behind
-from viewer.cli.first_colors import _nearest, colors_of
+from viewer.cli.first_page import colors_of, nearest_color
 from viewer.formats.detect import HEAD
-from viewer.render.badge import ROOMY
+from viewer.render.theme import load_theme, theme_names
+from viewer.render.title import ROOMY
 from viewer.sources.head import head_of
-from viewer.tui.themes.places import theme_names
 
 TOUR = ROOT / "samples" / "tour.ocml"
 MINIMAP = " █│✖⚠"
@@ -174,7 +174,7 @@ def test_what_is_no_plain_file_has_no_head(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", theme_names())
 def test_the_colours_are_those_of_the_theme_or_none(name: str) -> None:
-    colors = colors_of(name, (), exact=True)
+    colors = colors_of(load_theme(name), exact=True)
     assert (colors is None) == (name in ("plain", "ansi"))
     assert colors is None or colors.page.startswith("38;2;")
 
@@ -182,4 +182,4 @@ def test_the_colours_are_those_of_the_theme_or_none(name: str) -> None:
 def test_256_colours_are_those_that_the_app_takes() -> None:
     for red, green, blue in [(16, 21, 28), (95, 212, 230), (0, 0, 0), (255, 255, 255), (120, 121, 119), (250, 5, 99)]:
         taken = Color.from_rgb(red, green, blue).downgrade(ColorSystem.EIGHT_BIT)
-        assert taken.number == _nearest(red, green, blue)
+        assert taken.number == nearest_color(red, green, blue)

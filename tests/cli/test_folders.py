@@ -81,7 +81,7 @@ def test_a_folder_without_transcripts_is_one_sentence(command: str, tmp_path: Pa
     (tmp_path / "notes.txt").write_text("nothing of that kind")
     result = run(command, "--json", tmp_path)
     assert result.code == 2
-    assert result.err == f"ocmlview: there is no transcript in {tmp_path}\n"
+    assert result.err == f"ocmlview: no transcript found in {tmp_path}\n"
 
 
 def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
@@ -97,14 +97,14 @@ def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--theme", "lihgt"], "there is no theme lihgt (did you mean 'light'?)"),
-        (["--theme", "../dark"], "there is no theme ../dark"),
-        (["--goto", "nowhere"], "no place is written nowhere: go to a message (12)"),
-        (["--format", "nonsense"], "unknown format nonsense; known are "),
-        (["--stall-after", "3"], "--stall-after goes with -f."),
+        (["--theme", "lihgt"], "unknown theme lihgt (did you mean 'light'?)"),
+        (["--theme", "../dark"], "unknown theme ../dark"),
+        (["--goto", "nowhere"], "invalid place nowhere: go to a message (12)"),
+        (["--format", "nonsense"], "unknown format nonsense; known formats: "),
+        (["--stall-after", "3"], "--stall-after needs -f."),
         (["--color", "pink"], "'pink' is not one of"),
         (["--preambles", "pink"], "'pink' is not"),
-        (["--reveal", "secrets"], "nothing is called 'secrets'"),
+        (["--reveal", "secrets"], "unknown kind 'secrets'"),
     ],
 )
 @pytest.mark.parametrize("target", ["file", "folder", "follow"])
@@ -128,4 +128,4 @@ def test_options_are_validated_where_there_is_no_screen_too(
 def test_an_unknown_format_is_refused_before_anything_is_read(command: str) -> None:
     result = run(command, *(["--to", "json"] if command == "convert" else []), "--format", "nonsense", "/dev/zero")
     assert result.code == 2
-    assert result.err.startswith("ocmlview: unknown format nonsense; known are ")
+    assert result.err.startswith("ocmlview: unknown format nonsense; known formats: ")

@@ -214,7 +214,7 @@ class TestFaults:
             append(path, ANSWER + "It is")
             live.until(lambda live: "stalled" in live.err)
             time.sleep(0.5)
-            assert live.err.count("stalled, nothing has come for") == 1
+            assert live.err.count("stalled: no data for") == 1
             append(path, " warm.<|return|>")
             live.until_bodies("one", "It is warm.")
             assert [line["kind"] for line in live.lines] == ["transcript", "message", "message"]

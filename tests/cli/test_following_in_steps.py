@@ -11,10 +11,10 @@ import pytest
 
 from tests.cli.following import HEAD, append, said
 from tests.watching import FakeWatcher
-from viewer.cli.followed import Followed
 from viewer.cli.following import follow
+from viewer.cli.options import Followed
 from viewer.cli.output import standard_output
-from viewer.cli.show_live import LiveJson
+from viewer.cli.show import LiveJson
 from viewer.model.visibility import END_USER
 
 WAKES = pytest.mark.parametrize("wakes", [True, False], ids=["events", "polling"])

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run
-from viewer.render.line import cells
 from viewer.render.sanitize import SafeText
-from viewer.tui.themes.places import theme_names
+from viewer.render.theme import theme_names
+from viewer.render.width import cells
 from viewer.tui.themes.preview import WIDTH
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
@@ -72,4 +72,4 @@ def test_one_that_cannot_be_used_is_told_and_the_others_are_listed(mine: Path) -
     assert result.code == 1
     assert result.err.endswith("mine.yaml:2:3: unknown key 'primry' (did you mean 'primary'?)\n")
     assert len(result.out.splitlines()) == 1 + len(theme_names())
-    assert run("themes", "drak") == type(result)(1, "", "ocmlview: there is no theme 'drak' (did you mean 'dark'?)\n")
+    assert run("themes", "drak") == type(result)(1, "", "ocmlview: unknown theme 'drak' (did you mean 'dark'?)\n")

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from viewer.cli.formats import RECOGNISED
 from viewer.formats import FORMATS, WRITERS
 from viewer.model.diagnostic import Rule, Severity
+from viewer.render.theme import find_theme, theme_names
 from viewer.resources import bundled
 from viewer.rules import RULES
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.settings.template import TEMPLATE
-from viewer.tui.themes.places import theme_names
-from viewer.tui.themes.themes import find_theme
 
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Notes"}
@@ -30,7 +29,7 @@ def formats() -> str:
         [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
         for name in FORMATS
     ]
-    return _table(("name", "format", "written", "recognised by"), rows)
+    return _table(("name", "format", "written", "detected by"), rows)
 
 
 def diagnostics() -> str:

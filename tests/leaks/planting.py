@@ -18,6 +18,7 @@ from tests.leaks.acting import Act
 from tests.leaks.finder import SHORTEST
 from viewer.atomic_file import AtomicFile
 from viewer.document.projection import Projection
+from viewer.render.page import BlockLine, BlockMaker
 from viewer.render.style import Part, trusted
 from viewer.tui import palette as commands
 from viewer.tui.app import ViewerApp
@@ -36,8 +37,6 @@ from viewer.tui.panes.problem_lines import ProblemLines
 from viewer.tui.panes.strip_widget import MessageStrip
 from viewer.tui.session import Changed
 from viewer.tui.terminal import clipboard
-from viewer.tui.transcript.block import BlockLine
-from viewer.tui.transcript.block_cache import BlockMaker
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.transcript import Transcript
 

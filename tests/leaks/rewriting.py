@@ -22,8 +22,8 @@ from tests.leaks.laboratory import Escaped, Recorded, Session
 from tests.leaks.planted import KINDS, Part, Planted, made_of
 from tests.tui.running import settled
 from viewer.cli import following, output
-from viewer.cli.followed import Followed
-from viewer.cli.show_live import LiveJson, LiveText
+from viewer.cli.options import Followed
+from viewer.cli.show import LiveJson, LiveText
 from viewer.document import document
 from viewer.document.values import ShownMessage
 from viewer.formats import WRITERS
@@ -342,7 +342,7 @@ def _followed(words: list[str], path: Path, dialect: str, steps: Steps) -> Resul
         followed = Followed(str(path), dialect, None, None, is_finished)
         style = output.standard_output("never")
         if words[0] == "check":
-            from viewer.cli.check_live import LiveReport
+            from viewer.cli.check import LiveReport
 
             report = LiveReport(style, None, False, MOST_PER_CODE)
             following.follow(followed, report, watch=_Awake)

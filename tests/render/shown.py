@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from tests.views import call_view
+from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import Boundary, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
 from viewer.model.visibility import END_USER, Audience
@@ -51,6 +53,16 @@ def call(first: int | None, second: int | None, **changes: Any) -> ShownCall:
 @dataclass
 class HandMadeRows:
     shown_transcripts: range
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def extend(self) -> None:
+        pass
+
+    def last_number(self, row: int) -> int:
+        return row
 
 
 @dataclass
@@ -69,10 +81,16 @@ class HandMade:
         return self.heads
 
     def rows(self) -> HandMadeRows:
-        return HandMadeRows(range(1, len(self.heads) + 1))
+        return HandMadeRows(range(1, len(self.heads) + 1), len(self.shown))
 
     def boundary(self, rows: HandMadeRows, label: int, *, grows: bool = False) -> Boundary:
         return Boundary(self.heads[label - 1], len(self.heads), self.titles.get(label, ""))
+
+    def item(self, rows: HandMadeRows, row: int) -> Item:
+        return self.shown[row]
+
+    def new_diagnostics(self, rows: HandMadeRows) -> None:
+        pass
 
     def items(self) -> Iterator[Item]:
         return iter(self.shown)
@@ -80,8 +98,8 @@ class HandMade:
     def diagnostics(self) -> list[ShownDiagnostic]:
         return self.problems
 
-    def calls(self) -> list[ShownCall]:
-        return self.links
+    def calls(self) -> CallView:
+        return call_view(self.links)
 
 
 def projection(*shown: Item, **changes: Any) -> Projection:

@@ -9,8 +9,8 @@ from tests.render.shown import call, message, problem, projection
 from viewer.document.values import HiddenRun, Item, ShownStray, ShownTranscript
 from viewer.model.visibility import EVERYTHING
 from viewer.render.conversation import conversation_lines
-from viewer.render.line import cells
 from viewer.render.style import Style
+from viewer.render.width import cells
 
 
 def printed(*shown: Item, style: Style = Style(), width: int = 60, **changes: Any) -> list[str]:  # noqa: B008

@@ -9,13 +9,11 @@ import pytest
 from tests.support.cases import each
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Diagnostic
-from viewer.render.diagnostic import compiler_line, counts_line, source_lines
-from viewer.render.explanation import explanation_lines
-from viewer.render.github import workflow_command
+from viewer.render.diagnostic import compiler_line, counts_line, explanation_lines, source_lines
 from viewer.render.json_lines import encode
-from viewer.render.line import cells
-from viewer.render.sarif import sarif
+from viewer.render.sarif import sarif, workflow_command
 from viewer.render.style import Style
+from viewer.render.width import cells
 from viewer.rules import RULES
 
 STYLE = Style()

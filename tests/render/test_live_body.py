@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each
-from viewer.render.body import body_lines
-from viewer.render.live_body import LiveBody
+from viewer.render.body import GrowingBody, body_lines
 from viewer.render.style import Printable, Style
 
 GUTTER = Printable("| ")
@@ -33,7 +32,7 @@ def shown(body: str, style: Style, trim: bool) -> str:
 
 def written(body: str, style: Style, trim: bool, step: int = 1) -> list[str]:
     """What had been written after each piece, and in the end."""
-    live = LiveBody(GUTTER, WIDTH, style, trim=trim)
+    live = GrowingBody(GUTTER, WIDTH, style, trim=trim)
     texts = [""]
     for end in range(0, len(body), step):
         assert live.continues(body[:end])
@@ -74,7 +73,7 @@ def test_a_text_is_written_as_it_comes() -> None:
 
 
 def test_another_text_is_noticed() -> None:
-    live = LiveBody(GUTTER, WIDTH, Style(), trim=False)
+    live = GrowingBody(GUTTER, WIDTH, Style(), trim=False)
     assert "".join(live.grow("so I think")) == "| so I thin"
     assert live.continues("so I thing")
     assert not live.continues("Yes")

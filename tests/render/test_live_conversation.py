@@ -18,10 +18,8 @@ from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Boundary
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
-from viewer.render.conversation import conversation_lines
-from viewer.render.json_lines import projection_lines
-from viewer.render.live_conversation import TAKEN_BACK, LiveConversation
-from viewer.render.live_json_lines import LiveLines
+from viewer.render.conversation import TAKEN_BACK, Conversation, conversation_lines
+from viewer.render.json_lines import LiveLines, projection_lines
 from viewer.render.style import Style
 
 STRICT = Audience(strict=True)
@@ -39,7 +37,7 @@ class Written:
         self._begin()
 
     def _begin(self) -> None:
-        self.page = LiveConversation(self.log.document.project(self.audience), WIDTH, self.style)
+        self.page = Conversation(self.log.document.project(self.audience), WIDTH, self.style)
         self.text = ""
 
     def write(self, text: str | bytes) -> str:
@@ -260,7 +258,7 @@ def settled_calls(lines: list[str]) -> list[str]:
 class TestOneByteAtATime:
     @each(
         "row, make",
-        [(row, make) for row in ROWS for make in (LiveConversation, LiveLines)],
+        [(row, make) for row in ROWS for make in (Conversation, LiveLines)],
         ids=lambda case: f"{case[0].dialect}: {case[0].name} {case[1].__name__}",
         quick=24,
         test=2,
@@ -282,6 +280,6 @@ class TestOneByteAtATime:
                     assert SECRET[:3] not in text
 
 
-def page_of(log: Log, audience: Audience, make: Callable[[Projection], object]) -> LiveConversation | LiveLines:
+def page_of(log: Log, audience: Audience, make: Callable[[Projection], object]) -> Conversation | LiveLines:
     projection = log.document.project(audience)
-    return LiveLines(projection) if make is LiveLines else LiveConversation(projection, WIDTH, Style())
+    return LiveLines(projection) if make is LiveLines else Conversation(projection, WIDTH, Style())

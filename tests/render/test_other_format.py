@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.test_live import Log
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
-from viewer.render.live_conversation import LiveConversation
+from viewer.render.conversation import Conversation
 from viewer.render.style import Style
 from viewer.sources.changes import Reason
 
@@ -23,7 +23,7 @@ class Page:
         self.audience = audience
         self.text = ""
         self.resets: list[Reason] = []
-        self.page: LiveConversation | None = None
+        self.page: Conversation | None = None
 
     def write(self, text: str) -> None:
         for change in self.log.write(text):
@@ -38,7 +38,7 @@ class Page:
             self.resets.append(reason)
             self.text += "".join(before.pause())
         projection = self.log.document.project(self.audience)
-        self.page = LiveConversation(projection, 60, Style(), begun=bool(self.text), before=before)
+        self.page = Conversation(projection, 60, Style(), begun=bool(self.text), before=before)
 
     def end(self) -> str:
         self.log.document.close()

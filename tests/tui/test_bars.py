@@ -13,19 +13,19 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from viewer.model.visibility import Reveal
-from viewer.render.line import cells
 from viewer.render.style import Part, Style, StyleRole, trusted
+from viewer.render.title import FollowState, TitleFacts
+from viewer.render.width import cells
 from viewer.tui.bars.bar import ActionChosen, Bar
 from viewer.tui.bars.footer import KeyFooter
 from viewer.tui.bars.prompt import Prompt, SafeInput
 from viewer.tui.bars.status import StatusLine
-from viewer.tui.bars.title import TitleBar, TitleFacts
+from viewer.tui.bars.title import TitleBar
 from viewer.tui.bars.toggles import ToggleFacts, Toggles
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.display_state import FIRST_CHANNELS
 from viewer.tui.host import Notice, PromptKind
 from viewer.tui.keys import bindings, remapped
-from viewer.tui.main.follow import FollowState
 from viewer.tui.palette import command_provider
 from viewer.tui.terminal.paint import Painter
 

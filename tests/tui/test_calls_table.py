@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.render.shown import call
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, screen, text_of, texts, tour
 from tests.views import call_view
-from viewer.render.line import cells
 from viewer.render.style import StyleRole
+from viewer.render.width import cells
 from viewer.tui.panes.call_lines import CallLines
 from viewer.tui.panes.calls import Calls
 

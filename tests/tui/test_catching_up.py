@@ -9,8 +9,8 @@ from tests.tui.running import drawn, view
 from viewer.document.backend import BIG
 from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
+from viewer.render.title import FollowState
 from viewer.tui.app import ViewerApp, ViewOptions
-from viewer.tui.main.follow import FollowState
 
 HEAD = "version: 2.2\n"
 GOOD = (

@@ -7,13 +7,13 @@ from itertools import product
 
 import pytest
 
+from viewer.render.title import FollowState
 from viewer.sources.changes import Reason, SourceCondition
 from viewer.tui.main.follow import (
     TABLE,
     Effect,
     EndPlace,
     FollowMachine,
-    FollowState,
     FollowStatus,
     FollowTitle,
     KeyMeaning,

@@ -15,9 +15,9 @@ from textual.events import MouseScrollUp
 from tests.tui.following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
 from tests.tui.running import SMALL, drawn, press, running, said, type_in
 from viewer.model.visibility import Reveal
+from viewer.render.title import FollowState
 from viewer.tui.app import ViewOptions
 from viewer.tui.main import throttle as pace
-from viewer.tui.main.follow import FollowState
 from viewer.tui.session import Changed
 
 FOLLOW = ViewOptions(follow=True)

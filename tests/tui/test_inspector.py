@@ -23,8 +23,8 @@ from tests.tui.panes import (
     tour,
 )
 from viewer.document.projection import Projection
-from viewer.render.line import cells
 from viewer.render.style import StyleRole
+from viewer.render.width import cells
 from viewer.tui.panes.inspector import Inspector
 from viewer.tui.panes.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
 from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines

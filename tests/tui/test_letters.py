@@ -9,7 +9,7 @@ import pytest
 from tests.render.shown import message
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, text_of, tour
 from viewer.document.values import Headline
-from viewer.render.letters import letter_of, look_of
+from viewer.render.head import letter_of, look_of
 from viewer.render.style import StyleRole
 from viewer.tui.panes.strip import letter_at, letters_around, strip_line
 from viewer.tui.panes.strip_widget import MessageStrip

@@ -16,11 +16,10 @@ from tests.support.cases import each
 from tests.tui.following import live
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, view
 from viewer.model.visibility import Reveal
-from viewer.render import drawn_text as drawn_module
-from viewer.render import json_layout, layout
+from viewer.render import body as bodies
+from viewer.render import json_layout, layout, page
+from viewer.render.layout import GrowingLayout, LayoutRequest, lay_out_body
 from viewer.tui.app import ViewOptions
-from viewer.tui.transcript import body_layout, body_lines
-from viewer.tui.transcript.body_layout import GrowingLayout, LayoutRequest, lay_out_body
 
 HEAD = "version: 2.2\n<|start|>user<|message|>List the stars.<|end|>\n"
 CALL = "<|start|>assistant to=functions.stars call_id=s1<|channel|>commentary<|constrain|>json<|message|>{}<|call|>\n"
@@ -41,10 +40,9 @@ class Counted:
         self.loop_thread = threading.get_ident()
         places = [
             (layout, "lay_out"),
-            (body_lines, "lay_out"),
-            (body_layout, "lay_out"),
+            (page, "lay_out"),
             (json_layout, "laid_out"),
-            (drawn_module, "laid_out"),
+            (bodies, "laid_out"),
         ]
         for module, name in places:
             if hasattr(module, name):

@@ -11,8 +11,8 @@ from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane,
 from tests.tui.running import drawn, running, settled, type_in, view
 from tests.views import diagnostic_view, problems_of
 from viewer.model.visibility import Audience
-from viewer.render.line import cells
 from viewer.render.style import Style
+from viewer.render.width import cells
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.panes.problem_lines import Pending, ProblemLines
 from viewer.tui.panes.problems import Problems

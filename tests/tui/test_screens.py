@@ -12,8 +12,8 @@ import pytest
 from tests.tui.following import Live
 from tests.tui.running import drawn, press, running, settled
 from viewer.model.visibility import Reveal
-from viewer.render.line import cells
 from viewer.render.sanitize import SafeText
+from viewer.render.width import cells
 from viewer.tui.app import ViewOptions
 
 ROOT = Path(__file__).parents[2]

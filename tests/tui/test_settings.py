@@ -9,11 +9,11 @@ import pytest
 from textual.command import CommandPalette
 
 from tests.tui.running import TOUR, drawn, press, running, said, settled, type_in, view
+from viewer.render.theme import load_theme
 from viewer.tui.app import ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.dialogs.themes import ThemeScreen
 from viewer.tui.settings.settings import Pane, Settings
-from viewer.tui.themes.themes import load_theme
 
 MINE = Settings(
     keymap={
@@ -210,7 +210,7 @@ class TestThemes:
             assert said(pilot) == "theme mine was read again"
             file.write_text("like: light\ncolors: {backgruond: '#000000'}\n")
             await until(lambda: "did you mean 'background'?" in said(pilot))
-            assert said(pilot).endswith("; the colours stay")
+            assert said(pilot).endswith("; the colors stay the same")
             assert background(pilot.app) == "#fafbfc"
 
     async def test_one_that_was_wrong_is_read_when_it_is_mended(self, tmp_path: Path) -> None:

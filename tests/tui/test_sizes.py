@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.running import drawn, press, running, settled, type_in, view
-from viewer.render.line import cells
 from viewer.render.sanitize import SafeText
+from viewer.render.width import cells
 
 SIZES = [(20, 5), (30, 8), (40, 12), (79, 24), (80, 24), (99, 30), (100, 30), (120, 40), (200, 60), (500, 200)]
 TINY = [(1, 1), (2, 2), (5, 3), (10, 1), (1, 30)]

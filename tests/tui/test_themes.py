@@ -1,4 +1,4 @@
-"""Themes are complete, readable, and parsed strictly; a broken one is reported and replaced."""
+"""Themes are complete, readable, and read strictly; a bad one is told and replaced."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from viewer.render.style import StyleRole
+from viewer.render.theme import ANSI, COLORS, DEFAULT, Theme, ThemeError, load_theme, read_theme, theme_names
 from viewer.resources import bundled
-from viewer.tui.themes.files import ANSI, COLORS, DEFAULT, ThemeError, read_theme
-from viewer.tui.themes.places import theme_names
-from viewer.tui.themes.themes import ViewerTheme, load_theme
+from viewer.tui.themes.textual_theme import textual_theme
 
 COLORED = ["ansi", "colorblind", "contrast", "dark", "ember", "heather", "light"]
 ALL = [*COLORED, "plain"]
@@ -26,7 +25,7 @@ XTERM_COLORS = """
     #7f7f7f #ff0000 #00ff00 #ffff00 #5c5cff #ff00ff #00ffff #ffffff
 """
 XTERM = dict(zip(ANSI, XTERM_COLORS.split(), strict=True))
-"""The sixteen colors of xterm."""
+"""The sixteen colours as xterm has them."""
 VOICES = [
     StyleRole.USER,
     StyleRole.ASSISTANT,
@@ -63,8 +62,8 @@ def background_of(style: Style) -> str | None:
     return style.bgcolor.name if style.bgcolor else None
 
 
-def pairs(theme: ViewerTheme) -> Iterator[tuple[str, str, str]]:
-    """All text: its name, its color, and each of its backgrounds."""
+def pairs(theme: Theme) -> Iterator[tuple[str, str, str]]:
+    """Everything that is written: its name, its colour, and each background that it is drawn on."""
     pages = [theme.colors["background"], theme.colors["surface"]]
     for name in ("text", "quiet", "primary", "debug", "error", "warning", "success"):
         yield from ((name, theme.colors[name], page) for page in pages)
@@ -130,7 +129,7 @@ def times(matrix: list[tuple[float, float, float]], vector: list[float]) -> list
 
 
 def difference(one: str, other: str, seen: str) -> float:
-    """The distance of two colors in CIE Lab: 2.3 is just noticeable, 10 is obvious."""
+    """How far apart two colours are in CIE Lab: 2.3 is just noticeable, 10 is told at a glance."""
     labs = []
     for color in (one, other):
         xyz = times(TO_XYZ, times(SEEN[seen], linear(color)))
@@ -179,9 +178,9 @@ def test_the_plain_theme_has_no_colours() -> None:
 class ThemedApp(App[None]):
     CSS_PATH = bundled("themes", "viewer.tcss")
 
-    def __init__(self, theme: ViewerTheme) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
-        made = theme.textual_theme()
+        made = textual_theme(theme)
         self.register_theme(made)
         self.theme = made.name
 
@@ -209,9 +208,12 @@ WRITE = "write '#rrggbb' in quotes, default, or one of the terminal's sixteen, s
         ("looks:\n  usr: '#ffffff'\n", "t.yaml:2:3: unknown key 'usr' (did you mean 'user'?)"),
         ("looks:\n  user: {bald: true}\n", "t.yaml:2:10: unknown key 'bald' (did you mean 'bold'?)"),
         ("looks:\n  user: {bold: yes}\n", "t.yaml:2:16: 'yes' is neither true nor false"),
-        ("colors:\n  text: orange\n", f"t.yaml:2:9: 'orange' is no color: {WRITE}"),
-        ("colors:\n  text: brigt-red\n", f"t.yaml:2:9: 'brigt-red' is no color (did you mean 'bright-red'?): {WRITE}"),
-        ("colors:\n  text: #ffffff\n", f"t.yaml:2:8: '' is no color: {WRITE}"),
+        ("colors:\n  text: orange\n", f"t.yaml:2:9: 'orange' is not a color: {WRITE}"),
+        (
+            "colors:\n  text: brigt-red\n",
+            f"t.yaml:2:9: 'brigt-red' is not a color (did you mean 'bright-red'?): {WRITE}",
+        ),
+        ("colors:\n  text: #ffffff\n", f"t.yaml:2:8: '' is not a color: {WRITE}"),
         ("looks:\n  user: [a]\n", "t.yaml:2:9: keys and values are needed here"),
         ("title: [a]\n", "t.yaml:1:8: one value is needed here"),
         ("- a\n", "t.yaml:1:1: keys and values are needed here"),
@@ -274,7 +276,7 @@ class TestAThemeOfOnesOwn:
 
     def test_is_told_where_it_names_a_theme_that_is_not_there(self, tmp_path: Path) -> None:
         (tmp_path / "mine.yaml").write_text("title: Mine\nlike: lihgt\n")
-        said = f"{tmp_path}/mine.yaml:2:7: there is no theme 'lihgt' (did you mean 'light'?); the dark theme is used"
+        said = f"{tmp_path}/mine.yaml:2:7: unknown theme 'lihgt' (did you mean 'light'?); the dark theme is used"
         assert load_theme("mine", [tmp_path]).notice == said
 
     def test_knows_its_files(self, tmp_path: Path) -> None:
@@ -289,6 +291,6 @@ class TestAThemeOfOnesOwn:
     def test_is_replaced_when_there_is_none(self, name: str) -> None:
         theme = load_theme(name)
         assert theme.name == "dark"
-        assert theme.notice.startswith("there is no theme '")
+        assert theme.notice.startswith("unknown theme '")
         assert "\x1b" not in theme.notice
         assert ("did you mean 'dark'?" in theme.notice) == (name == "drak")

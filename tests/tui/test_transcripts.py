@@ -15,8 +15,7 @@ from tests.tui.running import ROOMY, SMALL, drawn, press, running, said, type_in
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT, document_of
 from viewer.document import rows as rows_module
 from viewer.model.visibility import Audience
-from viewer.tui.transcript.block import Block
-from viewer.tui.transcript.block_cache import BlockMaker
+from viewer.render.page import Block, BlockMaker
 
 QUESTIONS = ["Which metal melts first?", "What boils at 78 degrees?", "Why is ice lighter than water?"]
 
@@ -119,8 +118,8 @@ class TestBoundaries:
         title = projection.boundary(projection.rows(), 1).title
         shown = boundaries(texts([BlockMaker(projection, projection.rows(), 200).make(0)]))[0]
         assert "\n" not in title and "\x1b" not in shown and "\x07" not in shown
-        from viewer.render.line import cells
         from viewer.render.sanitize import SafeText
+        from viewer.render.width import cells
 
         assert cells(SafeText(shown.split(" · ")[-1])) <= 60
 

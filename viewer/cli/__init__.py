@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -29,24 +30,28 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "view": Entry("viewer.cli.view", "Open the viewer (the default: `ocmlview FILE`)."),
-    "show": Entry("viewer.cli.show", "Print what the end user saw, or with --reveal more."),
-    "check": Entry("viewer.cli.check", "Report what is wrong, with exact places."),
-    "explain": Entry("viewer.cli.explain", "Say what a code means and what to do about it."),
-    "export": Entry("viewer.cli.export", "Write what is shown: web page, Markdown, text, JSON, picture."),
-    "convert": Entry("viewer.cli.convert", "Write another dialect; losses are reported."),
+    "view": Entry("viewer.cli.view", "Open the viewer (default)."),
+    "show": Entry("viewer.cli.show", "Print the conversation."),
+    "check": Entry("viewer.cli.check", "Report problems with exact locations."),
+    "explain": Entry("viewer.cli.explain", "Explain problem codes."),
+    "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
+    "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
-    "formats": Entry("viewer.cli.formats", "List the dialects and how they are recognised."),
-    "themes": Entry("viewer.cli.themes", "List the themes, each in its own colours."),
-    "config": Entry("viewer.cli.config", "Show the settings, where they are, and what is wrong in them."),
-    "demo": Entry("viewer.cli.demo", "Show the tour that comes with the program: begin here."),
-    "completion": Entry("viewer.cli.completion", "Teach bash, zsh or fish to complete."),
+    "formats": Entry("viewer.cli.formats", "List formats and how they are detected."),
+    "themes": Entry("viewer.cli.themes", "List themes."),
+    "config": Entry("viewer.cli.config", "Show effective settings and where each comes from."),
+    "demo": Entry("viewer.cli.demo", "Open the bundled tour."),
+    "completion": Entry("viewer.cli.completion", "Print a shell completion script."),
 }
 
+NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "PyYAML")
+"""Packages in `--version`."""
+EXTRAS = ("zstandard", "tiktoken", "pyperclip")
+"""Packages in `--version` if they are installed."""
 _COLLECTOR = (20_000, 10, 10)
 """Garbage collector thresholds: importing creates many objects and no garbage. The final collection is skipped."""
 _OWN_OPTIONS = ("--help", "-h", "--version")
-_EPILOG = "Exit codes: 0 fine, 1 findings, 2 usage or input error, 70 bug."
+_EPILOG = "Exit codes: 0 success, 1 problems found, 2 usage or input error."
 
 
 def main() -> NoReturn:
@@ -113,7 +118,7 @@ class _Program(click.Group):
         """Complete the first word: a command, an option of the program or of the viewer, or a file to view."""
         from click.shell_completion import CompletionItem
 
-        from viewer.cli.completing import beginning
+        from viewer.cli.completion import beginning
 
         if not incomplete.startswith("-"):
             commands = beginning(incomplete, ((name, entry.help) for name, entry in COMMANDS.items()))
@@ -140,9 +145,9 @@ class _Program(click.Group):
 
 _program = _Program(
     "ocmlview",
-    help="Show a transcript of a language model as its end user saw it.",
+    help="Read, check and follow LLM transcripts. Shows what the end user saw.",
     epilog=_EPILOG,
-    subcommand_metavar="[COMMAND] [FILE...]",
+    subcommand_metavar="[COMMAND] [OPTIONS] [FILE...]",
     options_metavar="",
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[
@@ -151,7 +156,7 @@ _program = _Program(
             is_flag=True,
             is_eager=True,
             expose_value=False,
-            help="Say which version this is, and of what it stands on.",
+            help="Show the version of ocmlview and its dependencies.",
             callback=lambda ctx, _, wanted: _say_version(ctx) if wanted and not ctx.resilient_parsing else None,
         )
     ],
@@ -172,11 +177,33 @@ def _suggest_command(arguments: list[str]) -> None:
 
     near = get_close_matches(arguments[0], COMMANDS, 1, 0.7)
     if near:
-        raise ViewerError(f"there is no file and no command {arguments[0]}; did you mean {near[0]}?")
+        raise ViewerError(f"no such file or command: {arguments[0]}. Did you mean {near[0]}?")
 
 
 def _say_version(context: click.Context) -> NoReturn:
-    from viewer.cli.versions import version_lines
-
-    click.echo("\n".join(version_lines()))
+    click.echo("\n".join(_version_lines()))
     context.exit(FINE)
+
+
+def _version_lines() -> Iterator[str]:
+    """The versions that a bug report needs: the program; Python and the system; the packages."""
+    import platform
+
+    from viewer import __version__
+
+    yield f"ocmlview {__version__}"
+    yield f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    yield ", ".join(f"{name} {_version(name) or 'missing'}" for name in NEEDED)
+    extras = [f"{name} {found}" for name in EXTRAS if (found := _version(name))]
+    if extras:
+        yield ", ".join(extras)
+
+
+def _version(package: str) -> str | None:
+    """The version of an installed package, without importing it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

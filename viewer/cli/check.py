@@ -1,4 +1,4 @@
-"""`ocmlview check`: report all problems of transcripts, for people, programs and code scanning."""
+"""`ocmlview check`: report all problems of transcripts to people, programs and code scanning, at once or followed."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.followed import Followed
-from viewer.cli.inputs import Inputs, mention_if_empty
+from viewer.cli.inputs import Inputs, mention_if_empty, retried
+from viewer.cli.options import Followed
 from viewer.cli.output import Output
-from viewer.cli.rewritten import retried
 from viewer.document.document import Document, Finding
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.index.findings import MOST_PER_CODE
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.diagnostic import compiler_line, counts_line, more_words, source_lines
-from viewer.render.github import workflow_command, workflow_notice
-from viewer.render.json_lines import encode, finding_line, more_line, summary_line
-from viewer.render.sarif import sarif
+from viewer.render.json_lines import encode, finding_line, more_line, reset_line, stalled_line, summary_line
+from viewer.render.sarif import Suite, junit, sarif, workflow_command, workflow_notice
 from viewer.render.style import Line, Part, Printable, trusted
 
 if TYPE_CHECKING:
-    from viewer.render.junit import Suite
+    from viewer.document.live import LiveDocument
+    from viewer.sources.changes import Reason
 
 
 class Report:
@@ -69,26 +68,26 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
     return FINDINGS if errors or (strict and warnings) else FINE
 
 
-@click.command("check", short_help="Report what is wrong.")
+@click.command("check", short_help="Report problems.")
 @options.reading
 @options.reveal_option
 @click.option("-d", "--debug", is_flag=True, help="Short for --reveal all.")
 @options.printing
 @options.following
-@click.option("--json", "form", flag_value="json", help="One JSON object a line.")
-@click.option("--sarif", "form", flag_value="sarif", help="SARIF 2.1.0, for code scanning.")
-@click.option("--github", "form", flag_value="github", help="Annotations of a GitHub workflow.")
-@click.option("--junit", "form", flag_value="junit", help="JUnit XML, for test reports.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object per problem.")
+@click.option("--sarif", "form", flag_value="sarif", help="Print SARIF 2.1.0.")
+@click.option("--github", "form", flag_value="github", help="Print GitHub workflow annotations.")
+@click.option("--junit", "form", flag_value="junit", help="Print JUnit XML.")
 @click.option(
     "--max-per-code",
     type=click.IntRange(min=0),
     default=MOST_PER_CODE,
     metavar="N",
-    help=f"List at most N diagnostics per file and code, 0 for all; {MOST_PER_CODE:,} unless given.",
+    help=f"Keep N problems per file and code; default {MOST_PER_CODE}, 0 for all.",
 )
-@click.option("--strict", is_flag=True, help="Warnings count as findings too.")
-@click.option("--require-messages", is_flag=True, help="A file without messages counts as a finding.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever was found.")
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--require-messages", is_flag=True, help="Fail if there are no messages.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -105,9 +104,8 @@ def command(
     follow: bool,
     stall_after: float | None,
 ) -> int:
-    """Check transcripts: code, place and meaning of all that is wrong. Nothing of their text is told, but the lines in
-    question with --reveal all. Exit code 1 where there are errors. With -f each problem is told when it is found, also
-    a call past its deadline and a message that stalls."""
+    """Report problems with exact locations. Transcript text is never printed unless you pass --reveal all. Exits with 1
+    if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
@@ -127,8 +125,6 @@ def command(
         output.write(workflow_command(document.name, finding) for document, finding in report)
         output.write(workflow_notice(name, more_words(code, count)) for name, code, count in report.take_more())
     elif form == "junit":
-        from viewer.render.junit import junit
-
         output.write(junit(_suites(report)))
     else:
         _print_text(report, output, _shows_source(revealed))
@@ -143,9 +139,9 @@ def _shows_source(revealed: Audience) -> bool:
     """True if source lines are quoted; report that to the user."""
     with_source = revealed.reveals(Reveal.ALL)
     if with_source:
-        say("DEBUG view: what follows quotes the transcript.")
+        say("DEBUG view: the output quotes the transcript.")
     elif not revealed.is_safe:
-        complain("source lines are shown with --reveal all alone, since a line may hold other messages too")
+        complain("source lines need --reveal all, because a line may hold other messages too")
     return with_source
 
 
@@ -159,11 +155,10 @@ def _follow(
     require_messages: bool,
     exit_zero: bool,
 ) -> int:
-    from viewer.cli.check_live import LiveReport  # needed only for following
     from viewer.cli.following import follow
 
     if form in ("sarif", "junit"):
-        raise ViewerError(f"--{form} describes a whole input; with -f use --json, --github, or text")
+        raise ViewerError(f"--{form} needs the whole input; with -f, use --json, --github or text")
     report = LiveReport(output, form, form is None and _shows_source(revealed), max_per_code)
     code = follow(followed, report)
     report.sum_up()
@@ -198,8 +193,6 @@ def _json(report: Report) -> Iterator[Printable]:
 
 
 def _suites(report: Report) -> Iterator[Suite]:
-    from viewer.render.junit import Suite
-
     for document in report.inputs:
         report.count(document)
         more = [more_words(code, count) for code, count in document.more_findings.items()]
@@ -207,3 +200,107 @@ def _suites(report: Report) -> Iterator[Suite]:
         mention_if_empty(document)
     for name, why in report.inputs.failed:
         yield Suite(name, "unread", [], [], why)
+
+
+class LiveReport:
+    """Printer of diagnostics as they are found, with counts. A reading that began in a wrong format does not count;
+    findings from before a file was rewritten or replaced do."""
+
+    def __init__(self, output: Output, form: str | None, with_source: bool, most_per_code: int) -> None:
+        self._output = output
+        self._form = form
+        self._with_source = with_source
+        self._most_per_code = most_per_code
+        self._document: LiveDocument | None = None
+        self._before = (0, 0, 0, 0)
+        """Errors, warnings, messages and transcripts of earlier readings."""
+        self._now = (0, 0, 0, 0)
+        self.has_output = False
+
+    @property
+    def _sums(self) -> tuple[int, int, int, int]:
+        before, now = self._before, self._now
+        return before[0] + now[0], before[1] + now[1], before[2] + now[2], before[3] + now[3]
+
+    @property
+    def errors(self) -> int:
+        """The number of errors."""
+        return self._sums[0]
+
+    @property
+    def warnings(self) -> int:
+        """The number of warnings."""
+        return self._sums[1]
+
+    @property
+    def messages(self) -> int:
+        """The number of messages read."""
+        return self._sums[2]
+
+    def begin(self, document: LiveDocument) -> None:
+        self._before, self._now = self._sums, (0, 0, 0, 0)
+        self._document = document
+        document.keep_per_code(self._most_per_code)
+        self.has_output = False
+
+    def reset(self, name: str, reason: Reason) -> None:
+        """Print a line for programs, and one on standard error."""
+        from viewer.sources.changes import Reason  # needed only for following
+
+        if reason is Reason.DETECTED:
+            self._now = (0, 0, 0, 0)
+        if self._form == "json":
+            self._output.write([reset_line(reason)])
+        complain(f"{name}: {reason.sentence}")
+
+    def grow(self) -> None:
+        """Print the diagnostics found since the last call."""
+        document = self._document
+        assert document
+        new = document.new_findings()
+        totals = document.total("error"), document.total("warning")
+        self._now = *totals, document.message_count, document.transcript_count
+        self._output.write(line for finding in new for line in self._lines(document, finding))
+        self.has_output = self.has_output or bool(new)
+
+    def rest(self) -> None:
+        """Do nothing: everything is printed already."""
+
+    def stalled(self, document: LiveDocument) -> None:
+        number, seconds = document.open_number or 0, document.stalled_for
+        if self._form == "json":
+            self._output.write([stalled_line(number, seconds)])
+        else:
+            complain(f"{document.name}: message {number} is stalled: no data for {seconds:.0f} s")
+
+    def end(self) -> None:
+        """Print the diagnostics found at the end, and the counts of unlisted ones."""
+        self.grow()
+        assert self._document
+        for code, count in self._document.more_findings.items():
+            if self._form == "json":
+                self._output.write([more_line(code, count)])
+            elif self._form == "github":
+                self._output.write([workflow_notice(self._document.name, more_words(code, count))])
+            else:
+                self._output.write_styled([(Part(trusted(more_words(code, count))),)])
+
+    def sum_up(self) -> None:
+        """Print the last line."""
+        errors, warnings, messages, transcripts = self._sums
+        if self._form == "json":
+            self._output.write([summary_line(errors, warnings, messages, transcripts)])
+        elif self._form is None:
+            self._output.write_styled([counts_line(errors, warnings, messages, self._output.style)])
+
+    def _lines(self, document: LiveDocument, finding: Finding) -> Iterator[Printable]:
+        if self._form == "json":
+            yield finding_line(finding)
+        elif self._form == "github":
+            yield workflow_command(document.name, finding)
+        else:
+            width, style = self._output.width, self._output.style
+            value = document.value_of(finding) if self._with_source else None
+            yield style.paint(compiler_line(document.name, finding, style, value))
+            if self._with_source:
+                yield from map(style.paint, source_lines(finding, document.line_text(finding), width, style))

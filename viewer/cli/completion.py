@@ -1,25 +1,37 @@
-"""`ocmlview completion SHELL`: print the shell completion script."""
+"""Shell completion: the command `ocmlview completion`, and completion of values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
 import click
-from click.shell_completion import get_completion_class
+from click import Context, Parameter
 
 from viewer.cli.exits import FINE
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    Completions = list[CompletionItem[str]]
+    Complete = Callable[[Context, Parameter, str], Completions]
+
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_OCMLVIEW_COMPLETE"
 """Through this variable the shell requests completions."""
 
 
-@click.command("completion", short_help="Teach a shell to complete.")
+@click.command("completion", short_help="Print a shell completion script.")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str) -> int:
-    """Print the lines that make a shell complete commands, options, files, and the names that options take.
+    """Print a shell completion script. It completes commands, options, files and values.
 
     bash: eval "$(ocmlview completion bash)" in ~/.bashrc; zsh: the same with zsh in ~/.zshrc, after compinit;
     fish: ocmlview completion fish > ~/.config/fish/completions/ocmlview.fish"""
+    from click.shell_completion import get_completion_class
+
     completion = get_completion_class(shell)
     assert completion is not None
     program = context.find_root()
@@ -31,3 +43,54 @@ def command(context: click.Context, shell: str) -> int:
 def _whole_values(lines: str) -> str:
     """Split fish completions at the first comma only: values may contain commas (`--reveal analysis,tool`)."""
     return lines.replace('string split "," ', 'string split --max 1 "," ')
+
+
+def files(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """Leave files to the shell: it knows how to quote names and expand the home folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def dialects(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """Complete the values of --format."""
+    from viewer.formats import FORMATS
+
+    return beginning(incomplete, ((name, FORMATS.title(name)) for name in FORMATS))
+
+
+def themes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """Complete bundled and user themes."""
+    from viewer.render.theme import theme_names
+    from viewer.tui.settings.places import themes_folder
+
+    return beginning(incomplete, ((name, "") for name in theme_names((themes_folder(),))))
+
+
+def codes(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+    """Complete diagnostic codes, ignoring case."""
+    from viewer.model.diagnostic import fill_in
+    from viewer.rules import RULES
+
+    return beginning(incomplete.upper(), ((code, fill_in(rule.title)) for code, rule in RULES.items()))
+
+
+def parts_of(names: Iterable[str]) -> Complete:
+    """Complete lists such as `analysis,tool`: the last part, with a name that is not in the list yet."""
+    known = tuple(names)
+
+    def complete(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+        from click.shell_completion import CompletionItem
+
+        *said, last = incomplete.split(",")
+        before = "".join(f"{word}," for word in said)
+        return [CompletionItem(before + name) for name in known if name.startswith(last) and name not in said]
+
+    return complete
+
+
+def beginning(incomplete: str, entries: Iterable[tuple[str, str]]) -> Completions:
+    """The entries that begin with the typed text, each with its help."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name, help=help or None) for name, help in entries if name.startswith(incomplete)]

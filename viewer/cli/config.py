@@ -9,22 +9,22 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.cli.output import Cell, table_lines
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import trusted
-from viewer.render.table import Cell, table_lines
 from viewer.sources.limits import size_text
 
 if TYPE_CHECKING:
     from viewer.tui.settings.settings import Settings
 
 
-@click.command("config", short_help="Show the settings in force.")
-@click.option("--init", "begin", is_flag=True, help="Write a settings file with everything in comments.")
-@click.option("--keys", is_flag=True, help="List all actions with the keys in force.")
+@click.command("config", short_help="Show effective settings.")
+@click.option("--init", "begin", is_flag=True, help="Write a commented settings file.")
+@click.option("--keys", is_flag=True, help="List actions and their keys.")
 @options.printing
 def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
-    """Show where the settings are and what is in force. Nothing in them reveals anything. Exit code 1 where something
-    in the file is wrong; it is told with its place, and left out."""
+    """Show effective settings and where each comes from. No setting reveals anything. Exits with 1 if the file has
+    mistakes; they are reported with their places and ignored."""
     from viewer.tui.settings.file import read_settings
     from viewer.tui.settings.places import config_file, themes_folder, tilde
     from viewer.tui.settings.template import begin_settings
@@ -41,7 +41,7 @@ def command(begin: bool, keys: bool, color: str, ascii_only: bool) -> int:
         rows = [list(row) for row in _key_rows(settings, output.style.ascii)]
         output.write_styled(table_lines(("action", "keys", "does"), rows, output.width, output.style))
     else:
-        absent = "" if path.exists() else "  (not there; ocmlview config --init writes it)"
+        absent = "" if path.exists() else "  (missing; `ocmlview config --init` writes it)"
         places: list[list[Cell]] = [
             [trusted("settings"), name(tilde(path) + absent)],
             [trusted("themes"), name(tilde(themes_folder()))],

@@ -6,9 +6,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import refuse_if_unknown
+from viewer.cli.inputs import refuse_if_unknown, say_what_is_outside, say_what_is_withheld
 from viewer.cli.output import write_text
-from viewer.cli.withheld import say_what_is_outside, say_what_is_withheld
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
@@ -19,8 +18,8 @@ from viewer.formats.text.quoted_marks import refuse_quoted_marks
 from viewer.model.visibility import Reveal
 
 
-@click.command("convert", short_help="Write another dialect.")
-@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="The dialect to write.")
+@click.command("convert", short_help="Convert to another format.")
+@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="Format to write.")
 @options.reading
 @options.audience
 def command(
@@ -32,8 +31,7 @@ def command(
     debug: bool,
     strict_safe: bool,
 ) -> int:
-    """Write what is shown of a transcript in another dialect. Nothing is lost silently: what is left out, and what the
-    other dialect cannot say, stands on standard error."""
+    """Convert to another format. Anything dropped is listed on stderr."""
     audience = options.audience_of(reveal, debug, strict_safe)
     inputs = options.inputs_of(files)
     if len(inputs) > 1:

@@ -1,27 +1,35 @@
-"""`ocmlview demo`: the bundled tour, at once or played live."""
+"""`ocmlview demo`: the bundled tour, at once or played live into a temporary file."""
 
 from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from viewer.cli import options
-from viewer.cli.followed import Followed
 from viewer.cli.inputs import Inputs
-from viewer.cli.output import Output
+from viewer.cli.interruption import ended_tidily
+from viewer.cli.options import Followed
+from viewer.cli.output import Output, take_keyboard
 from viewer.cli.show import print_live, print_text
-from viewer.cli.terminal import take_keyboard
 from viewer.cli.view import ViewRequest, open_viewer
 from viewer.model.visibility import Audience, Reveal
 from viewer.resources import bundled
 
 
-@click.command("demo", short_help="Show the tour.")
+@click.command("demo", short_help="Open the bundled tour.")
 @options.audience
 @options.printing
-@click.option("--live", is_flag=True, help="Play it into a temporary file, for about 25 seconds, and follow that.")
+@click.option("--live", is_flag=True, help="Play the tour into a temporary file and follow it.")
 def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: str, ascii_only: bool, live: bool) -> int:
-    """Show the bundled tour: one realistic transcript with all that a transcript can have. With --live it is written
-    while you watch: a broken message, a tool that is late and one that is cancelled are on the way."""
+    """Open the bundled tour. The tour contains every kind of message, and some problems."""
     audience = options.audience_of(reveal, debug, strict_safe)
     output = options.output_of(color, ascii_only)
     if live:
@@ -33,10 +41,119 @@ def command(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, color: st
 
 
 def _play(audience: Audience, output: Output, color: str) -> int:
-    from viewer.cli.demo_player import moments, played, script
-
-    told = moments(script(bundled("samples", "tour.ocml").read_text("utf-8")))
-    with played(told) as (path, player):
+    pieces = moments(script(bundled("samples", "tour.ocml").read_text("utf-8")))
+    with played(pieces) as (path, player):
         if not take_keyboard():
             return print_live(Followed(path, is_finished=player.is_finished), audience, output)
         return open_viewer((path,), ViewRequest(audience, output.style, color=color, follow=True))
+
+
+SECONDS = 19.0
+"""Playing time in seconds, without the wait for the late tool."""
+LATE = 2.6
+"""Seconds until a tool with a deadline of two seconds replies."""
+
+_LATE_REPLY = "<|start|>tool name=functions.find_tables call_id=t1 "
+_BEFORE_CANCELLED = "<|start|>assistant to=functions.find_tables call_id=t2<"
+_CANCELLED = """\
+<|start|>assistant to=functions.get_rain_chance call_id=rain2<|channel|>commentary<|constrain|>json<|message|>\
+{"location":"Osaka","day":"today"}<|call|>
+{"type":"tool.cancel","call_id":"rain2","reason":"dinner is indoors"}
+"""
+_ENDING = " Dotonbori bridge: seven minutes on foot.<|return|>\n"
+"""The tour file ends in the middle of its last message."""
+
+_SAID = re.compile(r"<\|start\|>(user|assistant<\|channel\|>final)")
+_BEGINNING = re.compile(r"^(?=<\|start\|>)", re.MULTILINE)
+_SIZES = (5, 3, 8, 4, 6, 2)
+"""Bytes per piece of shown text; a piece may end inside a token or a character."""
+_HIDDEN_SIZE = 40
+_HEAD_SIZE = 600
+_BETWEEN = 12
+"""The pause between two messages, in pauses between two pieces."""
+
+
+class Moment(NamedTuple):
+    """One piece, and the seconds before it."""
+
+    pause: float
+    data: bytes
+
+
+def script(tour: str) -> str:
+    """The tour with a cancelled call added, and with an ending."""
+    return tour.replace(_BEFORE_CANCELLED, _CANCELLED + _BEFORE_CANCELLED) + _ENDING
+
+
+def moments(text: str, seconds: float = SECONDS, late: float = LATE) -> list[Moment]:
+    """The pieces to play. The document header and the instructions come at once, hidden text fast."""
+    pieces: list[Moment] = []
+    waits: dict[int, float] = {}
+    for message in _messages(text):
+        if message.startswith(_LATE_REPLY):
+            waits[len(pieces)] = late
+        pieces += _message(message)
+    pace = seconds / sum(moment.pause for moment in pieces)
+    return [Moment(moment.pause * pace + waits.get(at, 0), moment.data) for at, moment in enumerate(pieces)]
+
+
+def _messages(text: str) -> list[str]:
+    first = text.index("<|start|>user")
+    return [text[:first], *filter(None, _BEGINNING.split(text[first:]))]
+
+
+def _message(message: str) -> Iterator[Moment]:
+    data, at = message.encode(), 0
+    sizes: Iterable[int] = cycle(_SIZES if _SAID.match(message) else (_HIDDEN_SIZE,))
+    if not message.startswith("<|start|>"):
+        sizes = cycle((_HEAD_SIZE,))
+    for size in sizes:
+        yield Moment(1 if at else _BETWEEN, data[at : at + size])
+        at += size
+        if at >= len(data):
+            return
+
+
+class Player(threading.Thread):
+    """Thread that writes each piece at its time."""
+
+    def __init__(self, path: Path, pieces: Iterable[Moment]) -> None:
+        super().__init__(name="player", daemon=True)
+        self._path = path
+        self._moments = pieces
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """Write to the end, or until stopped."""
+        with self._path.open("ab", buffering=0) as file:
+            for pause, data in self._moments:
+                if self._stopped.wait(pause):
+                    return
+                file.write(data)
+
+    def stop(self) -> None:
+        """Stop writing."""
+        self._stopped.set()
+        self.join()
+
+    def is_finished(self) -> bool:
+        """True if everything was written."""
+        return not self.is_alive()
+
+
+@contextmanager
+def played(pieces: Iterable[Moment]) -> Iterator[tuple[str, Player]]:
+    """A private file in which a transcript is being written; it is removed at the end, even if a signal ends the
+    program."""
+    import tempfile  # slow to import
+
+    descriptor, name = tempfile.mkstemp(prefix="ocmlview-tour-", suffix=".ocml")
+    os.close(descriptor)
+    player = Player(Path(name), pieces)
+    with ended_tidily():
+        try:
+            player.start()
+            yield name, player
+        finally:
+            player.stop()
+            Path(name).unlink(missing_ok=True)

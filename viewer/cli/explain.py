@@ -7,21 +7,20 @@ from dataclasses import replace
 
 import click
 
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINE
 from viewer.errors import ViewerError
 from viewer.model.diagnostic import Rule
-from viewer.render.explanation import explanation_lines
+from viewer.render.diagnostic import explanation_lines
 from viewer.render.style import Line
 from viewer.rules import RULES
 
 
-@click.command("explain", short_help="Explain a code.")
-@click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completing.codes)
+@click.command("explain", short_help="Explain problem codes.")
+@click.argument("codes", nargs=-1, metavar="[CODE[/REASON]...]", shell_complete=completion.codes)
 @options.printing
 def command(codes: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """Explain diagnostics: what a code or CODE/REASON means, where it comes from, and how to fix it. Without a code,
-    explain all of them."""
+    """Explain problem codes. Without a code, lists all of them: meaning, spec section and fix."""
     rules = [_rule(code) for code in codes] or list(RULES.values())
     output = options.output_of(color, ascii_only)
 
@@ -42,7 +41,7 @@ def _rule(asked: str) -> Rule:
     if code not in RULES:
         near = _nearest(code, RULES)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `ocmlview explain` lists all codes"
-        raise ViewerError(f"no code is called {asked}{hint}")
+        raise ViewerError(f"unknown code {asked}{hint}")
     rule = RULES[code]
     if not reason:
         return rule

@@ -7,34 +7,33 @@ from pathlib import Path, PurePath
 import click
 
 from viewer.atomic_file import AtomicFile
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINE, say
-from viewer.cli.inputs import mention_if_empty, refuse_if_unknown
+from viewer.cli.inputs import mention_if_empty, refuse_if_unknown, say_what_is_withheld
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
-from viewer.cli.withheld import say_what_is_withheld
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
 
 
-@click.command("export", short_help="Write what is shown as a file for others.")
+@click.command("export", short_help="Write the conversation to a file.")
 @click.option(
     "--to",
     "form",
     type=click.Choice(list(EXPORTERS)),
-    help="The form; without it the ending of the output says which, else html.",
+    help="Output format. Default: from the file extension, otherwise html.",
 )
 @click.option(
     "-o",
     "--output",
     "output",
     metavar="OUT",
-    shell_complete=completing.files,
-    help="The file to write, - for standard output; without it NAME.safe.html here, or NAME.DEBUG.html.",
+    shell_complete=completion.files,
+    help="Output file, or - for stdout. Default: NAME.safe.html or NAME.DEBUG.html.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @options.reading
 @options.audience
 def command(
@@ -48,9 +47,8 @@ def command(
     debug: bool,
     strict_safe: bool,
 ) -> int:
-    """Write what is shown of a transcript to one file: a web page, Markdown, text, JSON lines or a picture.
-
-    Safe unless --reveal; the file says which. A file with more than the safe view can be read by its owner alone."""
+    """Write the conversation to a file: HTML, Markdown, text, JSON Lines or SVG. Safe unless --reveal says otherwise.
+    Debug exports are readable only by you."""
     audience = options.audience_of(reveal, debug, strict_safe)
     inputs = options.inputs_of(files)
     if len(inputs) > 1:

@@ -7,22 +7,31 @@ terminal: an exception, Ctrl-C, a fatal signal.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from colorsys import rgb_to_hls
 from contextlib import contextmanager, suppress
+from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from viewer.cli.first_colors import FirstColors, colors_of
-from viewer.cli.terminal import has_many_colors
+from viewer.cli.output import has_many_colors
 from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import Options
-from viewer.render.style import Line, Style
+from viewer.render.page import BlockFacts, BlockMaker, RowProblems
+from viewer.render.strip_controls import strip_controls
+from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.theme import Look, Theme, load_theme
+from viewer.render.title import ROOMY, TitleFacts, title_parts
+from viewer.render.width import cells, cut
 from viewer.signals import handled_signals
 from viewer.sources.head import head_of
 from viewer.values import frozen
@@ -32,8 +41,12 @@ if TYPE_CHECKING:
 
 ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[0m\x1b[?1049l\x1b[?25h"
+NARROWEST, LOWEST = 60, 20
+"""Smaller screens omit something."""
 _LARGEST = 400
 """The maximum number of columns and lines."""
+_RGB = re.compile(r"#[0-9a-fA-F]{6}")
+_FLAGS = {"bold": "1", "dim": "2", "italic": "3", "underline": "4", "reverse": "7", "strike": "9"}
 
 Taken = Callable[[], None]
 """The app calls this when it takes over the terminal."""
@@ -53,9 +66,9 @@ class FirstPageRequest:
 
 
 @contextmanager
-def first_screen(wish: FirstPageRequest) -> Iterator[Taken | None]:
+def first_screen(request: FirstPageRequest) -> Iterator[Taken | None]:
     """Print the first page if possible; the app loads and runs inside."""
-    page = _page(wish)
+    page = _page(request)
     if page is None:
         yield None
         return
@@ -69,30 +82,120 @@ def first_screen(wish: FirstPageRequest) -> Iterator[Taken | None]:
         yield taking.take_over
 
 
-def _page(wish: FirstPageRequest) -> str | None:
+def _page(request: FirstPageRequest) -> str | None:
     """The text to write; None if the app should start without a first page."""
-    from viewer.tui.transcript.first_page import first_page
-
     size = _size()
-    if size is None or not wish.audience.is_safe:
+    if size is None or not request.audience.is_safe:
         return None
-    colors = colors_of(wish.theme, wish.settings.theme_folders, exact=has_many_colors())
-    head = head_of(wish.path, HEAD) if colors else None
+    colors = colors_of(load_theme(request.theme, request.settings.theme_folders), exact=has_many_colors())
+    head = head_of(request.path, HEAD) if colors else None
     if colors is None or head is None:
         return None
-    document = Document(head, wish.dialect, wish.reading)
+    document = Document(head, request.dialect, request.reading)
     if head.is_whole:
         document.load()
     else:
         document.read_some(HEAD)
-    style = Style(color=True, ascii=wish.style.ascii, wrapped=True)
-    lines = first_page(document.project(wish.audience), head.name, size, style, wish.settings, head.is_whole)
+    style = Style(color=True, ascii=request.style.ascii, wrapped=True)
+    lines = _lines(document.project(request.audience), head.name, size, style, request.settings, head.is_whole)
     document.load()  # clears caches at the end of the input
     head.drop()
     return _painted(lines, size, colors, style.ascii)
 
 
-def _painted(lines: list[Line], size: tuple[int, int], colors: FirstColors, ascii_only: bool) -> str:
+def _lines(
+    projection: Projection, name: str, size: tuple[int, int], style: Style, settings: Settings, is_whole: bool
+) -> list[Line]:
+    """The lines of the screen except the last ones. With `is_whole`, nothing follows the part that was read."""
+    width, height = size
+    is_roomy = width >= ROOMY
+    border: Line = (Part(trusted(style.signs.rule * width), StyleRole.RULE),)
+    title = tuple(each.part for each in title_parts(TitleFacts(name), width, style))
+    top = [title, *([border] if is_roomy else [])]
+    room = height - len(top) - (3 if is_roomy else 2)
+    view = islice(view_lines(projection, width, style, settings, is_whole), room)
+    body = [_fitting(line, width, style) for line in view]
+    return [*top, *body, *[()] * (room - len(body)), border]
+
+
+def view_lines(projection: Projection, width: int, style: Style, settings: Settings, is_whole: bool) -> Iterator[Line]:
+    """The lines of the view, without a count of hidden messages at its end that may still grow."""
+    rows = projection.rows()
+    problems = RowProblems(rows, projection.problems(rows).extend(rows.settled_number))
+    facts = BlockFacts(problems=problems, markdown=settings.markdown)
+    maker = BlockMaker(projection, rows, min(width - 1, settings.wrap or width), facts, style.signs, width >= ROOMY)
+    count = len(rows)
+    if count and not is_whole and rows.kind(count - 1) is RowKind.HIDDEN:
+        count -= 1
+    for row in range(count):
+        yield from (line.parts for line in maker.make(row).lines)
+
+
+def _fitting(line: Line, width: int, style: Style) -> Line:
+    """Truncate a line to the width of the screen."""
+    kept = []
+    for part in line:
+        text = cut(part.text, width, trusted(style.signs.ellipsis))
+        width -= cells(text)
+        kept.append(Part(text, part.look))
+    return tuple(kept)
+
+
+@frozen
+class PageColors:
+    """The terminal codes of a theme: of the page, of its title line and of its style roles."""
+
+    page: str
+    title: str
+    looks: Mapping[StyleRole, str]
+
+    def paint(self, line: Line, base: str, *, ascii_only: bool = False) -> str:
+        """Paint a line; each part over the colors of the line."""
+        return "".join(
+            f"\x1b[0;{base}{self.looks.get(part.look, '')}m{strip_controls(part.text, ascii_only)}" for part in line
+        )
+
+
+def colors_of(theme: Theme, *, exact: bool) -> PageColors | None:
+    """The codes of a theme that defines the colors of the page itself; with `exact`, the terminal shows any color, not
+    only 256."""
+    text, background, surface = (theme.colors[name] for name in ("text", "background", "surface"))
+    page = [_code(text, 38, exact), _code(background, 48, exact)]
+    title = _code(surface, 48, exact)
+    if not all(page) or not title:
+        return None
+    return PageColors(
+        ";".join(page), f"{page[0]};{title}", {role: _codes(look, exact) for role, look in theme.looks.items()}
+    )
+
+
+def _codes(look: Look, exact: bool) -> str:
+    """The codes added to the colors of the line, each with a leading semicolon."""
+    codes = [_code(look.color, 38, exact), _code(look.background, 48, exact)]
+    codes += [code for name, code in _FLAGS.items() if look.flags.get(name)]
+    return "".join(f";{code}" for code in codes if code)
+
+
+def _code(color: str | None, layer: int, exact: bool) -> str:
+    """The code of `#rrggbb` as text color (38) or background (48); empty if it is not such a color."""
+    if color is None or not _RGB.fullmatch(color):
+        return ""
+    red, green, blue = bytes.fromhex(color[1:])
+    return f"{layer};2;{red};{green};{blue}" if exact else f"{layer};5;{nearest_color(red, green, blue)}"
+
+
+def nearest_color(red: int, green: int, blue: int) -> int:
+    """The nearest of 256 colors, as the app computes it."""
+    _, lightness, saturation = rgb_to_hls(red / 255, green / 255, blue / 255)
+    if saturation < 0.15:
+        gray = round(lightness * 25.0)
+        return 16 if gray == 0 else 231 if gray == 25 else 231 + gray
+    steps = (part / 95 if part < 95 else 1 + (part - 95) / 40 for part in (red, green, blue))
+    high, middle, low = map(round, steps)
+    return 16 + 36 * high + 6 * middle + low
+
+
+def _painted(lines: list[Line], size: tuple[int, int], colors: PageColors, ascii_only: bool) -> str:
     """Every line in its position, with the whole screen in the colors of the page."""
     rows = [f"\x1b[0;{colors.page}m\x1b[2J"]
     for number in range(size[1]):
@@ -105,8 +208,6 @@ def _painted(lines: list[Line], size: tuple[int, int], colors: FirstColors, asci
 
 def _size() -> tuple[int, int] | None:
     """Columns and lines of a terminal that is used exclusively."""
-    from viewer.tui.transcript.first_page import LOWEST, NARROWEST
-
     if not all(map(os.isatty, (0, 1, 2))) or sys.__stderr__ is None or os.ttyname(1) != os.ttyname(2):
         return None
     size = shutil.get_terminal_size()  # as the app does

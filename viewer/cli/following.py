@@ -7,8 +7,8 @@ import time
 from typing import Protocol
 
 from viewer.cli.exits import FINE, INTERRUPTED, USAGE, PipeClosed, complain
-from viewer.cli.followed import Followed
 from viewer.cli.interruption import Interruption
+from viewer.cli.options import Followed
 from viewer.cli.output import has_reader
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.errors import FileRewrittenError
@@ -45,7 +45,7 @@ class Printer(Protocol):
         """End the reading; all open messages are settled."""
 
     @property
-    def has_told(self) -> bool:
+    def has_output(self) -> bool:
         """True if anything of this reading was printed."""
 
 
@@ -129,7 +129,7 @@ class _Follower:
             self._printer.grow()
 
     def _begin(self, document: LiveDocument, reason: Reason | None) -> None:
-        if reason and (self._printer.has_told or reason is not Reason.DETECTED):
+        if reason and (self._printer.has_output or reason is not Reason.DETECTED):
             self._printer.reset(document.name, reason)
         self._printer.begin(document)
 

@@ -6,9 +6,9 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINE
+from viewer.cli.output import Cell, table_lines
 from viewer.formats import FORMATS, WRITERS
 from viewer.render.style import trusted
-from viewer.render.table import Cell, table_lines
 
 RECOGNISED = {
     "openchatml-2.2": "a document header with version 2.2, or call_id=, name=, intent=, the role tool, <|literal|>",
@@ -23,10 +23,10 @@ RECOGNISED = {
 }
 
 
-@click.command("formats", short_help="List the dialects.")
+@click.command("formats", short_help="List formats.")
 @options.printing
 def command(color: str, ascii_only: bool) -> int:
-    """List the dialects: their names for --format and --to, and what an input is recognised by."""
+    """List formats and how they are detected."""
     output = options.output_of(color, ascii_only)
     style = output.style
     rows: list[list[Cell]] = [
@@ -38,5 +38,5 @@ def command(color: str, ascii_only: bool) -> int:
         ]
         for name in FORMATS
     ]
-    output.write_styled(table_lines(("name", "format", "writes", "recognised by"), rows, output.width, style))
+    output.write_styled(table_lines(("name", "format", "writes", "detected by"), rows, output.width, style))
     return FINE

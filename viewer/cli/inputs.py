@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
-from viewer.cli.exits import FINE, USAGE, complain
-from viewer.document.document import Document, open_document
-from viewer.errors import ViewerError
+from viewer.cli.exits import FINE, USAGE, complain, say
+from viewer.cli.output import Output
+from viewer.document.document import MOST_REVISIONS, Document, open_document
+from viewer.document.projection import Projection
+from viewer.errors import FileRewrittenError, ViewerError
 from viewer.index.findings import MOST_PER_CODE
 from viewer.reading.format import Options
 from viewer.render.number_format import byte_size
@@ -81,7 +84,7 @@ class Inputs:
             else:
                 yield found.path
         if is_empty:
-            self._complain(f"there is no transcript in {folder}")
+            self._complain(f"no transcript found in {folder}")
 
     def _complain(self, sentence: str) -> None:
         complain(sentence)
@@ -111,3 +114,45 @@ def unknown_sentence(document: Document, *, strict: bool = False) -> str:
         return f"{document.name}: JSON{with_keys} is not a known transcript format. {_HINT}"
     data = "binary data" if document.unknown == "binary" else "text"
     return f"{document.name}: no transcript was recognized in {byte_size(document.size)} of {data}. {_HINT}"
+
+
+Result = TypeVar("Result")
+
+
+def retried(document: Document, act: Callable[[], Result], output: Output | None = None) -> Result:
+    """The result of `act`, retried as long as it fails because the file was rewritten.
+
+    If `act` has already written to `output`, re-raise the error: written output cannot be undone."""
+    while True:
+        written = output.written if output else 0
+        try:
+            return act()
+        except FileRewrittenError:
+            if output and output.written != written:
+                raise
+            read_again(document)
+
+
+def read_again(document: Document) -> None:
+    """Read a rewritten file from the start; FileRewrittenError if that happens repeatedly."""
+    if document.revision >= MOST_REVISIONS:
+        raise FileRewrittenError(document.name)
+    document.begin_again()
+    document.load()
+
+
+def say_what_is_withheld(projection: Projection) -> None:
+    """List the loss on standard error."""
+    count = projection.withheld_count
+    if count:
+        fields, them = ("field", "it") if count == 1 else ("fields", "them")
+        say(f"dropped {count:,} unlisted {fields}; add --reveal all to keep {them}")
+    if projection.withholds_header:
+        say("dropped the document header except its version and model; add --reveal all to keep it")
+
+
+def say_what_is_outside(projection: Projection) -> None:
+    """List text outside any message, which no conversion writes."""
+    count = projection.stray_count
+    if count:
+        say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
-from viewer.cli import completing
+from viewer.cli import completion
 from viewer.cli.exits import complain
-from viewer.cli.followed import Followed
 from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
 from viewer.sources.files import check_standard_input, is_compressed
+from viewer.values import frozen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -32,17 +32,17 @@ def reading(command: Command) -> Command:
         click.option(
             "--preambles",
             type=click.Choice(["harmony"]),
-            help="Commentary of Harmony without a recipient is for the user.",
+            help="Treat Harmony commentary with no recipient as visible to the user.",
         ),
         click.option(
             "--format",
             "dialect",
             metavar="NAME",
             callback=_known_format,
-            shell_complete=completing.dialects,
-            help="Read it as this dialect (see `ocmlview formats`).",
+            shell_complete=completion.dialects,
+            help="Read the input as this format (see `ocmlview formats`).",
         ),
-        click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completing.files),
+        click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completion.files),
     ):
         command = option(command)
     return command
@@ -51,7 +51,7 @@ def reading(command: Command) -> Command:
 def audience(command: Command) -> Command:
     """Options for the audience: --reveal, --debug, --strict-safe. Only these reveal anything."""
     for option in (
-        click.option("--strict-safe", is_flag=True, help="Tell not even that something is hidden."),
+        click.option("--strict-safe", is_flag=True, help="Do not reveal that anything is hidden."),
         click.option("-d", "--debug", is_flag=True, help="Short for --reveal all."),
         reveal_option,
     ):
@@ -62,12 +62,13 @@ def audience(command: Command) -> Command:
 def printing(command: Command) -> Command:
     """Options for printing: --color, --ascii."""
     for option in (
-        click.option("--ascii", "ascii_only", is_flag=True, help="Print nothing but ASCII."),
+        click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII characters only."),
         click.option(
             "--color",
             type=click.Choice(["auto", "always", "never"]),
             default="auto",
-            help="Colours; auto: on a terminal, unless NO_COLOR is set.",
+            metavar="WHEN",
+            help="Use colors: auto (default), always or never. NO_COLOR turns them off.",
         ),
     ):
         command = option(command)
@@ -81,13 +82,14 @@ def following(command: Command) -> Command:
             "--stall-after",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="With -f: say so when an open message has not gone on for so long.",
+            help="With -f, report a stall when an unfinished message gets no data for SECONDS.",
         ),
         click.option(
             "-f",
             "--follow",
             is_flag=True,
-            help="Go on while it is written: a file (waited for), a folder's newest transcript, a pipe until it ends.",
+            help="Follow the input as it grows: a file (waits for it to appear), the newest transcript in a folder, or "
+            "a pipe until EOF.",
         ),
     ):
         command = option(command)
@@ -99,10 +101,10 @@ def reveal_option(command: Command) -> Command:
     names = ", ".join(_NAMES)
     return click.option(
         "--reveal",
-        metavar="WHAT",
+        metavar="LIST",
         callback=_revealed,
-        shell_complete=completing.parts_of(_NAMES),
-        help=f"Show these too, a list of: {names}.",
+        shell_complete=completion.parts_of(_NAMES),
+        help=f"Also show these: {names}.",
     )(command)
 
 
@@ -136,7 +138,7 @@ def followed_of(
     """The single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
-        raise click.UsageError("Follow one file, or a folder.", click.get_current_context())
+        raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
     return Followed(names[0], dialect, reading_options(preambles), stall_after)
 
 
@@ -144,7 +146,7 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
     """True if the input is followed. A compressed file is read once, because it is rewritten and does not grow."""
     check_following(follow, stall_after)
     if follow and len(files) == 1 and is_compressed(files[0]):
-        complain(f"{files[0]} is compressed: it is read as it is now, and not followed")
+        complain(f"{files[0]} is compressed: reading it once instead of following it")
         return False
     return follow
 
@@ -152,7 +154,7 @@ def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None)
 def check_following(follow: bool, stall_after: float | None) -> None:
     """Refuse an option that has no effect without -f."""
     if not follow and stall_after is not None:
-        raise click.UsageError("--stall-after goes with -f.", click.get_current_context())
+        raise click.UsageError("--stall-after needs -f.", click.get_current_context())
 
 
 def output_of(color: str, ascii_only: bool) -> Output:
@@ -162,7 +164,7 @@ def output_of(color: str, ascii_only: bool) -> Output:
 
 def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and value not in FORMATS and not context.resilient_parsing:
-        raise ViewerError(f"unknown format {value}; known are {', '.join(FORMATS)}")
+        raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
     return value
 
 
@@ -171,5 +173,19 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
     known = _NAMES
     for word in wanted:
         if word not in known:
-            raise click.BadParameter(f"nothing is called {word!r}; there are {', '.join(known)}.", context, parameter)
+            raise click.BadParameter(f"unknown kind {word!r}; known kinds: {', '.join(known)}.", context, parameter)
     return frozenset(known[word] for word in wanted)
+
+
+@frozen
+class Followed:
+    """The followed input, and how it is read."""
+
+    path: str
+    """A file, a folder whose newest transcript is followed, or `-`."""
+    dialect: str | None = None
+    options: Options | None = None
+    stall_after: float | None = None
+    """Report an open message that has not grown for this many seconds."""
+    is_finished: Callable[[], bool] | None = None
+    """True if no more data will be written; without it only a pipe ends."""

@@ -1,17 +1,19 @@
-"""Standard output: its capabilities, and writing lines to it."""
+"""Standard output and the terminal: capabilities, colors, the keyboard; writing lines and tables."""
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
 
-from viewer.cli.terminal import color_count
 from viewer.errors import ViewerError
-from viewer.render.sanitize import normalize_newlines, sanitize
-from viewer.render.style import Line, Printable, Style
+from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
+from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
+from viewer.render.width import cells, wrap
 from viewer.values import mutable
 
 _BLOCK = 64 * 1024
@@ -133,3 +135,107 @@ def write_text(text: str) -> None:
     if _is_terminal():
         text = sanitize(normalize_newlines(text))
     _write_text(text)
+
+
+Cell = SafeText | int | None
+_GAP = 2
+
+
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[Cell]], width: int, style: Style) -> Iterator[Line]:
+    """The heads in bold, then the rows."""
+    texts = [[_text(cell) for cell in row] for row in rows]
+    widths = [max([len(head), *(cells(row[column]) for row in texts)]) for column, head in enumerate(heads)]
+    numeric = [any(isinstance(row[column], int) for row in rows) for column in range(len(heads))]
+    yield (Part(_aligned([trusted(head) for head in heads], widths, numeric), StyleRole.STRONG),)
+    indent = sum(widths[:-1]) + _GAP * (len(heads) - 1)
+    for row in texts:
+        first, *rest = _last_column(row[-1], width - indent, style) if not numeric[-1] else [row[-1]]
+        yield (Part(_aligned([*row[:-1], first], widths, numeric)),)
+        for more in rest:
+            yield (Part(SafeText(" " * indent + more)),)
+
+
+def _last_column(text: SafeText, width: int, style: Style) -> list[SafeText]:
+    return list(wrap(text, max(width, 20))) if style.wrapped else [text]
+
+
+def _aligned(row: Sequence[SafeText], widths: Sequence[int], numeric: Sequence[bool]) -> SafeText:
+    padded = [
+        " " * (width - cells(text)) + text if right else text + " " * (width - cells(text))
+        for text, width, right in zip(row, widths, numeric, strict=True)
+    ]
+    return SafeText((" " * _GAP).join(padded).rstrip(" "))
+
+
+def _text(cell: Cell) -> SafeText:
+    if cell is None:
+        return trusted("")
+    return trusted(f"{cell:,}") if isinstance(cell, int) else cell
+
+
+TERMINAL = "/dev/tty"
+NO_SCREEN = ("dumb", "unknown")
+"""Terminals that only print."""
+_MANY = ("256color", "kitty", "direct")
+"""Name endings of terminals with more than sixteen colors."""
+_LIGHT = ("7", "9", "10", "11", "12", "13", "14", "15")
+"""The light backgrounds of COLORFGBG, as editors judge them too."""
+
+
+def take_keyboard() -> bool:
+    """True if the app can run. If input comes through a pipe, keys come from the controlling terminal."""
+    if os.environ.get("TERM", "dumb") in NO_SCREEN or not all(map(_is_terminal_stream, (sys.stdout, sys.__stderr__))):
+        return False
+    if sys.stdin is not None and sys.stdin.isatty():
+        return True
+    try:
+        keyboard = os.open(TERMINAL, os.O_RDWR)
+    except OSError:
+        return False
+    if sys.stdin is not None:
+        data = os.dup(0)
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(data)), encoding="utf-8")
+    os.dup2(keyboard, 0)
+    os.close(keyboard)
+    if sys.__stdin__ is None:  # it was closed; Textual needs its descriptor
+        sys.__stdin__ = open(0, closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    return True
+
+
+def _is_terminal_stream(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def color_count() -> int:
+    """The number of colors of the terminal, from its name and the terminal database: 0, 16 or 256."""
+    if os.environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return 256
+    name = os.environ.get("TERM", "dumb")
+    if name in NO_SCREEN or _is_colorless(name):
+        return 0
+    return 256 if name.endswith(_MANY) else 16
+
+
+def has_many_colors() -> bool:
+    """True if the terminal declares that it shows any color; otherwise it has at most 256."""
+    return os.environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
+
+
+def _is_colorless(name: str) -> bool:
+    """True if the terminal database says so; unknown terminals are assumed to have colors."""
+    import curses
+
+    try:
+        curses.setupterm(name, 1)
+    except (curses.error, OSError, ValueError, io.UnsupportedOperation):
+        return False
+    return curses.tigetnum("colors") <= 0
+
+
+def theme_of_terminal() -> str:
+    """The theme for the terminal if none is chosen; empty if any is suitable."""
+    count = color_count()
+    if count < 256:
+        return "ansi" if count else "plain"
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return "light" if background in _LIGHT else ""

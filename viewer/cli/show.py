@@ -1,32 +1,38 @@
-"""`ocmlview show`: print the conversation as text or as JSON Lines."""
+"""`ocmlview show`: print the conversation as text or as JSON Lines, at once or while it is written."""
 
 from __future__ import annotations
 
+import time
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from viewer.cli import options
 from viewer.cli.exits import USAGE, complain, say
-from viewer.cli.followed import Followed
-from viewer.cli.inputs import Inputs, mention_if_empty, unknown_sentence
+from viewer.cli.inputs import Inputs, mention_if_empty, read_again, retried, unknown_sentence
+from viewer.cli.options import Followed
 from viewer.cli.output import Output
-from viewer.cli.rewritten import read_again, retried
 from viewer.document.document import Document
 from viewer.errors import FileRewrittenError
 from viewer.model.visibility import Audience, Reveal
-from viewer.render.conversation import conversation_lines
+from viewer.render.conversation import Conversation, conversation_lines
 from viewer.render.title import rule
 
-_DEBUG = "DEBUG view: more than the end user saw, who saw the messages marked with *."
+if TYPE_CHECKING:
+    from viewer.document.live import LiveDocument
+    from viewer.render.json_lines import LiveLines
+    from viewer.sources.changes import Reason
+
+_DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible to the user."
 
 
-@click.command("show", short_help="Print what the end user saw.")
+@click.command("show", short_help="Print the conversation.")
 @options.reading
 @options.audience
 @options.printing
 @options.following
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -40,8 +46,7 @@ def command(
     follow: bool,
     stall_after: float | None,
 ) -> int:
-    """Print a transcript: what the end user saw, or with --reveal what stood behind it. With -f while it is written:
-    each message as soon as it is certain, the text of an answer as it comes."""
+    """Print the conversation. With -f, prints each message as soon as it is complete."""
     audience = options.audience_of(reveal, debug, strict_safe)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, dialect, preambles, stall_after)
@@ -73,7 +78,6 @@ def _print_conversation(document: Document, audience: Audience, output: Output) 
 def print_live(followed: Followed, audience: Audience, output: Output, *, as_json: bool = False) -> int:
     """The same while the input is written, until it ends or the user interrupts."""
     from viewer.cli.following import follow  # needed only for following
-    from viewer.cli.show_live import LiveJson, LiveText
 
     if not audience.is_safe and not as_json:
         say(_DEBUG)
@@ -119,3 +123,134 @@ def _mention_if_empty(document: Document, audience: Audience) -> None:
     """Report why nothing was printed; not to a strict audience, because it would reveal if something is hidden."""
     if not audience.strict:
         mention_if_empty(document)
+
+
+_SHARE = 9
+"""Limits the time for reading an open message to a tenth, however long it is."""
+
+
+def say_stalled(document: LiveDocument) -> None:
+    """Report a stalled message on one line without any of its content: it may be hidden."""
+    complain(f"{document.name}: stalled: no data for {document.stalled_for:.0f} s")
+
+
+class LiveText:
+    """Printer of the conversation: message by message, and the open one as it grows."""
+
+    def __init__(self, audience: Audience, output: Output) -> None:
+        self._audience = audience
+        self._output = output
+        self._page: Conversation | None = None
+        self._has_printed = False
+        self._is_new = False
+        """True if the open message may have grown since the last look."""
+        self._next_look = 0.0
+        self._before: Conversation | None = None
+        """The page of the same input from before another format won."""
+        self.has_output = False
+        self.document: LiveDocument | None = None
+        """The document being read."""
+
+    def begin(self, document: LiveDocument) -> None:
+        """Begin a reading on the same page."""
+        self.document = document
+        if self._before:
+            complain(f"{document.name}: now read as {document.detection.dialect}")
+        elif self._page:
+            self._write("".join(self._page.break_off()))
+        self._page = Conversation(
+            document.project(self._audience),
+            self._output.width,
+            self._output.style,
+            begun=self._has_printed,
+            before=self._before,
+        )
+        self.has_output = self._before is not None
+        self._before = None
+
+    def reset(self, name: str, reason: Reason) -> None:
+        """Report on standard error: the page is for the conversation."""
+        from viewer.sources.changes import Reason
+
+        if self._page and reason is Reason.DETECTED:
+            self._write("".join(self._page.pause()))
+            self._before = self._page
+            return
+        if self._page:
+            self._write("".join(self._page.break_off()))
+        complain(f"{name}: {reason.sentence}")
+
+    def grow(self) -> None:
+        """Print settled messages; the open message waits until no more data is available."""
+        assert self._page
+        self._write("".join(self._page.grow(streams=False)))
+        self._is_new = True
+
+    def rest(self) -> None:
+        """Print the certain part of the open message."""
+        begun = time.monotonic()
+        if self._page and self._is_new and begun >= self._next_look:
+            self._is_new = False
+            self._write("".join(self._page.grow()))
+            self._next_look = time.monotonic() + _SHARE * (time.monotonic() - begun)
+
+    def stalled(self, document: LiveDocument) -> None:
+        say_stalled(document)
+
+    def end(self) -> None:
+        """Print all the rest; for an input without a transcript, a caller prints one sentence."""
+        assert self._page
+        if self.document and self.document.unknown:
+            return
+        self._write("".join(self._page.end()))
+        self._is_new = False
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._output.write_parts((text,))
+            self._has_printed = self.has_output = True
+
+
+class LiveJson:
+    """Printer of JSON Lines, each when it is settled."""
+
+    def __init__(self, audience: Audience, output: Output) -> None:
+        self._audience = audience
+        self._output = output
+        self._lines: LiveLines | None = None
+        self.has_output = False
+        self.document: LiveDocument | None = None
+        """The document being read."""
+
+    def begin(self, document: LiveDocument) -> None:
+        """Begin a reading; numbers begin at 1."""
+        self.document = document
+        from viewer.render.json_lines import LiveLines
+
+        self._lines = LiveLines(document.project(self._audience))
+        self.has_output = False
+
+    def reset(self, name: str, reason: Reason) -> None:
+        """Print a line among the others, and one on standard error."""
+        from viewer.render.json_lines import reset_line
+
+        self._output.write([reset_line(reason)])
+        complain(f"{name}: {reason.sentence}")
+
+    def grow(self) -> None:
+        """Print settled lines."""
+        assert self._lines
+        lines = list(self._lines.grow())
+        self._output.write(lines)
+        self.has_output = self.has_output or bool(lines)
+
+    def rest(self) -> None:
+        """Do nothing: lines are printed whole."""
+
+    def stalled(self, document: LiveDocument) -> None:
+        say_stalled(document)
+
+    def end(self) -> None:
+        """Print all the rest."""
+        assert self._lines
+        self._output.write(self._lines.end())

@@ -10,15 +10,13 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import say
-from viewer.cli.inputs import Inputs
-from viewer.cli.output import Output
-from viewer.cli.rewritten import retried
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.stats import Stats, count
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.json_lines import encode
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
-from viewer.render.table import Cell, table_lines
 from viewer.render.title import rule
 
 _SUMS = ("role", "channel", "messages", "bytes", "calls")
@@ -29,7 +27,7 @@ _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 @options.reading
 @options.audience
 @options.printing
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
 def command(
     files: tuple[str, ...],
     dialect: str | None,
@@ -41,7 +39,7 @@ def command(
     ascii_only: bool,
     as_json: bool,
 ) -> int:
-    """Count messages, bytes and calls by role, channel and tool. Hidden messages are one number, without bytes."""
+    """Count messages, bytes and calls. Hidden messages are counted without their sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
     inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
@@ -66,7 +64,7 @@ def _transcripts(document: Document, audience: Audience) -> int:
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
     if not audience.is_safe:
-        say("DEBUG view: these numbers tell of messages that the end user did not see.")
+        say("DEBUG view: these numbers include hidden messages.")
     style = output.style
     for document in inputs:
         stats = retried(document, partial(count, document, audience))

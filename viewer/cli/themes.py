@@ -6,30 +6,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain
-from viewer.cli.output import Output
+from viewer.cli.output import Cell, Output, table_lines
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import trusted
-from viewer.render.table import Cell, table_lines
 
 if TYPE_CHECKING:
-    from viewer.tui.themes.themes import ViewerTheme
+    from viewer.render.theme import Theme
 
 
-@click.command("themes", short_help="List and preview the themes.")
-@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completing.themes)
+@click.command("themes", short_help="List themes.")
+@click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completion.themes)
 @options.printing
 def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
-    """List the themes, those of your own among them; in a terminal with colours each is shown in its own. Exit code 1
-    where one of them cannot be used."""
+    """List themes, including your own. Shows a preview in a terminal with colors. Exits with 1 if a theme cannot be
+    used."""
+    from viewer.render.theme import ThemeError, find_theme, theme_names
     from viewer.tui.settings.places import themes_folder
-    from viewer.tui.themes.files import ThemeError
-    from viewer.tui.themes.places import theme_names
-    from viewer.tui.themes.themes import find_theme
 
     folders = (themes_folder(),)
-    found: list[ViewerTheme] = []
+    found: list[Theme] = []
     code = FINE
     for name in names or theme_names(folders):
         try:
@@ -48,7 +45,7 @@ def command(names: tuple[str, ...], color: str, ascii_only: bool) -> int:
     return code
 
 
-def _preview(themes: list[ViewerTheme], output: Output) -> None:
+def _preview(themes: list[Theme], output: Output) -> None:
     from viewer.tui.themes.preview import preview_lines
 
     for place, theme in enumerate(themes):
@@ -57,7 +54,7 @@ def _preview(themes: list[ViewerTheme], output: Output) -> None:
         output.write(preview_lines(theme, output.style))
 
 
-def _origin(theme: ViewerTheme) -> str:
+def _origin(theme: Theme) -> str:
     from viewer.resources import bundled
 
     return "the program" if theme.files[0].parent == bundled("themes") else "you"

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viewer.cli import completing, options
+from viewer.cli import completion, options
 from viewer.cli.exits import FINE
 from viewer.cli.inputs import Inputs
-from viewer.cli.output import Output
+from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
 from viewer.cli.show import print_live, print_text
-from viewer.cli.terminal import take_keyboard, theme_of_terminal
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
 from viewer.render.style import Style, trusted
-from viewer.render.table import Cell, table_lines
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
@@ -31,13 +29,13 @@ if TYPE_CHECKING:
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse an unknown theme, even without a screen to use it on."""
     if value and not context.resilient_parsing:
+        from viewer.render.theme import theme_names, theme_path
+        from viewer.render.yaml_file import did_you_mean
         from viewer.tui.settings.places import themes_folder
-        from viewer.tui.settings.yaml_file import did_you_mean
-        from viewer.tui.themes.places import theme_names, theme_path
 
         folders = (themes_folder(),)
         if theme_path(value, folders) is None:
-            raise ViewerError(f"there is no theme {value}{did_you_mean(value, theme_names(folders))}")
+            raise ViewerError(f"unknown theme {value}{did_you_mean(value, theme_names(folders))}")
     return value
 
 
@@ -47,7 +45,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
         from viewer.tui.go_to import HELP, parse
 
         if isinstance(parse(value), str):
-            raise ViewerError(f"no place is written {value}: {HELP}")
+            raise ViewerError(f"invalid place {value}: {HELP}")
     return value
 
 
@@ -56,14 +54,14 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
 @options.audience
 @options.printing
 @options.following
-@click.option("--from-start", is_flag=True, help="With -f: begin at the top, not at the end.")
+@click.option("--from-start", is_flag=True, help="With --follow, start at the top instead of the end.")
 @click.option(
     "--theme",
     metavar="NAME",
     default="",
     callback=_known_theme,
-    shell_complete=completing.themes,
-    help="The colours of the viewer (see `ocmlview themes`).",
+    shell_complete=completion.themes,
+    help="Color theme; see `ocmlview themes`.",
 )
 @click.option(
     "--goto",
@@ -71,7 +69,8 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     metavar="PLACE",
     default="",
     callback=_known_place,
-    help="Open there: 12, t3, 50%, with -d L120 or B4096.",
+    help="Open at a message (12), turn (t3) or percentage (50%). With hidden messages revealed, also at a line (L120) "
+    "or byte (B4096).",
 )
 def command(
     files: tuple[str, ...],
@@ -88,7 +87,7 @@ def command(
     theme: str,
     go_to: str,
 ) -> int:
-    """View transcripts: the conversation as its end user saw it. With -f while it is written."""
+    """Open the viewer (default). In a pipe, prints the safe view instead."""
     audience = options.audience_of(reveal, debug, strict_safe)
     paths = options.inputs_of(files)
     options.check_following(follow, stall_after)

@@ -1,13 +1,31 @@
-"""Body text to lines: the exact text, wrapped only for the screen."""
+"""Body text as printed lines, and as drawn text: sanitized, JSON laid out, styled, with a map to its source."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
-from viewer.render.json_layout import laid_out
-from viewer.render.line import cells, plain_line, wrap
+from viewer.cache import lazy_regex
+from viewer.document.values import ShownMessage
+from viewer.render.json_layout import laid_out, origins
+from viewer.render.markdown import Styled, json_spans, markdown_spans
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
-from viewer.render.style import Style
+from viewer.render.style import Printable, Style, StyleRole
+from viewer.render.width import cells, plain_line, wrap
+from viewer.values import frozen
+
+_SETTLES = lazy_regex(
+    r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]"
+)
+"""Characters that never join with the text before them: that text is drawn in its final form."""
+_MARKER = lazy_regex(r"<\|[a-z_]{1,32}\|>")
+
+
+def may_be_json(message: ShownMessage) -> bool:
+    """True if a body is worth laying out as JSON."""
+    kind = (message.content_type or "").lower()
+    return "json" in kind or message.role == "tool" or message.recipient is not None
 
 
 def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim: bool = False) -> Iterator[SafeText]:
@@ -25,3 +43,161 @@ def body_lines(body: str, width: int, style: Style, *, json: bool = False, trim:
             yield from wrap(ready, width)
         else:
             yield ready
+
+
+class GrowingBody:
+    """The lines of `body_lines` for append-only output, piece by piece as the text grows: only text that is certain.
+
+    On a terminal the last word of a row waits, because it may move to the next row; elsewhere the last character waits,
+    because a mark may follow. If a part of the text turns out to be a thought, the new text no longer continues this
+    one: see `continues`."""
+
+    def __init__(self, gutter: Printable, width: int, style: Style, *, trim: bool) -> None:
+        self._gutter = gutter
+        self._width = width
+        self._style = style
+        self._trims = trim
+        self._seen = ""
+        """The text up to the last certain character."""
+        self._line = 0
+        """The start of the current line in the text."""
+        self._rows = 0
+        """The number of complete rows of the current line."""
+        self._sent = 0
+        """The number of characters written of the current row."""
+        self._is_inside = False
+        """True if the row has begun."""
+        self._is_empty = True
+        """True if no row was written yet."""
+
+    @property
+    def seen(self) -> str:
+        """The text up to the last certain character."""
+        return self._seen
+
+    def continues(self, body: str) -> bool:
+        """True if a text begins with the written text."""
+        return body.startswith(self._seen)
+
+    def grow(self, body: str) -> Iterator[str]:
+        """Write the certain part of a text that may grow."""
+        self._seen = body[: certain_length(body)]
+        *complete, last = self._lines_from(self._line)
+        yield from self._complete(complete)
+        self._line = self._seen.rfind("\n") + 1
+        if last:
+            *rows, row = self._rows_of(last)
+            yield from self._rows_done(rows)
+            yield from self._part(row[: _certain_cells(row)] if self._style.wrapped else row)
+
+    def finish(self, body: str) -> Iterator[str]:
+        """Write the rest of the final text."""
+        self._seen = body
+        text = "\n".join(self._lines_from(self._line)).removesuffix("\n")
+        if text or not self._is_empty or self._is_inside:
+            yield from self._complete(text.split("\n"))
+
+    def break_off(self) -> Iterator[str]:
+        """End the current row."""
+        if self._is_inside:
+            self._is_inside = False
+            yield "\n"
+
+    def _lines_from(self, start: int) -> list[str]:
+        text = normalize_newlines(self._seen[start:])
+        if self._trims and start == 0 and text.startswith("\n"):
+            text = text[1:]
+        return text.split("\n")
+
+    def _complete(self, lines: list[str]) -> Iterator[str]:
+        """Write whole lines; the first may have begun."""
+        for line in lines:
+            yield from self._rows_done(self._rows_of(line))
+            self._rows = 0
+
+    def _rows_of(self, line: str) -> list[SafeText]:
+        ready = plain_line(self._style.spell(sanitize(line)))
+        return list(wrap(ready, self._width)) if self._style.wrapped else [ready]
+
+    def _rows_done(self, rows: list[SafeText]) -> Iterator[str]:
+        for row in rows[self._rows :]:
+            yield from self._part(row, even_if_empty=True)
+            yield "\n"
+            self._is_inside = self._is_empty = False
+            self._sent = 0
+            self._rows += 1
+
+    def _part(self, row: str, *, even_if_empty: bool = False) -> Iterator[str]:
+        if not self._is_inside and (row or even_if_empty):
+            self._is_inside = True
+            yield self._gutter
+        yield row[self._sent :]
+        self._sent = max(self._sent, len(row))
+
+
+def certain_length(text: str) -> int:
+    """The length of the text that is drawn in its final form: up to its last settling character."""
+    for at in range(len(text) - 1, -1, -1):
+        if _SETTLES.match(text, at):
+            return len(text[:at].rstrip("\r"))  # a trailing carriage return may be half a line end
+    return 0
+
+
+def _certain_cells(row: str) -> int:
+    """The length of the row that cannot move: before the last space, or all if there is none."""
+    return len(row[: row.rfind(" ")].rstrip(" ")) if " " in row else len(row)
+
+
+@frozen
+class BodyText:
+    """The drawn text of a body, with a map back to the text of the projection."""
+
+    text: SafeText
+    spans: list[Styled]
+    origins: list[int] | None = None
+    """The source offset of each drawn character; None if both texts have the same offsets."""
+    given: str = ""
+    """The same text before it was sanitized, character by character: the source of a copy."""
+
+    def moved(self, span: Styled) -> Styled:
+        """Map a span of the source text to the drawn text."""
+        if self.origins is None:
+            return span
+        start = bisect_left(self.origins, span.start)
+        end = max(bisect_left(self.origins, span.end), start + 1)
+        return Styled(start, end, span.look)
+
+
+def drawn_text(body: str, width: int, *, json: bool, markdown: bool, trim: bool, is_head: bool = False) -> BodyText:
+    """Draw a body. JSON that does not fit on one row is laid out token by token. With `is_head`, more text follows."""
+    normal = normalize_newlines(body)
+    text = sanitize(normal)
+    moved: list[int] | None = list(_after_newlines(body)) if len(normal) != len(body) else None
+    if json:
+        laid = laid_out(text, is_head=is_head) if cells(text) > width else None
+        if laid is not None and moved is None:
+            places = origins(laid, text)
+            return BodyText(laid, json_spans(laid), places, _given(laid, places, text, normal))
+        return BodyText(text, json_spans(text), moved, normal)
+    return BodyText(text, markdown_spans(text) if markdown else [], moved, normal)
+
+
+def raw_text(data: bytes) -> BodyText:
+    """The bytes of a message as text, with marked control tokens."""
+    given = data.decode("utf-8", "replace")
+    text = sanitize(given)
+    return BodyText(text, [Styled(*match.span(), StyleRole.MARKER) for match in _MARKER.finditer(text)], None, given)
+
+
+def _given(laid: str, places: list[int], text: str, normal: str) -> str:
+    """The laid-out text with the characters from before sanitizing."""
+    if normal == text:
+        return laid
+    pairs = zip(laid, places, strict=False)
+    return "".join(normal[place] if text[place : place + 1] == drawn else drawn for drawn, place in pairs)
+
+
+def _after_newlines(body: str) -> list[int]:
+    """The offsets of the characters that remain when CRLF becomes LF, and the length."""
+    kept = [at for at in range(len(body)) if not body.startswith("\r\n", at)]
+    return [*kept, len(body)]

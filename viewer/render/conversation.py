@@ -1,20 +1,33 @@
-"""The printed conversation: rules between turns, hidden runs, and problems next to their messages."""
+"""The printed conversation, fed once or continuously: rules between turns, hidden runs, problems next to messages."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
+from typing import cast
 
 from viewer.document.projection import Projection
-from viewer.document.values import Boundary, HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
+from viewer.document.tail import Tail
+from viewer.document.values import Boundary, HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
+from viewer.model.visibility import Audience
+from viewer.render.body import GrowingBody, body_lines, may_be_json
 from viewer.render.diagnostic import note
-from viewer.render.message import message_lines, remark, revealed_lines, stray_lines
-from viewer.render.style import Line, Printable, Style, trusted
+from viewer.render.head import HeadLayout, MessageHead, body_lead, clock, head_lines, head_of, inner_width, look_of
+from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.title import boundary_lines, rule
 
 BLANK: Line = ()
+TAKEN_BACK = "the text above was a thought; it is hidden from here on"
+MOST_KEPT = 1024 * 1024
+"""Characters of printed messages that are remembered: another format can only win in the first 64 KB of the input."""
+
+_Key = tuple[str, str]
+"""The role and text of a message, to find it in another reading."""
+_Written = Line | str
+"""A line, or a painted piece of a line whose message still grows."""
 
 
 def conversation_lines(projection: Projection, width: int, style: Style) -> Iterator[Printable]:
@@ -24,31 +37,231 @@ def conversation_lines(projection: Projection, width: int, style: Style) -> Iter
 
 def styled_lines(projection: Projection, width: int, style: Style) -> Iterator[Line]:
     """The same unpainted: an empty line between blocks, notes directly under their block."""
-    rows = projection.rows()
-    page = Page(projection.audience.is_safe, partial(projection.boundary, rows), width, style)
-    page.note(projection.diagnostics())
-    calls = calls_by_message(projection.calls())
-    for item in projection.items():
-        yield from page.before(item)
-        yield from page.lines(item, calls.get(item.number, []) if isinstance(item, ShownMessage) else [])
-        yield from page.after(item)
-    yield from page.rest(len(rows.shown_transcripts))
+    yield from Conversation(projection, width, style, grows=False).lines()
 
 
-class Page:
+class Conversation:
+    """The text of one reading: all of it at once, or as it arrives.
+
+    Safety. A message appears only when its header is complete and the visibility rule allows it. A run of hidden
+    messages is reported when the next shown message begins, so that its growth and timing are not observable. The text
+    of an open final is written as it arrives, except for a possible thought mark and an open thought block.
+
+    One case is only known afterwards: a closing `</think>` without an opening tag makes everything before it a thought.
+    The text written by then stays. One line reports that, and the message is written again without the thought when it
+    has ended, followed by its diagnostic. From then on, messages of this reading are written only when they have ended,
+    because their writer omits the opening tag. A strict audience (the option `--strict-safe`) gets only whole messages,
+    so that this cannot happen; so does an audience with more revealed than the end user saw.
+
+    When another format wins, the input is read again from its first byte. Items with the same role and text that are
+    already on the page are not printed again: see `before`."""
+
+    def __init__(
+        self,
+        projection: Projection,
+        width: int,
+        style: Style,
+        *,
+        grows: bool = True,
+        begun: bool = False,
+        before: Conversation | None = None,
+    ) -> None:
+        """`grows`: more may come. `begun`: the page already has content. `before`: the reading of the same input in
+        another format."""
+        audience = projection.audience
+        self._grows = grows
+        self._tail = Tail(projection)
+        boundary_of = partial(projection.boundary, self._tail.rows, grows=grows)
+        self._page = _Page(audience, boundary_of, width, style, begun)
+        self._calls_of = projection.call_watch().of if grows else calls_by_message(projection.calls())
+        self._width = width
+        self._style = style
+        self._streams = audience.is_safe and not audience.strict
+        self._open: tuple[int, GrowingBody] | None = None
+        """The number of the message being written, and its body."""
+        self._open_role = ""
+        self._printed: list[_Key] = []
+        self._printed_size = 0
+        self._noted: set[tuple[str, int | None]] = set()
+        """The printed diagnostics."""
+        self._repeats: deque[_Key] = deque([*before._printed, *before._repeats] if before else ())
+        """The items printed by the previous reading that this one has not reached."""
+        self._begun: tuple[str, GrowingBody] | None = before._begun if before else None
+        """The role and body of the message that the previous reading was writing."""
+        self._noted_before: set[tuple[str, int | None]] = set()
+        if before:
+            self._noted_before = before._noted | before._noted_before
+        if before and before._open:
+            self._begun = before._open_role, before._open[1]
+        if not grows:
+            self._page.note(projection.diagnostics())
+
+    def lines(self) -> Iterator[Line]:
+        """The lines of an input that has ended, of which nothing was written before."""
+        return cast(Iterator[Line], chain.from_iterable(self._rest()))  # no message grows, so there are no pieces
+
+    def grow(self, *, streams: bool = True) -> Iterator[str]:
+        """Write new content; text of an open message only with `streams`."""
+        yield from self._painted(self._settled(ended=False))
+        message = self._tail.open_message() if streams and self._streams else None
+        if message:
+            yield from self._painted([self._stream(message)])
+
+    def end(self) -> Iterator[str]:
+        """Write all the rest, at the end of the reading."""
+        yield from self._painted(self._rest())
+
+    def pause(self) -> Iterator[str]:
+        """End the current line, but not its message."""
+        if self._open:
+            yield from self._open[1].break_off()
+
+    def break_off(self) -> Iterator[str]:
+        """End the current line; another reading follows."""
+        if self._open:
+            yield from self._open[1].break_off()
+            self._open = None
+
+    def _rest(self) -> Iterator[Iterable[_Written]]:
+        yield from self._settled(ended=True)
+        yield self.break_off()
+        if self._grows:
+            self._note(self._tail.found_last())
+        yield self._page.rest(len(self._tail.rows.shown_transcripts))
+
+    def _settled(self, *, ended: bool) -> Iterator[Iterable[_Written]]:
+        """The new settled content in parts; write each part before the next one is made."""
+        for item in self._tail.settled(ended=ended):
+            if self._grows:
+                self._note(self._tail.found())
+            if self._repeats and self._is_repeated(item):
+                self._page.pass_over(item)
+                yield self._page.after(item)
+                continue
+            if self._begun:
+                self._take_up(item)
+            if self._open and isinstance(item, ShownMessage) and self._open[0] == item.number:
+                yield self._finish(item)
+            else:
+                if self._open:
+                    yield self._take_back()
+                yield self._page.before(item)
+                yield self._page.lines(item, self._calls_of(item.number) if isinstance(item, ShownMessage) else ())
+            if self._grows:
+                self._keep(item)
+            yield self._page.after(item)
+
+    def _note(self, found: list[ShownDiagnostic]) -> None:
+        """Add diagnostics that wait for their messages, except those already on the page."""
+        new = [each for each in found if (each.code, each.message) not in self._noted_before]
+        self._noted.update((each.code, each.message) for each in found)
+        self._page.note(new)
+
+    def _is_repeated(self, item: Item) -> bool:
+        """True if the previous reading printed this item; a run of hidden messages before such an item counts as
+        one."""
+        key = _key_of(item)
+        if key is None:
+            return True
+        if key == self._repeats[0]:
+            self._keep(item)
+            self._repeats.popleft()
+            return True
+        self._repeats.clear()
+        return False
+
+    def _keep(self, item: Item) -> None:
+        key = _key_of(item)
+        if key and self._printed_size <= MOST_KEPT:
+            self._printed.append(key)
+            self._printed_size += len(key[1])
+
+    def _take_up(self, item: Item) -> None:
+        """Continue the message that the previous reading was writing, if this is the same one."""
+        if self._begun is None or not isinstance(item, ShownMessage):
+            return
+        role, body = self._begun
+        self._begun = None
+        if item.role == role and body.continues(item.body):
+            self._page.pass_over(item)
+            self._open, self._open_role = (item.number, body), role
+
+    def _stream(self, message: ShownMessage) -> Iterator[_Written]:
+        if self._open and self._open[0] != message.number:
+            yield from self._take_back()
+            return
+        if self._repeats and _may_become(message, self._repeats[0]):
+            return
+        self._repeats.clear()
+        if self._begun and _may_become(message, (self._begun[0], self._begun[1].seen)):
+            return
+        self._take_up(message)
+        if self._open is None:
+            self._note(self._tail.found())
+            yield from self._page.before(message)
+            yield from self._page.head(message)
+            self._open, self._open_role = (message.number, self._body_of(message)), message.role
+        yield from self._going_on(message)
+        if self._open:
+            yield from self._open[1].grow(message.body)
+
+    def _finish(self, message: ShownMessage) -> Iterator[_Written]:
+        yield from self._going_on(message)
+        body = self._open[1] if self._open else self._body_of(message)
+        yield from body.finish(message.body)
+        yield from body.break_off()
+        yield from self._page.tail(message)
+        self._open = None
+
+    def _going_on(self, message: ShownMessage) -> Iterator[_Written]:
+        """If the written text has changed, report that and begin again."""
+        if self._open and not self._open[1].continues(message.body):
+            yield from self._take_back()
+            self._open = message.number, self._body_of(message)
+
+    def _take_back(self) -> Iterator[_Written]:
+        if self._open:
+            yield from self.break_off()
+            yield _remark(TAKEN_BACK, self._style)
+            self._streams = False
+
+    def _body_of(self, message: ShownMessage) -> GrowingBody:
+        gutter = self._style.paint([self._page.gutter(message)])
+        return GrowingBody(gutter, inner_width(self._width), self._style, trim=self._page.trims)
+
+    def _painted(self, parts: Iterable[Iterable[_Written]]) -> Iterator[str]:
+        for each in chain.from_iterable(parts):
+            yield each if isinstance(each, str) else self._style.paint(each) + "\n"
+
+
+def _key_of(item: Item) -> _Key | None:
+    """Role and text; None for a run of hidden messages."""
+    if isinstance(item, ShownMessage):
+        return item.role, item.body
+    return ("", item.body) if isinstance(item, ShownStray) else None
+
+
+def _may_become(message: ShownMessage, key: _Key) -> bool:
+    """True if this open message is so far a shorter prefix of a printed one."""
+    role, text = key
+    return message.role == role and len(message.body) < len(text) and text.startswith(message.body)
+
+
+class _Page:
     """Layout around the items: an empty line between blocks, notes directly under their block, or under the last
     printed block if theirs has passed. Each of several transcripts begins with a boundary. If their number is unknown,
     the first has none for the end user."""
 
     def __init__(
-        self, safe: bool, boundary_of: Callable[[int], Boundary], width: int, style: Style, begun: bool = False
+        self, audience: Audience, boundary_of: Callable[[int], Boundary], width: int, style: Style, begun: bool
     ) -> None:
         """With `begun`, the page already has content."""
-        self._safe = safe
+        self._audience = audience
+        self._safe = audience.is_safe
         self._boundary_of = boundary_of
         self._width = width
         self._style = style
-        self._notes = Notes(safe)
+        self._notes = Notes(self._safe)
         self._transcript = self._turn = 0
         self._trims = False
         self._begun = begun
@@ -77,12 +290,41 @@ class Page:
     def lines(self, item: Item, calls: Sequence[ShownCall]) -> Iterator[Line]:
         """The lines of the item."""
         if isinstance(item, HiddenRun):
-            return iter([remark(f"{item.count:,} hidden", self._style)])
-        if not isinstance(item, ShownMessage):
-            return stray_lines(item, self._width, self._style)
+            return iter([_remark(f"{item.count:,} hidden", self._style)])
+        if isinstance(item, ShownMessage):
+            return self._message(item, calls)
+        return _stray_lines(item, self._width, self._style)
+
+    def head(self, message: ShownMessage) -> list[Line]:
+        """The head of a message that may still grow: for an end user it has only facts that are known by then."""
+        return self._head_lines(head_of(message, self._audience))
+
+    def gutter(self, message: ShownMessage) -> Part:
+        """The gutter of every line of a body."""
+        return self._gutter(look_of(message))
+
+    def tail(self, message: ShownMessage) -> Iterator[Line]:
+        """The ending, if it is unusual. It is outside the gutter, so that no body can imitate it."""
+        if message.cancelled:
+            yield _remark("cancelled", self._style)
+        elif message.ending == "open":
+            yield _remark("unfinished", self._style)
+
+    def _head_lines(self, head: MessageHead) -> list[Line]:
+        return head_lines(head, self._width, self._style.signs, HeadLayout.PRINTED, wrapped=self._style.wrapped)
+
+    def _gutter(self, look: StyleRole) -> Part:
+        return body_lead(look, self._style.signs, HeadLayout.PRINTED, safe=self._safe)
+
+    def _message(self, message: ShownMessage, calls: Sequence[ShownCall]) -> Iterator[Line]:
+        head = head_of(message, self._audience, calls)
+        yield from self._head_lines(head)
+        gutter = self._gutter(head.look)
+        json = not self._safe and may_be_json(message)
+        for text in body_lines(message.body, inner_width(self._width), self._style, json=json, trim=self._trims):
+            yield gutter, Part(text)
         if self._safe:
-            return message_lines(item, self._width, self._style, trim=self.trims)
-        return revealed_lines(item, calls, self._width, self._style, trim=self.trims)
+            yield from self.tail(message)
 
     @property
     def trims(self) -> bool:
@@ -121,17 +363,28 @@ class Page:
 
 
 def _turn_line(first: ShownMessage, width: int, style: Style) -> Line:
-    time = first.time[11:19] if first.time else ""
-    return rule(style.words(f"turn {first.turn}"), trusted(time), width, style)
+    return rule(style.words(f"turn {first.turn}"), trusted(clock(first.time)), width, style)
 
 
-def calls_by_message(calls: Sequence[ShownCall]) -> dict[int, list[ShownCall]]:
-    """The calls that begin or end at each message."""
+def _remark(words: str, style: Style) -> Line:
+    """A remark of the program between messages."""
+    return (Part(trusted(f"  {style.signs.hidden} {words} {style.signs.hidden}"), StyleRole.QUIET),)
+
+
+def _stray_lines(stray: ShownStray, width: int, style: Style) -> Iterator[Line]:
+    gutter = Part(trusted(style.signs.open_gutter + " "), StyleRole.WARNING)
+    yield gutter, Part(trusted("TEXT OUTSIDE ANY MESSAGE"), StyleRole.WARNING)
+    for text in body_lines(stray.body, inner_width(width), style):
+        yield gutter, Part(text)
+
+
+def calls_by_message(calls: Iterable[ShownCall]) -> Callable[[int], Sequence[ShownCall]]:
+    """A lookup of the calls that begin or end at a message; each call is made once, although it has two ends."""
     found: dict[int, list[ShownCall]] = defaultdict(list)
     for call in calls:
         for number in {call.call, call.reply} - {None}:
             found[number or 0].append(call)
-    return found
+    return lambda number: found.get(number, ())
 
 
 class Notes:
@@ -144,10 +397,10 @@ class Notes:
 
     def add(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
         """Add diagnostics in the order of `Projection.diagnostics`."""
-        told = [d for d in diagnostics if not self._safe or d.severity != "info"]
-        if told:
-            self._numbered = deque(sorted((*self._numbered, *(d for d in told if d.message is not None)), key=_number))
-            self._loose.extend(d for d in told if d.message is None)
+        new = [d for d in diagnostics if not self._safe or d.severity != "info"]
+        if new:
+            self._numbered = deque(sorted((*self._numbered, *(d for d in new if d.message is not None)), key=_number))
+            self._loose.extend(d for d in new if d.message is None)
 
     def before(self, message: ShownMessage) -> Iterator[ShownDiagnostic]:
         """The diagnostics of hidden messages and of positions before this message."""

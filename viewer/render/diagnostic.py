@@ -1,4 +1,4 @@
-"""Diagnostics as text: notes under their messages, and compiler-style lines."""
+"""Diagnostics as text: notes under their messages, compiler-style lines, explanations of codes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from viewer.checks.offending import LONGEST_VALUE
 from viewer.document.document import Finding
 from viewer.document.values import ShownDiagnostic
-from viewer.model.diagnostic import Diagnostic, fill_in, first_sentence
-from viewer.render.line import cells, cluster_cells, clusters_at, cut, wrap
+from viewer.model.diagnostic import Diagnostic, Rule, fill_in, first_sentence
 from viewer.render.sanitize import SafeText, sanitize, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, cluster_cells, clusters_at, cut, lines_of, wrap
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}
 LONGEST_PATH = 4096
@@ -154,3 +154,49 @@ def _beginning(text: str, room: int, style: Style) -> tuple[SafeText, int, bool]
 
 def _plural(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+_WIDEST = 100
+
+
+def explanation_lines(rule: Rule, width: int, style: Style) -> Iterator[Line]:
+    """The explanation of one code as lines."""
+    severity = rule.severity.value
+    width = min(width, _WIDEST)
+    sign = style.signs.severity(severity)
+    yield (
+        Part(trusted(f"{sign} {rule.code}"), _LOOKS[severity]),
+        Part(trusted(f"  {severity}"), _LOOKS[severity]),
+        Part(style.words(f"  [{rule.section}]"), StyleRole.QUIET),
+    )
+    yield from _paragraph(rule.title, 2, width, style)
+    if rule.reasons:
+        yield ()
+        longest = max(map(len, rule.reasons))
+        for reason, sentence in rule.reasons.items():
+            yield from _labeled(reason.ljust(longest), sentence, width, style)
+    yield ()
+    yield from _labeled("What to do", rule.advice, width, style)
+    yield from _labeled("Safe view ", rule.safe, width, style)
+    if rule.example:
+        yield (Part(trusted("  Example"), StyleRole.STRONG),)
+        for line in lines_of(rule.example.rstrip("\n")):
+            yield Part(trusted(f"    {style.signs.gutter} "), StyleRole.RULE), Part(style.spell(line))
+
+
+def _labeled(label: str, sentence: str, width: int, style: Style) -> Iterator[Line]:
+    """A label with the wrapped sentence next to it."""
+    indent = len(label) + 4
+    rows = _wrapped_rows(sentence, width - indent, style)
+    yield Part(trusted(f"  {label}  "), StyleRole.STRONG), Part(rows[0])
+    for row in rows[1:]:
+        yield (Part(SafeText(" " * indent + row)),)
+
+
+def _paragraph(sentence: str, indent: int, width: int, style: Style) -> Iterator[Line]:
+    for row in _wrapped_rows(sentence, width - indent, style):
+        yield (Part(SafeText(" " * indent + row)),)
+
+
+def _wrapped_rows(sentence: str, width: int, style: Style) -> list[SafeText]:
+    return list(wrap(style.words(sentence), max(width, 20)))

@@ -1,14 +1,23 @@
-"""Machine output as JSON Lines: one object per line, always with all keys, in the same order."""
+"""Machine output as JSON Lines, at once or continuously: always with all keys, in the same order."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from viewer.document.document import Finding
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray, ShownTranscript
+from viewer.document.tail import Tail
+from viewer.document.values import (
+    HiddenRun,
+    Item,
+    ShownCall,
+    ShownDiagnostic,
+    ShownMessage,
+    ShownStray,
+    ShownTranscript,
+)
 from viewer.model.visibility import Audience
 from viewer.render.sanitize import sanitize
 from viewer.render.style import Printable
@@ -40,8 +49,8 @@ def projection_lines(
 
 def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
     """The line of a transcript."""
-    told = "safe" if audience.is_safe else "debug"
-    return encode({"kind": "transcript", **asdict(transcript), "audience": told}, file)
+    name = "safe" if audience.is_safe else "debug"
+    return encode({"kind": "transcript", **asdict(transcript), "audience": name}, file)
 
 
 def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:
@@ -159,3 +168,53 @@ def _diagnostic(diagnostic: ShownDiagnostic) -> dict[str, object]:
         "column": diagnostic.column,
         "count": diagnostic.count,
     }
+
+
+class LiveLines:
+    """The lines of one reading. A message appears when it is closed, followed by its diagnostics; those of a hidden
+    message follow the next shown one, or come last. A call appears when it is no longer pending, and again when that
+    changes."""
+
+    def __init__(self, projection: Projection) -> None:
+        self._projection = projection
+        self._tail = Tail(projection)
+        self._calls = projection.call_watch()
+        self._transcripts = 0
+
+    def grow(self) -> Iterator[Printable]:
+        """The new lines."""
+        yield from self._settled(ended=False)
+        for call in self._calls.changed():
+            yield call_line(call)
+
+    def end(self) -> Iterator[Printable]:
+        """All the rest, at the end of the reading."""
+        yield from self._settled(ended=True)
+        yield from self._begun(len(self._tail.rows.shown_transcripts))
+        yield from _diagnostics(self._tail.found_last())
+        for call in self._calls.changed(ended=True):
+            yield call_line(call)
+
+    def _settled(self, *, ended: bool) -> Iterator[Printable]:
+        for item in self._tail.settled(ended=ended):
+            yield from self._begun(item.transcript)
+            if not isinstance(item, HiddenRun):
+                yield from self._shown(item)
+
+    def _shown(self, item: Item) -> Iterator[Printable]:
+        assert not isinstance(item, HiddenRun)
+        yield item_line(item)
+        yield from _diagnostics(self._tail.found())
+
+    def _begun(self, last: int) -> Iterator[Printable]:
+        """The transcripts up to this one."""
+        while self._transcripts < last:
+            self._transcripts += 1
+            yield transcript_line(
+                self._projection.boundary(self._tail.rows, self._transcripts, grows=True).transcript,
+                self._projection.audience,
+            )
+
+
+def _diagnostics(found: Iterable[ShownDiagnostic]) -> Iterator[Printable]:
+    return map(diagnostic_line, found)

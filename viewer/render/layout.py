@@ -1,14 +1,26 @@
-"""Layout of a body in rows of a given width, with a map back to the source text."""
+"""Layout of a body in rows of a width, whole, its head, or while it grows; with a map back to the source text."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 
-from viewer.render.line import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
-from viewer.render.sanitize import SafeText
+from viewer.render.body import BodyText, drawn_text, raw_text
+from viewer.render.sanitize import SafeText, sanitize
+from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
 from viewer.values import frozen
+
+LONG = 32 * 1024
+"""Characters above which a folded body is laid out only as far as shown, and an unfolded one in a thread."""
+
+LONG_WHILE_READ = 4 * 1024
+"""The same for a folded body of which only the beginning was read: its number of lines is unknown anyway."""
+KEPT = 8
+"""Cached layouts of long bodies."""
+REDONE_ROWS = 2
+"""Rows at the end of a growing body that more text can change."""
 
 
 @frozen
@@ -91,3 +103,164 @@ def _row(clusters: list[tuple[int, str]], start: int, end: int, joined: bool) ->
     origins = array("Q", (start + at for at, cluster in clusters for _ in cluster))
     text = SafeText("".join(cluster for _, cluster in clusters))
     return Row(text, origins[0] if origins else end, end, joined, origins)
+
+
+def trimmed(rows: list[Row], trim: bool) -> list[Row]:
+    """The rows without the empty one after a trailing newline, and with `trim` without a leading empty one."""
+    if trim and len(rows) > 1 and not rows[0].text:
+        rows = rows[1:]
+    return rows[:-1] if len(rows) > 1 and not rows[-1].text else rows
+
+
+@frozen
+class Layout:
+    """The rows of a body in a width."""
+
+    drawn: BodyText
+    rows: Sequence[Row]
+    left: int = 0
+    """The characters after the rows, if only the head was laid out."""
+
+
+@frozen
+class LayoutRequest:
+    """A body to lay out; equal requests have equal layouts."""
+
+    body: str | bytes
+    width: int
+    json: bool
+    markdown: bool
+    trim: bool
+
+
+def lay_out_body(request: LayoutRequest) -> Layout:
+    """The whole layout of a body."""
+    drawn = _drawn(request, request.body)
+    return Layout(drawn, trimmed(lay_out(drawn.text, request.width), request.trim) if drawn.text else [])
+
+
+def lay_out_head(request: LayoutRequest, rows: int) -> Layout:
+    """The first rows of a body; reads only as much text as they can hold."""
+    size = min(LONG, (rows + 1) * request.width + 1024)
+    drawn = _drawn(request, request.body[:size], is_head=True)
+    shown = trimmed(lay_out(drawn.text, request.width), request.trim)[:rows]
+    end = shown[-1].end if shown else 0
+    return Layout(drawn, shown, len(request.body) - (drawn.origins[end] if drawn.origins else end))
+
+
+def _drawn(request: LayoutRequest, body: str | bytes, *, is_head: bool = False) -> BodyText:
+    if isinstance(body, bytes):
+        return raw_text(body)
+    return drawn_text(
+        body, request.width, json=request.json, markdown=request.markdown, trim=request.trim, is_head=is_head
+    )
+
+
+class GrowingLayout:
+    """The layout of a body that only grows at its end. Each step lays out the last rows and the new text.
+
+    Until the body is complete, it is not styled, and its JSON tokens are not laid out."""
+
+    def __init__(self, request: LayoutRequest) -> None:
+        self.request = request
+        self._drawn = BodyText(SafeText(""), [])
+        self._rows: list[Row] = []
+        self.layout = self.grow(request)
+
+    def grow(self, request: LayoutRequest) -> Layout:
+        """The layout of the longer body; if it does not begin like the last one, all of it is laid out."""
+        keep, at = self._unchanged(request)
+        given = self._drawn.origins[at] if self._drawn.origins else at
+        body = _as_text(request.body)
+        tail = _plain(request, body[given:])
+        text = self._drawn.text[:at] + tail.text
+        origins = _joined_origins(self._drawn.origins, at, given, tail)
+        self._drawn = BodyText(SafeText(text), [], origins, self._drawn.given[:at] + tail.given)
+        self._rows = [*self._rows[:keep], *(_moved(row, at) for row in lay_out(tail.text, request.width))]
+        self.request = request
+        self.layout = Layout(self._drawn, trimmed(self._rows, request.trim) if text else [])
+        return self.layout
+
+    def _unchanged(self, request: LayoutRequest) -> tuple[int, int]:
+        """The number of rows that stay, and the offset in the drawn text at which they end."""
+        keep = len(self._rows) - REDONE_ROWS
+        if keep <= 0 or not self.is_for(request):
+            return 0, 0
+        at = self._rows[keep].start
+        given = self._drawn.origins[at] if self._drawn.origins else at
+        body, before = _as_text(request.body), _as_text(self.request.body)
+        return (keep, at) if body[:given] == before[:given] else (0, 0)
+
+    def is_for(self, request: LayoutRequest) -> bool:
+        """True if the two requests differ at most in the body."""
+        now, here = request, self.request
+        return (type(now.body), now.width, now.trim) == (type(here.body), here.width, here.trim)
+
+
+def _plain(request: LayoutRequest, text: str) -> BodyText:
+    if isinstance(request.body, bytes):
+        return BodyText(sanitize(text), [], None, text)
+    return drawn_text(text, request.width, json=False, markdown=False, trim=False)
+
+
+def _as_text(body: str | bytes) -> str:
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+
+
+def _joined_origins(before: list[int] | None, at: int, given: int, tail: BodyText) -> list[int] | None:
+    """The offset of each drawn character in the body; the tail begins at `given`."""
+    if before is None and tail.origins is None:
+        return None
+    behind = tail.origins if tail.origins is not None else range(len(tail.text) + 1)
+    return [*(before[:at] if before is not None else range(at)), *(given + origin for origin in behind)]
+
+
+def _moved(row: Row, by: int) -> Row:
+    if not by:
+        return row
+    origins = array("Q", (by + origin for origin in row.origins)) if row.origins is not None else None
+    return Row(row.text, row.start + by, row.end + by, row.joined, origins)
+
+
+class Layouts:
+    """Cache of layouts of long bodies by message. A missing layout is requested and put here later."""
+
+    def __init__(self, ask: Callable[[int, LayoutRequest], None] = lambda number, request: None) -> None:
+        self._known: OrderedDict[int, tuple[LayoutRequest, Layout]] = OrderedDict()
+        self._asked: dict[int, LayoutRequest] = {}
+        self._growing: dict[int, GrowingLayout] = {}
+        self._ask = ask
+
+    def get(self, number: int, request: LayoutRequest) -> Layout | None:
+        """The layout, or None if it was not made yet: then request it."""
+        known = self._known.get(number)
+        if known is not None and known[0] == request:
+            return known[1]
+        if self._asked.get(number) != request:
+            self._asked[number] = request
+            self._ask(number, request)
+        growing = self._growing.get(number)
+        return self.grow(number, request) if growing is not None and growing.is_for(request) else None
+
+    def grow(self, number: int, request: LayoutRequest) -> Layout:
+        """The layout of a body that may still grow."""
+        known = self._growing.pop(number, None)
+        if known is None:
+            known = GrowingLayout(request)
+        elif known.request != request:
+            known.grow(request)
+        self._growing[number] = known
+        if len(self._growing) > KEPT:
+            del self._growing[next(iter(self._growing))]
+        return known.layout
+
+    def put(self, number: int, request: LayoutRequest, layout: Layout) -> bool:
+        """Store a requested layout. True if it is still needed."""
+        if self._asked.get(number) is not request:
+            return False
+        del self._asked[number]
+        self._growing.pop(number, None)
+        self._known[number] = request, layout
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return True

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from viewer.cache import lazy_regex
 from viewer.render.style import StyleRole
 
 LARGEST = 200_000
 """Longer texts are not styled."""
 
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*$", re.MULTILINE)
-_HEADING = re.compile(r"^ {0,3}#{1,6} [^\n]*$", re.MULTILINE)
-_BULLET = re.compile(r"^ {0,12}([-*+]|\d{1,4}[.)])(?= )", re.MULTILINE)
-_INLINE = re.compile(
+_FENCE = lazy_regex(r"^ {0,3}(```+|~~~+)[^\n]*$", re.MULTILINE)
+_HEADING = lazy_regex(r"^ {0,3}#{1,6} [^\n]*$", re.MULTILINE)
+_BULLET = lazy_regex(r"^ {0,12}([-*+]|\d{1,4}[.)])(?= )", re.MULTILINE)
+_INLINE = lazy_regex(
     r"`[^`\n]{1,400}`|\*\*(?=\S)[^*\n]{1,400}(?<=\S)\*\*|(?<![\w*])\*(?=\S)[^*\n]{1,400}(?<=\S)\*(?![\w*])"
 )
 
@@ -74,7 +75,7 @@ def _apart(spans: list[Styled]) -> list[Styled]:
     return kept
 
 
-_JSON_TOKEN = re.compile(r'("(?:[^"\\\n]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b')
+_JSON_TOKEN = lazy_regex(r'("(?:[^"\\\n]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b')
 
 
 def json_spans(text: str) -> list[Styled]:

@@ -1,14 +1,18 @@
-"""Findings as SARIF 2.1.0 for code scanning: fixed sentences and positions, no text of the transcript."""
+"""Findings for code scanning and tests: SARIF 2.1.0, GitHub annotations, JUnit XML."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from viewer import __version__
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Rule, Severity, fill_in
-from viewer.render.diagnostic import full_code
+from viewer.render.diagnostic import full_code, headline
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import Printable
 from viewer.rules import RULES
+from viewer.values import frozen
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _INDEX = {code: index for index, code in enumerate(RULES)}
@@ -80,3 +84,103 @@ def _region(finding: Finding) -> dict[str, int]:
         "byteOffset": finding.diagnostic.start,
         "byteLength": finding.diagnostic.end - finding.diagnostic.start,
     }
+
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def workflow_command(name: str, finding: Finding) -> Printable:
+    """One annotation; properties and sentence are escaped as the runner expects."""
+    diagnostic = finding.diagnostic
+    properties = {"file": str(sanitize_line(name)), "line": str(finding.line), "endLine": str(finding.end_line)}
+    if finding.line == finding.end_line:  # columns are supported within one line only
+        properties |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
+    properties["title"] = full_code(diagnostic.code, diagnostic.reason)
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    sentence = _data(diagnostic.sentence + _times(diagnostic.count))
+    return Printable(f"::{_COMMANDS[diagnostic.rule.severity]} {listed}::{sentence}")
+
+
+def workflow_notice(name: str, words: str) -> Printable:
+    """A notice about a whole file."""
+    return Printable(f"::notice file={_property(str(sanitize_line(name)))}::{_data(words)}")
+
+
+def _times(count: int) -> str:
+    return f" (×{count:,})" if count > 1 else ""
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+_LONGEST_NAME = 4096
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@frozen
+class Suite:
+    """The findings of one file, or the reason why it could not be read."""
+
+    name: str
+    format: str
+    findings: list[Finding]
+    more: list[str]
+    """Sentences about errors and warnings that are counted but not listed."""
+    error: str | None = None
+
+
+def junit(suites: Iterable[Suite]) -> Iterable[Printable]:
+    """The lines of the document."""
+    yield Printable('<?xml version="1.0" encoding="UTF-8"?>')
+    yield Printable("<testsuites>")
+    for suite in suites:
+        yield from map(Printable, _suite(suite))
+    yield Printable("</testsuites>")
+
+
+def _suite(suite: Suite) -> Iterable[str]:
+    errors = [one for one in suite.findings if one.diagnostic.rule.severity is Severity.ERROR]
+    rest = [one for one in suite.findings if one.diagnostic.rule.severity is not Severity.ERROR]
+    failed, broken = int(bool(errors)), int(suite.error is not None)
+    name = _attribute(suite.name)
+    yield f'  <testsuite name={name} tests="1" failures="{failed}" errors="{broken}">'
+    yield f"    <testcase name={_attribute(suite.format)} classname={name}>"
+    if suite.error is not None:
+        yield f"      <error message={_attribute(suite.error)}/>"
+    for one in errors:
+        kind = full_code(one.diagnostic.code, one.diagnostic.reason)
+        yield f"      <failure message={_attribute(_line(one))} type={_attribute(kind)}/>"
+    if said := [*map(_line, rest), *suite.more]:
+        yield f"      <system-out>{_escape(_clean(chr(10).join(said)))}</system-out>"
+    yield "    </testcase>"
+    yield "  </testsuite>"
+
+
+def _line(finding: Finding) -> str:
+    """The line of `check` without the file name."""
+    diagnostic = finding.diagnostic
+    count = f" (×{diagnostic.count:,})" if diagnostic.count > 1 else ""
+    code = full_code(diagnostic.code, diagnostic.reason)
+    place = f"{finding.line}:{finding.column}"
+    return f"{place}: {diagnostic.rule.severity.value}: {headline(diagnostic)}{count} [{code}]"
+
+
+def _attribute(value: str) -> str:
+    from xml.sax.saxutils import quoteattr  # slow to import; only JUnit needs it
+
+    return quoteattr(_clean(str(sanitize_line(value, _LONGEST_NAME))))
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _escape(text: str) -> str:
+    from xml.sax.saxutils import escape
+
+    return escape(text)

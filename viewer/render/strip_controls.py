@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.render.line import cells
+from viewer.render.width import cells
 
 OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\u2028\u2029\ud800-\udfff]")
 NOT_ASCII = re.compile("[^ -~]+")

@@ -172,7 +172,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_file", ("right_square_bracket",), "Next file", "To the next file.", _F, "program.next_file"),
     Action("follow", ("F",), "Follow", "Follow the file as it grows, or stop.", _O, "follow.toggle_follow"),
     Action("freeze", ("equals_sign",), "Freeze", "Draw nothing new until pressed again.", _O, "follow.toggle_freeze"),
-    Action("theme", (), "Theme", "Choose the colours; each is shown as you go.", _O, "program.open_themes"),
+    Action("theme", (), "Theme", "Choose the colors; each is shown as you go.", _O, "program.open_themes"),
     Action("palette", ("ctrl+p",), "Commands", "All commands, to choose from by name.", _O, "program.open_palette"),
     Action("help", ("question_mark", "f1"), "Help", "These keys.", _O, "program.open_help"),
     Action("leave", ("q", "ctrl+q"), "Quit", "Close what is open, else quit.", _O, "program.leave"),

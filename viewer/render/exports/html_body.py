@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from viewer.model.messages import Span
-from viewer.render.drawn_text import BodyText, drawn_text
+from viewer.render.body import BodyText, drawn_text
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, opening, text, words
 from viewer.render.markdown import LARGEST, Styled
 from viewer.render.number_format import counted

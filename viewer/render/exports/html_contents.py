@@ -8,7 +8,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.render.exports.html_message import anchor
 from viewer.render.exports.html_text import Html, closing, element, joined, link, opening, text, words
-from viewer.render.letters import letter_of, look_of
+from viewer.render.head import letter_of, look_of
 from viewer.render.number_format import one_line
 from viewer.render.sanitize import sanitize_line
 

@@ -5,39 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from viewer.document.projection import Projection
-from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import ShownCall, ShownDiagnostic, ShownStray
+from viewer.render.body import may_be_json
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_body import body_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
-from viewer.render.exports.steps import Told
-from viewer.render.letters import is_call, letter_of, look_of
-from viewer.render.message import STOPS, details_of, may_be_json
+from viewer.render.exports.steps import PlacedMessage
+from viewer.render.head import HeadLink, MessageHead, clock, details_words, head_of, link_of, look_of
 from viewer.render.number_format import duration
-from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import StyleRole
 
 Places = Callable[[ShownDiagnostic], str]
 """The anchor of a problem in the table of problems."""
 SIGNS = {"error": "✖", "warning": "⚠", "info": "ℹ"}
 _GOOD = {"ok": "ok", "pending": "quiet"}
-_LONGEST_DETAILS = 400
 
 
-def message_html(told: Told, projection: Projection, place: Places) -> Iterator[Html]:
+def message_html(placed: PlacedMessage, projection: Projection, place: Places) -> Iterator[Html]:
     """One article; its head can fold a message that the end user did not see."""
-    message, safe = told.message, projection.audience.is_safe
-    look = look_of(message)
-    yield opening("article", class_=f"message {look.value}", id=anchor(message.number))
-    yield element("span", words(letter_of(message)), class_="letter", aria_hidden="true")
+    message = placed.message
+    head = head_of(message, projection.audience, placed.calls)
+    yield opening("article", class_=f"message {head.look.value}", id=anchor(message.number))
+    yield element("span", words(head.letter), class_="letter", aria_hidden="true")
     folds = not message.visible
     if folds:
-        is_open = {} if look is StyleRole.SYSTEM else {"open": ""}
+        is_open = {} if head.look is StyleRole.SYSTEM else {"open": ""}
         yield opening("details", class_="whole", **is_open)
-    yield element("summary" if folds else "header", _safe_head(message) if safe else _head(told))
-    if not safe:
-        yield _details(message)
-    yield from _body(told, projection)
-    for found in told.problems:
+    yield element("summary" if folds else "header", _safe_head(head) if head.safe else _head(head))
+    if not head.safe:
+        yield _details(head)
+    yield from _body(placed, projection)
+    for found in placed.problems:
         yield note_html(found, place)
     yield joined([closing("details") if folds else NOTHING, closing("article"), Html("\n")])
 
@@ -74,77 +72,70 @@ def anchor(number: int) -> str:
 
 def call_link(number: int, call: ShownCall) -> Html:
     """A link from one end of a call to the other: position, state, and latency."""
-    begins = number == call.call
-    other = call.reply if begins else call.call
+    return _link(link_of(number, call))
+
+
+def _link(call: HeadLink) -> Html:
     said = f"{call.state}{f' · {duration(call.latency_ms)}' if call.latency_ms is not None else ''}"
     look = (
         f"link {_GOOD.get(call.state, 'warning' if call.state in ('unanswered', 'orphan', 'duplicate') else 'error')}"
     )
-    if not other:
+    if not call.other:
         return element("span", words(said), class_=look)
-    arrow = f"{'reply' if begins else 'call'} {'↓' if begins else '↑'}{other}"
+    arrow = f"{'reply' if call.is_call else 'call'} {'↓' if call.is_call else '↑'}{call.other}"
     dotted = " inferred" if call.inferred else ""
-    return link(anchor(other), words(f"{arrow} · {said}"), class_=look + dotted)
+    return link(anchor(call.other), words(f"{arrow} · {said}"), class_=look + dotted)
 
 
-def _safe_head(message: ShownMessage) -> Html:
+def _safe_head(head: MessageHead) -> Html:
     """The head for an end user: the speaker."""
-    parts = [_role(message)]
-    if message.channel == "commentary":
+    parts = [_role(head)]
+    if head.is_plan:
         parts += [element("span", words("plan"), class_="tag"), element("span", words("preamble, user-visible"))]
-    if message.cancelled or message.ending == "open":
-        parts.append(element("span", words("cancelled" if message.cancelled else "unfinished"), class_="tag"))
-    return joined([*parts, element("span", class_="gap"), _time(message), _number(message)])
+    if head.cancelled or head.ending == "open":
+        parts.append(element("span", words("cancelled" if head.cancelled else "unfinished"), class_="tag"))
+    return joined([*parts, element("span", class_="gap"), _time(head), _number(head)])
 
 
-def _head(told: Told) -> Html:
+def _head(head: MessageHead) -> Html:
     """The head for a developer: the whole header, and links between calls and replies."""
-    message = told.message
-    parts = [_role(message)]
-    if message.recipient and (message.role, message.recipient) != ("tool", "assistant"):
-        parts.append(element("span", words("→ "), name(message.recipient), class_="to"))
-    if message.call_id:
-        parts.append(element("span", name(message.call_id), class_="id"))
+    parts = [_role(head)]
+    if head.arrow:
+        parts.append(element("span", words("→ "), name(head.arrow), class_="to"))
+    if head.call_id:
+        parts.append(element("span", name(head.call_id), class_="id"))
     parts.append(element("span", class_="gap"))
-    parts += [call_link(message.number, call) for call in told.calls]
-    if message.visible:
+    parts += map(_link, head.links)
+    if head.visible:
         parts.append(element("span", words("user saw it"), class_="tag seen"))
-    parts.append(element("span", name(message.channel_given or message.channel or "no channel"), class_="tag channel"))
-    return joined([*parts, _time(message), _number(message)])
+    parts.append(element("span", name(head.channel), class_="tag channel"))
+    return joined([*parts, _time(head), _number(head)])
 
 
-def _role(message: ShownMessage) -> Html:
-    said = [name(message.role.upper() or "(no role)")]
-    if message.name:
-        said += [words(" "), element("span", name(message.name), class_="name")]
+def _role(head: MessageHead) -> Html:
+    said = [name(head.speaker)]
+    if head.name:
+        said += [words(" "), element("span", name(head.name), class_="name")]
     return element("span", *said, class_="role")
 
 
-def _time(message: ShownMessage) -> Html:
-    return element("time", words(clock(message.time))) if message.time else NOTHING
+def _time(head: MessageHead) -> Html:
+    return element("time", words(clock(head.time))) if head.time else NOTHING
 
 
-def clock(time: str | None) -> str:
-    """The time of day of an RFC 3339 time."""
-    return time[11:19] if time else ""
+def _number(head: MessageHead) -> Html:
+    return link(anchor(head.number), words(f"{head.number}"), class_="number")
 
 
-def _number(message: ShownMessage) -> Html:
-    return link(anchor(message.number), words(f"{message.number}"), class_="number")
-
-
-def _details(message: ShownMessage) -> Html:
+def _details(head: MessageHead) -> Html:
     """Other header fields, and the ending if it is unusual."""
-    said = details_of(message)
-    if said or is_call(message) or message.ending != "end" or message.cancelled:
-        said.append("cancelled" if message.cancelled else STOPS.get(message.ending, f"({message.ending})"))
-    shown: SafeText = sanitize_line(" · ".join(said), _LONGEST_DETAILS)
-    return element("p", element("bdi", text(shown)), class_="details") if said else NOTHING
+    shown = details_words(head, "·", with_time=True)
+    return element("p", element("bdi", text(shown)), class_="details") if shown else NOTHING
 
 
-def _body(told: Told, projection: Projection) -> Iterator[Html]:
-    message = told.message
+def _body(placed: PlacedMessage, projection: Projection) -> Iterator[Html]:
+    message = placed.message
     json = not projection.audience.is_safe and may_be_json(message)
-    faults = projection.fault_places(message.number, told.problems)
+    faults = projection.fault_places(message.number, placed.problems)
     prose = not json and look_of(message) not in (StyleRole.SYSTEM, StyleRole.TOOL)
-    yield from body_html(message.body, faults, prose=prose, json=json, short=not message.visible, trim=told.trim)
+    yield from body_html(message.body, faults, prose=prose, json=json, short=not message.visible, trim=placed.trim)

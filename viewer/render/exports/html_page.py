@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from viewer import __version__
+from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
-from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownStray
+from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports.html_contents import contents_html, turn_anchor
-from viewer.render.exports.html_message import SIGNS, clock, message_html, note_html, stray_html
+from viewer.render.exports.html_message import SIGNS, message_html, note_html, stray_html
 from viewer.render.exports.html_tables import calls_html, problem_anchor, problems_html
 from viewer.render.exports.html_text import NOTHING, Html, closing, element, joined, link, name, opening, text, words
 from viewer.render.exports.palette import custom_properties
-from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of, told_problems
+from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, disclosed_problems, steps_of
 from viewer.render.exports.view_words import badge, counts_words, revealed_names, transcript_words, view_sentence
+from viewer.render.head import clock
 from viewer.render.number_format import counted
 from viewer.render.sanitize import sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
@@ -29,7 +31,7 @@ def html_page(projection: Projection, title: str) -> Iterator[str]:
     """The page in pieces, about one per message."""
     rows = projection.rows()
     yield "<!doctype html>\n"
-    problems = told_problems(projection)
+    problems = disclosed_problems(projection)
     yield ""  # long lists are built one at a time, so that a screen can be drawn in between
     calls = projection.calls()
     yield ""
@@ -58,7 +60,7 @@ class _Page:
         title: str,
         rows: Rows,
         problems: list[ShownDiagnostic],
-        calls: Sequence[ShownCall],
+        calls: CallView,
     ) -> None:
         self.rows = rows
         self._projection = projection
@@ -111,12 +113,12 @@ class _Page:
     def _tally(self) -> Html:
         severities = [found.severity for found in self._problems]
         counts = [(severity, severities.count(severity)) for severity in ("error", "warning")]
-        told = [
+        counted_words = [
             element("span", words(f"{SIGNS[severity]} {count:,}"), class_=severity)
             for severity, count in counts
             if count
         ]
-        return joined(told, " ") if told else words("no problems")
+        return joined(counted_words, " ") if counted_words else words("no problems")
 
     def links_to_tables(self) -> Html:
         """The end of the table of contents."""
@@ -143,8 +145,8 @@ class _Page:
             yield self._begin_section(None)
             yield from self._item(step)
 
-    def _item(self, step: Told | ShownStray | HiddenRun | ShownDiagnostic) -> Iterator[Html]:
-        if isinstance(step, Told):
+    def _item(self, step: PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic) -> Iterator[Html]:
+        if isinstance(step, PlacedMessage):
             yield from message_html(step, self._projection, self._place)
         elif isinstance(step, ShownStray):
             yield from stray_html(step)

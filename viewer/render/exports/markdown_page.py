@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from viewer.document.projection import Projection
-from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import Boundary, HiddenRun, ShownDiagnostic, ShownStray
+from viewer.model.visibility import Audience
+from viewer.render.body import may_be_json
 from viewer.render.diagnostic import described, full_code
-from viewer.render.exports.html_message import SIGNS, clock
-from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of
+from viewer.render.exports.html_message import SIGNS
+from viewer.render.exports.steps import PlacedMessage, Step, TurnBegins, steps_of
 from viewer.render.exports.view_words import (
     badge,
     counts_words,
@@ -17,9 +19,8 @@ from viewer.render.exports.view_words import (
     transcript_words,
     view_sentence,
 )
+from viewer.render.head import HeadLink, MessageHead, clock, head_of
 from viewer.render.json_layout import laid_out
-from viewer.render.letters import letter_of
-from viewer.render.message import STOPS, details_of, may_be_json
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize, sanitize_line
 from viewer.render.title import boundary_words, outline
@@ -72,8 +73,8 @@ def _step(step: Step, projection: Projection) -> Iterator[str]:
     elif isinstance(step, TurnBegins):
         time = f" · {clock(step.time)}" if step.time else ""
         yield f"\n## Turn {step.number}{time}\n"
-    elif isinstance(step, Told):
-        yield from _message(step, safe_view=projection.audience.is_safe)
+    elif isinstance(step, PlacedMessage):
+        yield from _message(step, projection.audience)
     elif isinstance(step, ShownStray):
         yield f"\n### Text outside any message\n\n{fenced(_body(step.body, trim=False), 'text')}"
     elif isinstance(step, HiddenRun):
@@ -95,58 +96,56 @@ def _transcript(boundary: Boundary) -> Iterator[str]:
         yield f"\n{fenced(sanitize(lines), 'yaml')}"
 
 
-def _message(told: Told, *, safe_view: bool) -> Iterator[str]:
-    message = told.message
-    yield f"\n### {_safe_head(message) if safe_view else _head(message)}\n"
-    said = [] if safe_view else [*_details(message), *(_call(message.number, call) for call in told.calls)]
+def _message(placed: PlacedMessage, audience: Audience) -> Iterator[str]:
+    message = placed.message
+    head = head_of(message, audience, placed.calls)
+    yield f"\n### {_safe_head(head) if head.safe else _head(head)}\n"
+    said = [] if head.safe else [*_details(head), *map(_call, head.links)]
     if said:
         yield f"\n{' · '.join(said)}\n"
-    shown = _body(message.body, trim=told.trim)
-    laid = laid_out(shown) if not safe_view and may_be_json(message) else None
+    shown = _body(message.body, trim=placed.trim)
+    laid = laid_out(shown) if not head.safe and may_be_json(message) else None
     if laid is not None:
         shown = laid if len(shown) > _WIDTH else shown
     yield f"\n{fenced(shown, 'json' if laid is not None else 'text')}" if shown else "\n*empty*\n"
-    if told.problems:
-        yield "\n" + "".join(f"{line}\n" for line in map(_note, told.problems))
+    if placed.problems:
+        yield "\n" + "".join(f"{line}\n" for line in map(_note, placed.problems))
 
 
-def _safe_head(message: ShownMessage) -> str:
-    parts = [_role(message), *([code(message.name)] if message.name else [])]
-    if message.channel == "commentary":
+def _safe_head(head: MessageHead) -> str:
+    parts = [_role(head), *([code(head.name)] if head.name else [])]
+    if head.is_plan:
         parts.append("plan (preamble, user-visible)")
-    if message.cancelled or message.ending == "open":
-        parts.append("(cancelled)" if message.cancelled else "(unfinished)")
+    if head.cancelled or head.ending == "open":
+        parts.append("(cancelled)" if head.cancelled else "(unfinished)")
     return " · ".join(parts)
 
 
-def _head(message: ShownMessage) -> str:
-    who = [_role(message), *([code(message.name)] if message.name else [])]
-    to = f" → {code(message.recipient)}" if message.recipient else ""
-    parts = [f"{message.number}", letter_of(message).replace("?", "unknown"), " ".join(who) + to]
-    parts.append(code(message.channel_given or message.channel or "no channel"))
-    return " · ".join([*parts, *([code(message.call_id)] if message.call_id else []), *_seen(message)])
+def _head(head: MessageHead) -> str:
+    who = [_role(head), *([code(head.name)] if head.name else [])]
+    to = f" → {code(head.recipient)}" if head.recipient else ""
+    parts = [f"{head.number}", head.letter.replace("?", "unknown"), " ".join(who) + to, code(head.channel)]
+    return " · ".join([*parts, *([code(head.call_id)] if head.call_id else []), *_seen(head)])
 
 
-def _seen(message: ShownMessage) -> list[str]:
-    return ["user saw it"] if message.visible else []
+def _seen(head: MessageHead) -> list[str]:
+    return ["user saw it"] if head.visible else []
 
 
-def _role(message: ShownMessage) -> str:
-    plain = message.role.isascii() and message.role.isalpha()
-    return message.role.upper() if plain else code(message.role or "(no role)")
+def _role(head: MessageHead) -> str:
+    plain = head.role.isascii() and head.role.isalpha()
+    return head.speaker if plain else code(head.role or head.speaker)
 
 
-def _details(message: ShownMessage) -> Iterable[str]:
-    yield from (code(said) for said in details_of(message))
-    yield code("cancelled" if message.cancelled else STOPS.get(message.ending, f"ending {message.ending}"))
+def _details(head: MessageHead) -> Iterable[str]:
+    yield from map(code, (*head.details, *([head.time] if head.time else [])))
+    yield code(head.stop())
 
 
-def _call(number: int, call: ShownCall) -> str:
-    begins = number == call.call
-    other = call.reply if begins else call.call
-    where = f"{'reply' if begins else 'call'} {other}, " if other else ""
-    latency = f", {duration(call.latency_ms)}" if call.latency_ms is not None else ""
-    return f"{where}{call.state}{latency}{', inferred' if call.inferred else ''}"
+def _call(link: HeadLink) -> str:
+    where = f"{'reply' if link.is_call else 'call'} {link.other}, " if link.other else ""
+    latency = f", {duration(link.latency_ms)}" if link.latency_ms is not None else ""
+    return f"{where}{link.state}{latency}{', inferred' if link.inferred else ''}"
 
 
 def _body(given: str, *, trim: bool) -> SafeText:

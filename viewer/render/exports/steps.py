@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
@@ -21,7 +22,7 @@ class TurnBegins:
 
 
 @frozen
-class Told:
+class PlacedMessage:
     """A message with its calls and problems."""
 
     message: ShownMessage
@@ -31,16 +32,16 @@ class Told:
     """True if a newline at either end of the body is layout."""
 
 
-Step = Boundary | TurnBegins | Told | ShownStray | HiddenRun | ShownDiagnostic
+Step = Boundary | TurnBegins | PlacedMessage | ShownStray | HiddenRun | ShownDiagnostic
 """A separate problem belongs to hidden content or to a position between messages."""
 
 
-def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Sequence[ShownCall]) -> Iterator[Step]:
+def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: CallView) -> Iterator[Step]:
     """All shown content from top to bottom, with the problems and calls of the projection in their positions."""
     rows = projection.rows()
     notes = Notes(projection.audience.is_safe)
     notes.add(problems)
-    links = calls_by_message(calls)
+    calls_of = calls_by_message(calls)
     transcript = turn = 0
     trim = False
     for item in projection.items():
@@ -57,13 +58,13 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Seq
         if item.turn != turn:
             turn = item.turn
             yield TurnBegins(transcript, turn, item.time)
-        yield Told(item, links.get(item.number, []), list(notes.of(item.number)), trim)
+        yield PlacedMessage(item, calls_of(item.number), list(notes.of(item.number)), trim)
     for number in range(transcript + 1, len(rows.shown_transcripts) + 1):
         yield projection.boundary(rows, number)
     yield from notes.rest()
 
 
-def told_problems(projection: Projection) -> list[ShownDiagnostic]:
+def disclosed_problems(projection: Projection) -> list[ShownDiagnostic]:
     """The problems disclosed to this audience: an end user gets no notes."""
     safe = projection.audience.is_safe
     return [found for found in projection.diagnostics() if not safe or found.severity != "info"]

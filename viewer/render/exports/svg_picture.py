@@ -11,10 +11,10 @@ from rich.style import Style as Ink
 from viewer.document.projection import Projection
 from viewer.render.conversation import styled_lines
 from viewer.render.exports.palette import INKS
+from viewer.render.exports.svg import svg_pieces
 from viewer.render.exports.view_words import badge, counts_words, revealed_names
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
-from viewer.render.svg import svg_pieces
 
 WIDTH = 100
 HIGHEST = 1000

@@ -10,8 +10,8 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from viewer.render.line import cells
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.tui.bars.not_selectable import NotSelectable
 from viewer.tui.terminal.paint import Painter
 

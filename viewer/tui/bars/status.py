@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.timer import Timer
 
-from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Style, StyleRole, trusted
+from viewer.render.width import cells, cut
 from viewer.tui.bars.bar import Bar, Spot, spot
 from viewer.tui.host import Notice
 from viewer.tui.terminal.paint import Painter

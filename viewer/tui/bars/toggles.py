@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from viewer.model.visibility import Reveal
-from viewer.render.line import cells, cut
 from viewer.render.style import Line, Style, StyleRole, trusted
+from viewer.render.width import cells, cut
 from viewer.tui.bars.bar import ROOMY, Bar, Spot, apart, spot, width_of
 from viewer.tui.terminal.paint import Painter
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from viewer.render.line import cells
 from viewer.render.number_format import byte_size
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells
 from viewer.sources.folder import Found
 from viewer.tui.dialogs.file_table import Counts
 from viewer.tui.panes.columns import fitted, spread

@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from viewer.render.line import cells, wrap
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, wrap
 from viewer.tui.dialogs.dismiss_once import DismissOnce
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.panes.line_list import LineList

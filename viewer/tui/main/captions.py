@@ -8,8 +8,8 @@ from viewer.formats import FORMATS
 from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, trusted
+from viewer.render.title import TitleFacts
 from viewer.rules import RULES
-from viewer.tui.bars.title import TitleFacts
 from viewer.tui.bars.toggles import ToggleFacts
 from viewer.tui.cursor import Cursor
 from viewer.tui.main.follow import FollowTitle

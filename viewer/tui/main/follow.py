@@ -6,6 +6,7 @@ from dataclasses import replace
 from enum import Enum
 
 from viewer.render.number_format import duration
+from viewer.render.title import FollowState
 from viewer.sources.changes import Reason, SourceCondition
 from viewer.values import frozen
 
@@ -183,21 +184,6 @@ def meaning_of_key(status: FollowStatus, *, is_live: bool, is_stream: bool, is_c
     if is_live:
         return KeyMeaning.HAS_ENDED if is_complete else KeyMeaning.RESUME
     return KeyMeaning.START if is_complete else KeyMeaning.STILL_LOADING
-
-
-class FollowState(Enum):
-    """The state in the title line."""
-
-    STILL = "still"
-    FOLLOWING = "LIVE"
-    PAUSED = "paused"
-    FROZEN = "frozen"
-    WAITING = "waiting"
-    """The file does not exist, or cannot be read now."""
-    STALLED = "stalled"
-    """No data has arrived inside a message for a long time."""
-    ENDED = "ended"
-    """The pipe has ended."""
 
 
 @frozen

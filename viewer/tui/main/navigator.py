@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from viewer.document.rows import RowKind
 from viewer.document.values import ShownDiagnostic
+from viewer.render.page import RowProblems
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.go_to import Place, Target, parse, resolve, row_of_transcript
 from viewer.tui.host import Host, PromptKind, ScreenPlace
 from viewer.tui.main.stick_to_end import StickToEnd, last_message
 from viewer.tui.marks import next_mark, previous_mark
 from viewer.tui.session import Changed, Session
-from viewer.tui.transcript.row_problems import RowProblems
 
 MOST_REPEATED = 1_000_000
 """A larger count before a key is reduced to this one."""

@@ -10,7 +10,9 @@ from textual.screen import Screen
 
 from viewer.document.rows import Rows
 from viewer.model.visibility import Pane
+from viewer.render.layout import LayoutRequest, Layouts, lay_out_body
 from viewer.render.markdown import Styled
+from viewer.render.page import BlockFacts, BlockMaker, RowProblems
 from viewer.render.style import Style, StyleRole
 from viewer.tui.host import Host
 from viewer.tui.keys import after_yank
@@ -25,9 +27,6 @@ from viewer.tui.panes.strip import letters_around, strip_line
 from viewer.tui.session import Changed, Session
 from viewer.tui.settings.settings import Settings
 from viewer.tui.terminal.paint import forget_widths
-from viewer.tui.transcript.block_cache import BlockFacts, BlockMaker
-from viewer.tui.transcript.body_layout import LayoutRequest, Layouts, lay_out_body
-from viewer.tui.transcript.row_problems import RowProblems
 
 _SIDE_PANES = (Pane.ANALYSIS, Pane.COMMENTARY)
 MOST_MARKED = 10_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from viewer.render.line import cells, cut
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, trusted
+from viewer.render.width import cells, cut
 
 
 def fitted(text: SafeText, width: int, style: Style) -> SafeText:

@@ -9,10 +9,10 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
-from viewer.render.line import wrap
 from viewer.render.number_format import counted, duration
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import wrap
 from viewer.rules import RULES
 from viewer.tui.panes.columns import length
 from viewer.tui.panes.link_lines import Entry, field, graph_entries, graph_sentence, link_entries

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall
-from viewer.render.line import wrap
 from viewer.render.number_format import duration
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import wrap
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.tui.panes.columns import fitted, length
 

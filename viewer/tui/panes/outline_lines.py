@@ -7,7 +7,7 @@ from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Headline, ShownCall
-from viewer.render.letters import is_call, letter_of, look_of
+from viewer.render.head import is_call, letter_of, look_of
 from viewer.render.number_format import byte_size, duration, one_line
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import ShownDiagnostic
 from viewer.render.diagnostic import described
-from viewer.render.line import cut
 from viewer.render.number_format import counted, duration
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cut
 from viewer.tui.panes.columns import fitted, spread
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING, "info": StyleRole.INFO}

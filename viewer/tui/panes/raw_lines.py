@@ -8,10 +8,10 @@ from functools import cache
 
 from viewer.formats import FORMATS
 from viewer.reading.bodies import THOUGHT_KINDS
-from viewer.render.line import cells, plain_line
 from viewer.render.number_format import byte_size
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
+from viewer.render.width import cells, plain_line
 from viewer.syntax.characters import EMOJI, TAGS
 
 LONGEST_RAW = 64 * 1024

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
-from viewer.render.letters import letter_of, look_of
+from viewer.render.head import letter_of, look_of
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 

@@ -1,4 +1,4 @@
-"""The settings file, read strictly: what is wrong is told with its place and left out; it never stops the program."""
+"""The settings file, read strictly: a mistake is reported with its place and ignored; it never stops the program."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from viewer.render.sanitize import sanitize_line
+from viewer.render.theme import theme_names
+from viewer.render.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
 from viewer.sources.limits import Limits, parse_size
 from viewer.syntax.yaml_reader import LARGEST
 from viewer.tui.keys import check_keymap
 from viewer.tui.settings.places import config_file, themes_folder, tilde
 from viewer.tui.settings.settings import Pane, Settings
-from viewer.tui.settings.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
-from viewer.tui.themes.places import theme_names
 
 if TYPE_CHECKING:
     import yaml
@@ -24,8 +24,8 @@ NEVER = (
     "reveal", "revealed", "debug", "view", "show", "audience", "channels", "analysis", "commentary", "tools", "tool",
     "system", "developer", "hidden", "unsafe",
 )  # fmt: skip
-"""Keys that could be meant to open what is hidden."""
-WHY_NEVER = "no setting reveals what is hidden, a start is always safe: use --reveal on the command line, or its key"
+"""Keys that somebody might use to reveal hidden messages."""
+WHY_NEVER = "no setting reveals hidden messages, because every start is safe; use --reveal or press d"
 WRAP = (20, 1000)
 SIZES = {"outline": (16, 200), "inspector": (16, 200), "problems": (3, 60)}
 SCREEN = "screen"
@@ -35,7 +35,7 @@ _COUNT = re.compile(r"[0-9]{1,6}")
 
 
 def read_settings(path: Path | None = None, themes: Path | None = None) -> Settings:
-    """The settings in this file, or in the person's own; without a file, those of the program."""
+    """Read the settings in this file, or in your own; without a file, the defaults."""
     path, folder = path or config_file(), themes or themes_folder()
     try:
         with path.open("rb") as file:
@@ -43,13 +43,13 @@ def read_settings(path: Path | None = None, themes: Path | None = None) -> Setti
     except FileNotFoundError:
         return Settings(folder=folder)
     except (OSError, UnicodeDecodeError):
-        problem = f"{sanitize_line(tilde(path))} cannot be read as UTF-8 text; it is left out"
+        problem = f"{sanitize_line(tilde(path))} cannot be read as UTF-8 text; it is ignored"
         return Settings(folder=folder, problems_found=(problem,))
     return _Reading(text, tilde(path), folder).settings()
 
 
 class _Reading:
-    """One settings file while it is read."""
+    """A settings file during reading."""
 
     def __init__(self, text: str, source: str, folder: Path) -> None:
         self._file = YamlFile(text, source)
@@ -68,7 +68,7 @@ class _Reading:
         }
 
     def settings(self) -> Settings:
-        """What is sound in the file, and what is wrong with the rest."""
+        """The valid settings of the file, and its mistakes."""
         self._tried(self._all)
         return replace(self._settings, lines=self._lines, problems_found=tuple(self._problems))
 
@@ -82,7 +82,7 @@ class _Reading:
         self._readers[name](value)
 
     def _tried(self, read: Callable[..., None], *arguments: Any) -> None:
-        """Read it; a mistake in it is noted, and the rest is read on."""
+        """Read an entry; note a mistake in it, and continue with the rest."""
         try:
             read(*arguments)
         except MistakeError as mistake:
@@ -101,7 +101,7 @@ class _Reading:
         name = self._file.word(node)
         known = theme_names(self._settings.theme_folders)
         if name not in known:
-            raise self._file.mistake(node, f"there is no theme {quoted(name)}{did_you_mean(name, known)}")
+            raise self._file.mistake(node, f"unknown theme {quoted(name)}{did_you_mean(name, known)}")
         self._set(node, "theme", theme=name)
 
     def _wrap(self, node: yaml.Node) -> None:
@@ -114,7 +114,7 @@ class _Reading:
     def _stall_after(self, node: yaml.Node) -> None:
         word = self._file.word(node)
         if not _SECONDS.fullmatch(word) or not float(word):
-            raise self._file.mistake(node, f"{quoted(word)} is no time: write a number of seconds")
+            raise self._file.mistake(node, f"{quoted(word)} is not a time: write a number of seconds")
         self._set(node, "stall-after", stall_after=float(word))
 
     def _limit(self, node: yaml.Node, name: str) -> None:
@@ -147,7 +147,7 @@ class _Reading:
         return int(word)
 
     def _keymap(self, node: yaml.Node) -> None:
-        """Each entry that is sound alone and beside the others; where two clash, the later one is left out."""
+        """The entries that are valid, also in combination; of two that clash, the later one is ignored."""
         nodes: dict[str, yaml.Node] = {}
         keymap: dict[str, str] = {}
         for key, name, value in self._file.pairs(node):
@@ -167,5 +167,5 @@ class _Reading:
 
 
 def configured_limits() -> Limits:
-    """The limits that the settings file sets."""
+    """The limits in the settings file."""
     return read_settings().limits

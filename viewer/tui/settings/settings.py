@@ -1,4 +1,4 @@
-"""The settings: what the person chose once and for all, and where it was said. None of them reveals anything."""
+"""Settings: your permanent choices, and the place of each. None of them reveals anything."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
+from viewer.render.theme import DARK
 from viewer.sources.limits import Limits
 from viewer.tui.keys import Action, remapped
 from viewer.values import frozen
 
-DARK = "dark"
 PLAIN = "plain"
-"""The theme without colours."""
+"""The theme without colors."""
 
 
 @frozen
 class Pane:
-    """A pane of the debug view, where there is room for it."""
+    """A pane of the debug view, if there is room for it."""
 
     is_open: bool = True
     size: int = 0
-    """Columns of the outline and the inspector, lines of the problems; 0: as the layout has it."""
+    """Columns of the outline and the inspector, lines of the problems; 0 for the size of the layout."""
 
 
 @frozen
 class Settings:
-    """What the settings file says; what it leaves out, or says wrongly, is as it is here."""
+    """Values of the settings file; missing or invalid ones have these defaults."""
 
     theme: str = ""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """By action id; sound: of known actions, with keys that there are, and without clashes."""
+    """Keys by action id; valid: known actions and keys, without clashes."""
     outline: Pane = Pane()
     inspector: Pane = Pane()
     problems: Pane = Pane()
     wrap: int = 0
-    """The widest that text may be, in columns; 0: as wide as the pane."""
+    """The maximum width of text in columns; 0 for the width of the pane."""
     markdown: bool = True
-    """Headings, emphasis, code and lists are styled in place."""
+    """True if headings, emphasis, code and lists are styled in place."""
     stall_after: float = 10.0
-    """Seconds after which an open message is said to have stalled."""
+    """Seconds without data after which an unfinished message counts as stalled."""
     limits: Limits = Limits()
-    """Caps for compressed and spooled input."""
+    """Limits of compressed and spooled input."""
     folder: Path | None = None
-    """Where the person's own themes are."""
+    """The folder of your own themes."""
     lines: Mapping[str, int] = field(default_factory=dict)
-    """On which line of the file each setting stands."""
+    """The line of each setting in the file."""
     problems_found: tuple[str, ...] = ()
-    """What is wrong with the file, one sentence each."""
+    """The mistakes in the file, one sentence each."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """The table of keys with the person's own."""
+        """The table of keys with your own."""
         return remapped(self.keymap)
 
     @property
     def theme_folders(self) -> tuple[Path, ...]:
-        """Where themes are looked for before those of the program."""
+        """The folders that are searched for themes before the bundled ones."""
         return (self.folder,) if self.folder else ()
 
     @property
     def notice(self) -> str:
-        """What is wrong, in one sentence; empty where nothing is."""
+        """The mistakes in one sentence; empty if there are none."""
         if not self.problems_found:
             return ""
         more = len(self.problems_found) - 1
@@ -71,14 +71,14 @@ class Settings:
 
 
 class Chosen(NamedTuple):
-    """A value, and who said so."""
+    """A value and its origin."""
 
     value: str
     origin: str
 
 
 def theme_in_force(settings: Settings, option: str = "", color: str = "auto") -> Chosen:
-    """The theme: of the command line, without colours where none are wanted, of the settings, or the dark one."""
+    """The theme: from the command line, without colors if none are wanted, from the settings, or the dark one."""
     if option:
         return Chosen(option, "--theme")
     if color == "never":

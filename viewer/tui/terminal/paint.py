@@ -1,4 +1,4 @@
-"""Lines of safe text as strips on the screen: looks become the colours of the theme."""
+"""Lines of safe text as strips on the screen: looks become the colors of the theme."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from viewer.render.style import Line, Part, StyleRole
 
 
 class Painter:
-    """Draws lines in the colours of one theme."""
+    """Draws lines in the colors of one theme."""
 
     def __init__(self, styles: Mapping[StyleRole, Style]) -> None:
         self._styles = dict(styles)
         self._plain = Style()
 
     def use(self, styles: Mapping[StyleRole, Style]) -> None:
-        """Draw in the colours of another theme from now on."""
+        """Draw in the colors of another theme from now on."""
         self._styles = dict(styles)
 
     def style(self, look: StyleRole) -> Style:
-        """The colours of a look."""
+        """The colors of a look."""
         return self._styles.get(look, self._plain)
 
     def strip(self, line: Line, width: int, base: Style | None = None) -> Strip:

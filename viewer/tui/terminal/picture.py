@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.app import App
 
-from viewer.render.svg import svg_of
+from viewer.render.exports.svg import svg_of
 
 
 def picture(app: App[Any]) -> str:

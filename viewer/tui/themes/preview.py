@@ -1,4 +1,4 @@
-"""A few lines in the colours of a theme, for a terminal: who speaks, what is wrong, what was found."""
+"""Preview of a theme: a few lines in its colors, with speakers, problems and matches."""
 
 from __future__ import annotations
 
@@ -8,45 +8,44 @@ from collections.abc import Iterator
 from rich.color import ColorSystem
 from rich.style import Style as RichStyle
 
-from viewer.render.line import cells, cut
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
-from viewer.tui.themes.files import DEFAULT
-from viewer.tui.themes.themes import ViewerTheme
+from viewer.render.theme import DEFAULT, Theme
+from viewer.render.width import cells, cut
 
 WIDTH = 72
 _FEW_COLORS = ("linux", "ansi", "cygwin", "vt220")
 
 
-def preview_lines(theme: ViewerTheme, style: Style) -> Iterator[Printable]:
-    """The sample, its lines equally wide; all of its words are the program's own, but for the title of the theme."""
+def preview_lines(theme: Theme, style: Style) -> Iterator[Printable]:
+    """The lines of the preview, all of the same width. Only the title comes from the theme file."""
     system = color_system()
-    page = _page(theme)
+    page, styles = _page(theme), theme.styles
     for line in _sample(theme, style):
         room = WIDTH
         drawn = []
         for part in line:
             text = cut(part.text, max(room, 0), trusted(style.signs.ellipsis))
             room -= cells(text)
-            drawn.append((page + theme.styles[part.look]).render(text, color_system=system))
+            drawn.append((page + styles[part.look]).render(text, color_system=system))
         drawn.append(page.render(" " * max(room, 0), color_system=system))
         yield Printable("".join(drawn))
 
 
 def color_system() -> ColorSystem:
-    """How many colours the terminal says that it has; where it says nothing, all of them."""
+    """The colors that the terminal declares; all of them if it declares nothing."""
     term = os.environ.get("TERM", "")
     if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or term in ("", "dumb"):
         return ColorSystem.TRUECOLOR
     return ColorSystem.STANDARD if term in _FEW_COLORS or "16color" in term else ColorSystem.EIGHT_BIT
 
 
-def _page(theme: ViewerTheme) -> RichStyle:
+def _page(theme: Theme) -> RichStyle:
     text, page = (theme.colors[name].replace("-", "_") for name in ("text", "background"))
     return RichStyle(color=None if text == DEFAULT else text, bgcolor=None if page == DEFAULT else page)
 
 
-def _sample(theme: ViewerTheme, style: Style) -> list[Line]:
+def _sample(theme: Theme, style: Style) -> list[Line]:
     signs = style.signs
     bar = f" {signs.gutter} "
     return [
@@ -66,5 +65,5 @@ def _sample(theme: ViewerTheme, style: Style) -> list[Line]:
 
 
 def _line(*words: str) -> Line:
-    """Looks by their names, each with the text that follows."""
+    """A line from pairs of a style role and its text."""
     return tuple(Part(trusted(text), StyleRole(look)) for look, text in zip(words[::2], words[1::2], strict=True))

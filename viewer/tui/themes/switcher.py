@@ -8,11 +8,10 @@ from pathlib import Path
 
 from textual.app import App
 
+from viewer.render.theme import Theme, ThemeError, find_theme, load_theme, theme_names, theme_path
 from viewer.sources.watcher import FolderWatcher
 from viewer.tui.terminal.paint import Painter
-from viewer.tui.themes.files import ThemeError
-from viewer.tui.themes.places import theme_names, theme_path
-from viewer.tui.themes.themes import ViewerTheme, find_theme, load_theme
+from viewer.tui.themes.textual_theme import textual_theme
 
 LOOK_AGAIN_SECONDS = 1.0
 """Between two checks of the files, in case no file event arrives."""
@@ -56,7 +55,7 @@ class ThemeSwitcher:
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:
-            self._notify(f"{error}; the colours stay")
+            self._notify(f"{error}; the colors stay the same")
             return False
         self._use(theme)
         return True
@@ -96,14 +95,14 @@ class ThemeSwitcher:
         finally:
             watcher.close()
 
-    def _use(self, theme: ViewerTheme) -> None:
+    def _use(self, theme: Theme) -> None:
         """Draw all screens in these colors."""
         self.painter.use(theme.styles)
         self._apply_colors(theme)
         self._redraw()
 
-    def _apply_colors(self, theme: ViewerTheme) -> None:
-        colors = theme.textual_theme()
+    def _apply_colors(self, theme: Theme) -> None:
+        colors = textual_theme(theme)
         self._app.register_theme(colors)
         if self._app.theme == colors.name:
             self._app.mutate_reactive(App.theme)

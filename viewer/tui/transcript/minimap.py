@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from math import ceil
 
 from viewer.document.rows import Rows
+from viewer.render.page import RowProblems
 from viewer.render.style import UNICODE, Glyphs, Part, StyleRole, trusted
-from viewer.tui.transcript.row_problems import RowProblems
 
 _LOOKS = {"error": StyleRole.ERROR, "warning": StyleRole.WARNING}
 _RANK = {StyleRole.ERROR: 3, StyleRole.WARNING: 2, StyleRole.MATCH: 1, StyleRole.BOOKMARK: 1}

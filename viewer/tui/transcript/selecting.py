@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from textual.selection import Selection
 
-from viewer.tui.transcript.block import Block, BlockLine
+from viewer.render.page import Block, BlockLine
 
 GUTTERS = " ▌┆|:"
 MOST_ROWS = 10_000

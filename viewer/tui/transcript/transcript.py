@@ -13,14 +13,13 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from viewer.document.rows import RowKind
+from viewer.render.page import Block, BlockLine, BlockMaker
 from viewer.render.sanitize import SafeText, sanitize_copy
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.tui.cursor import NOWHERE, Cursor, cursor_at
 from viewer.tui.host import ScreenPlace
 from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
-from viewer.tui.transcript.block import Block, BlockLine
-from viewer.tui.transcript.block_cache import BlockMaker
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.scroller import Scroller
 from viewer.tui.transcript.selecting import selected_text

@@ -1,4 +1,4 @@
-"""YAML that the person writes (themes, settings) as nodes with places; mistakes are told like a compiler's."""
+"""YAML files written by hand (themes, settings) as nodes with places; mistakes are reported as by a compiler."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _LONGEST_QUOTE = 40
 
 
 class MistakeError(ViewerError):
-    """What is wrong in the file; the message begins with `file:line:column:`."""
+    """A mistake in the file; the message begins with `file:line:column:`."""
 
 
 class YamlFile:
-    """One file: its root, and readings of its nodes that raise a MistakeError with the place."""
+    """One file: its root, and typed access to its nodes, which raises a MistakeError with the place."""
 
     def __init__(self, text: str, source: str) -> None:
         self._text = text.removeprefix("\ufeff")
         self._source = sanitize_line(source)
 
     def root(self) -> yaml.Node | None:
-        """The file as nodes; it is read under caps before, so that nothing in it is deep or refers to itself."""
-        import yaml  # nobody needs it whose files are plain
+        """The file as nodes. It is first read under limits, so that nothing in it is deep or refers to itself."""
+        import yaml  # slow to import; simple files do without
 
         data = self._text.encode("utf-8", "replace")
         reading = read_yaml(data)
@@ -57,11 +57,11 @@ class YamlFile:
             yield name, value
 
     def is_word(self, node: yaml.Node) -> bool:
-        """Whether it is a single value."""
+        """True if it is a single value."""
         return self._kind(node) == "scalar"
 
     def word(self, node: yaml.Node) -> str:
-        """A single value, as it was written."""
+        """A single value, as written."""
         if not self.is_word(node):
             raise self.mistake(node, "one value is needed here")
         return str(node.value)
@@ -83,22 +83,22 @@ class YamlFile:
         return kind
 
     def unknown_key(self, key: yaml.Node, known: Iterable[str]) -> MistakeError:
-        """A key that nothing is called, and what may have been meant."""
+        """An unknown key, with a suggestion."""
         name = str(key.value)
         return self.mistake(key, f"unknown key {quoted(name)}{did_you_mean(name, known)}")
 
     def mistake(self, node: yaml.Node, words: str) -> MistakeError:
-        """What is wrong at this node."""
+        """A mistake at this node."""
         return MistakeError(f"{self.place(node)}: {words}")
 
     def place(self, node: yaml.Node) -> str:
-        """Where a node begins: `file:line:column`, both counted from 1."""
+        """The start of a node as `file:line:column`, both counted from 1."""
         mark = node.start_mark
         return f"{self._source}:{mark.line + 1}:{mark.column + 1}"
 
 
 class PlainFile:
-    """The same readings of a file that needs no YAML library; who meets a mistake reads again, to tell its place."""
+    """The same access to a file that needs no YAML library. Its mistakes have no place: `YamlFile` finds it."""
 
     def __init__(self, values: dict[str, object]) -> None:
         self._values = values
@@ -116,11 +116,11 @@ class PlainFile:
         yield from node.items()
 
     def is_word(self, node: object) -> bool:
-        """Whether it is a single value."""
+        """True if it is a single value."""
         return isinstance(node, str)
 
     def word(self, node: object) -> str:
-        """A single value, as it was written."""
+        """A single value, as written."""
         if not isinstance(node, str):
             raise self.mistake(node, "")
         return node
@@ -133,11 +133,11 @@ class PlainFile:
         return _BOOLEANS[word]
 
     def mistake(self, node: object, words: str) -> MistakeError:
-        """What is wrong, but not where."""
+        """A mistake without its place."""
         return MistakeError(words)
 
     def place(self, node: object) -> str:
-        """Whoever needs a place reads again too."""
+        """Raise a mistake: a place needs `YamlFile` too."""
         raise self.mistake(node, "")
 
 
@@ -147,8 +147,8 @@ def quoted(word: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The nearest of the known words in brackets, if one is near."""
-    import difflib  # there is no mistake as a rule
+    """The most similar known word in brackets; empty if none is similar."""
+    import difflib  # slow to import, and mistakes are rare
 
     near = difflib.get_close_matches(word, list(known), 1)
     return f" (did you mean '{near[0]}'?)" if near else ""

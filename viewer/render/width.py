@@ -1,13 +1,14 @@
-"""Measure, wrap and truncate lines by cells: width, tab stops, excess combining marks, ellipsis."""
+"""Measure, wrap and truncate lines by cells: width, tab stops, ellipsis, excess combining marks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from unicodedata import category, east_asian_width
 
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
+from viewer.render.style import Glyphs, Line, Part, StyleRole, trusted
 
 TAB = 8
 MOST_MARKS = 4
@@ -63,6 +64,21 @@ def cut(text: SafeText, width: int, ellipsis: SafeText) -> SafeText:
             break
         kept.append(cluster)
     return SafeText("".join(kept) + ellipsis)
+
+
+def between(left: Sequence[Part], right: Sequence[Part], width: int, glyphs: Glyphs, fill: Part | None = None) -> Line:
+    """Parts at the left and at the right edge; the left ones are truncated if there is no room for both."""
+    room = width - sum(cells(part.text) for part in right) - (1 if right else 0)
+    kept: list[Part] = []
+    for part in left:
+        mark = trusted(glyphs.ellipsis[: max(room, 0)])
+        text = cut(part.text, max(room, 0), mark) if cells(part.text) > room else part.text
+        if room > 0:
+            kept.append(Part(text, part.look))
+        room -= cells(text)
+    gap = max(room + (1 if right else 0), 0)
+    filler = Part(trusted((fill.text if fill else " ") * gap), fill.look if fill else StyleRole.PLAIN)
+    return (*kept, filler, *right) if right or fill else tuple(kept)
 
 
 def _wrap_characters(line: SafeText, width: int) -> Iterator[SafeText]:

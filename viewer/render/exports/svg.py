@@ -10,8 +10,8 @@ from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
 from rich.style import Style
 
-from viewer.render.line import cells, cluster_cells, clusters_at
 from viewer.render.sanitize import SafeText
+from viewer.render.width import cells, cluster_cells, clusters_at
 
 Cells = Iterable[Segment]
 """One line."""

@@ -1,0 +1,390 @@
+"""Message heads: `MessageHead`, computed once per message and audience, and `head_lines`, which paints one.
+
+The letter of a message is S system, D developer, U user, A analysis, C commentary, T tool, F final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from viewer.document.values import Headline, ShownCall, ShownMessage
+from viewer.model.visibility import Audience
+from viewer.render.sanitize import SafeText, sanitize_line
+from viewer.render.style import ASCII, Glyphs, Line, Part, Style, StyleRole, trusted
+from viewer.render.width import between, cells, wrap
+from viewer.values import frozen
+
+UNKNOWN = "?"
+"""A role or a channel that no specification defines."""
+UNSEEN = "·"
+"""A message whose channel must not be disclosed."""
+
+_ROLES = {"system": "S", "developer": "D", "user": "U", "tool": "T"}
+_CHANNELS = {"final": "F", "analysis": "A", "commentary": "C"}
+_LOOKS = {
+    "S": StyleRole.SYSTEM,
+    "D": StyleRole.SYSTEM,
+    "U": StyleRole.USER,
+    "T": StyleRole.TOOL,
+    "F": StyleRole.ASSISTANT,
+    "A": StyleRole.ANALYSIS,
+    "C": StyleRole.COMMENTARY,
+    UNSEEN: StyleRole.QUIET,
+}
+_STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>"}
+_STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole.ERROR, "timeout": StyleRole.ERROR}
+_STYLES = {
+    (ascii, wrapped): Style(ascii=ascii, wrapped=wrapped) for ascii in (False, True) for wrapped in (False, True)
+}
+_PLAN, _PREAMBLE = "plan", "(preamble, user-visible)"
+_LONGEST_NAME = 60
+_LONGEST_DETAILS = 400
+
+
+def letter_of(message: Headline | ShownMessage) -> str:
+    """One letter for role and channel."""
+    if message.role in _ROLES:
+        return _ROLES[message.role]
+    if not is_seen(message):
+        return UNSEEN
+    if message.role.startswith(("system:", "assistant:example_")):
+        return "S"
+    if message.role != "assistant":
+        return UNKNOWN
+    return _CHANNELS.get(message.channel or "", UNKNOWN)
+
+
+def look_of(message: Headline | ShownMessage) -> StyleRole:
+    """The style role of the letter; quiet if the message is hidden."""
+    if not is_seen(message):
+        return StyleRole.QUIET
+    return _LOOKS.get(letter_of(message), StyleRole.UNKNOWN)
+
+
+def is_seen(message: Headline | ShownMessage) -> bool:
+    """True if the audience sees the message; a message with a body is always seen."""
+    return message.seen if isinstance(message, Headline) else True
+
+
+def is_call(message: Headline | ShownMessage) -> bool:
+    """True if the message goes to a tool."""
+    return message.role == "assistant" and message.recipient not in (None, "user", "assistant")
+
+
+@frozen
+class HeadLink:
+    """The state of a call, and its other end."""
+
+    other: int
+    """The message at the other end; 0 if there is none."""
+    is_call: bool
+    """True if this message is the call, and the other end the reply."""
+    state: str
+    inferred: bool
+    latency_ms: int | None
+    observed_ms: int | None
+
+
+@frozen
+class MessageHead:
+    """The head of a message for one audience. Text of the transcript is not yet safe for a terminal."""
+
+    safe: bool
+    """True if the head is for an end user, who reads the speaker and nothing else."""
+    number: int
+    turn: int
+    letter: str
+    look: StyleRole
+    role: str
+    name: str | None
+    recipient: str | None
+    arrow: str | None
+    """The recipient, unless it is the one that a reader expects."""
+    channel: str
+    is_plan: bool
+    """True if the message is commentary that the end user saw."""
+    is_call: bool
+    call_id: str | None
+    details: tuple[str, ...]
+    """The other header fields except the time."""
+    ending: str
+    """How the message ended; `cancelled` if it was."""
+    links: tuple[HeadLink, ...]
+    time: str | None
+    visible: bool
+    """True if the safe view shows the message."""
+
+    @property
+    def speaker(self) -> str:
+        """The role in capitals, or `(no role)`."""
+        return self.role.upper() or "(no role)"
+
+    @property
+    def link(self) -> int:
+        """The message that a click on the head goes to; 0 if there is none."""
+        return self.links[0].other if self.links else 0
+
+    @property
+    def cancelled(self) -> bool:
+        """True if the message was cancelled."""
+        return self.ending == "cancelled"
+
+    @property
+    def has_plain_end(self) -> bool:
+        """True if the ending needs no mention."""
+        return self.ending == "end"
+
+    def stop(self, other: str = "ending {}") -> str:
+        """The stop token, or another ending in these words."""
+        return _STOPS.get(self.ending) or (self.ending if self.cancelled else other.format(self.ending))
+
+
+def head_of(message: ShownMessage, audience: Audience, calls: Sequence[ShownCall] = ()) -> MessageHead:
+    """The head of a message, with the calls that begin or end there."""
+    safe = audience.is_safe
+    letter = letter_of(message)
+    expected = (message.role, message.recipient) == ("tool", "assistant")
+    return MessageHead(
+        safe,
+        message.number,
+        message.turn,
+        letter,
+        _LOOKS.get(letter, StyleRole.UNKNOWN),
+        message.role,
+        message.name,
+        message.recipient,
+        None if expected else message.recipient,
+        message.channel_given or message.channel or "no channel",
+        safe and message.channel == "commentary",
+        is_call(message),
+        message.call_id,
+        () if safe else _details(message),
+        "cancelled" if message.cancelled else message.ending,
+        () if safe or not calls else tuple([link_of(message.number, call) for call in calls]),
+        message.time,
+        message.visible,
+    )
+
+
+def _details(message: ShownMessage) -> tuple[str, ...]:
+    words = []
+    if message.content_type:
+        words.append(("constrain " if message.constrained else "type ") + message.content_type)
+    if message.intent:
+        words.append(f"intent {message.intent}")
+    if message.extra:
+        words += [f"{key}={value}" for key, value in message.extra.items()]
+    return tuple(words)
+
+
+def link_of(number: int, call: ShownCall) -> HeadLink:
+    """The link from this message to the other end of a call."""
+    begins = number == call.call
+    other = call.reply if begins else call.call
+    return HeadLink(other or 0, begins, call.state, call.inferred, call.latency_ms, call.observed_ms)
+
+
+class HeadLayout(Enum):
+    """Where a head is painted, and how much room there is."""
+
+    WIDE = "wide"
+    """A screen with room for whole heads and for space between messages."""
+    NARROW = "narrow"
+    """A screen with room for a number, a letter and a name."""
+    PRINTED = "printed"
+    """Printed text: nothing is truncated."""
+
+
+def head_lines(
+    head: MessageHead, width: int, glyphs: Glyphs, layout: HeadLayout, *, digits: int = 2, wrapped: bool = True
+) -> list[Line]:
+    """The lines of a head. `digits` is the room for a number on a screen; without `wrapped`, printed lines may be wider
+    than the width. A click on the last line follows the link of the head."""
+    if layout is HeadLayout.PRINTED:
+        return _printed_head(head, width, glyphs, wrapped)
+    if head.safe:
+        return [_safe_head(head, width, glyphs, layout)]
+    if layout is HeadLayout.NARROW:
+        return [_short_head(head, width, glyphs, digits)]
+    return _whole_head(head, width, glyphs, digits)
+
+
+def body_lead(look: StyleRole, glyphs: Glyphs, layout: HeadLayout, *, safe: bool) -> Part:
+    """The gutter before every line of the body."""
+    if layout is HeadLayout.PRINTED:
+        return Part(trusted(f"{glyphs.gutter} "), look)
+    if not safe:
+        return Part(trusted(f"{glyphs.gutter}   "), look)
+    return Part(trusted(f" {glyphs.gutter} " if layout is HeadLayout.WIDE else f"{glyphs.gutter} "), look)
+
+
+def clock(time: str | None) -> str:
+    """The time of day of an RFC 3339 time."""
+    return time[11:19] if time else ""
+
+
+def _safe_head(head: MessageHead, width: int, glyphs: Glyphs, layout: HeadLayout) -> Line:
+    parts = [body_lead(head.look, glyphs, layout, safe=True), *_speaker(head)]
+    aside = ""
+    if head.is_plan:
+        parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), head.look))
+        aside = _PREAMBLE
+    aside = "(cancelled)" if head.cancelled else aside
+    return between(parts, [Part(trusted(aside), StyleRole.QUIET)] if aside else [], width, glyphs)
+
+
+def _whole_head(head: MessageHead, width: int, glyphs: Glyphs, digits: int) -> list[Line]:
+    """Number, role, names, id, time and channel; on a second line the other fields, and links."""
+    parts = [*_numbered(head, glyphs, digits, " "), *_speaker(head)]
+    if head.arrow:
+        parts.append(Part(_name(f" {glyphs.to} {head.arrow}"), head.look))
+    right = [Part(trusted(f"{clock(head.time)}  "), StyleRole.QUIET)] if head.time else []
+    if head.call_id:
+        right.append(Part(_name(f"{head.call_id} "), StyleRole.QUIET))
+    right.append(Part(_name(f"[{head.channel}]"), head.look))
+    right.append(Part(trusted("*" if head.visible else " "), StyleRole.STRONG))
+    lines = [between(parts, right, width, glyphs)]
+    words, links = details_words(head, glyphs.dot), _links(head, glyphs)
+    if words or links:
+        lead = body_lead(head.look, glyphs, HeadLayout.WIDE, safe=False)
+        lines.append(between([lead, Part(words, StyleRole.QUIET)], links, width, glyphs))
+    return lines
+
+
+def _short_head(head: MessageHead, width: int, glyphs: Glyphs, digits: int) -> Line:
+    """Number and letter, names of calls and replies, and links."""
+    parts = _numbered(head, glyphs, digits, f"{glyphs.to if head.is_call else ' '} ")
+    words = head.recipient if head.is_call else head.name
+    if words:
+        parts.append(Part(_name(words), head.look))
+    if head.call_id:
+        parts.append(Part(_name(f"  {head.call_id}"), StyleRole.QUIET))
+    return between(parts, _links(head, glyphs), width, glyphs)
+
+
+def _numbered(head: MessageHead, glyphs: Glyphs, digits: int, after: str) -> list[Part]:
+    return [
+        Part(trusted(glyphs.gutter), head.look),
+        Part(trusted(f"{head.number:>{digits}} "), StyleRole.QUIET),
+        Part(trusted(f"{head.letter}{after}"), head.look),
+    ]
+
+
+def _speaker(head: MessageHead) -> list[Part]:
+    role = Part(_name(head.speaker), head.look)
+    return [role, Part(_name(f" {head.name}"), head.look)] if head.name else [role]
+
+
+def details_words(head: MessageHead, dot: str, *, with_time: bool = False) -> SafeText:
+    """The other header fields, and an unusual ending; empty if there is nothing to mention."""
+    words = [*head.details, *([head.time] if with_time and head.time else [])]
+    if words or head.is_call or not head.has_plain_end:
+        words.append(head.stop("({})"))
+    return sanitize_line(f" {dot} ".join(words), _LONGEST_DETAILS)
+
+
+def _links(head: MessageHead, glyphs: Glyphs) -> list[Part]:
+    return [part for link in head.links for part in (Part(trusted("  ")), _link_part(link, glyphs))]
+
+
+def _link_part(link: HeadLink, glyphs: Glyphs) -> Part:
+    milliseconds, mark = (link.latency_ms, "") if link.latency_ms is not None else (link.observed_ms, "~")
+    latency = f" {mark}{milliseconds / 1000:.1f} s" if milliseconds is not None else ""
+    where = f"{_arrow(link, glyphs)}{link.other} " if link.other else ""
+    return Part(trusted(f"{where}{link.state}{latency}"), _STATES.get(link.state, StyleRole.WARNING))
+
+
+def _arrow(link: HeadLink, glyphs: Glyphs) -> str:
+    return f"{glyphs.inferred if link.inferred else ''}{glyphs.down if link.is_call else glyphs.up}"
+
+
+def _name(text: str) -> SafeText:
+    return sanitize_line(text, _LONGEST_NAME)
+
+
+def _printed_head(head: MessageHead, width: int, glyphs: Glyphs, wrapped: bool) -> list[Line]:
+    """One line with a remark at the right edge, or several lines if there is no room; below it the other fields."""
+    style = _STYLES[glyphs is ASCII, wrapped]
+    gutter = body_lead(head.look, glyphs, HeadLayout.PRINTED, safe=head.safe)
+    if head.safe:
+        return _with_aside(
+            _printed_speaker(head, glyphs, style), _PREAMBLE if head.is_plan else "", gutter, width, style
+        )
+    links = [_printed_link(link, glyphs) for link in head.links]
+    stop = head.stop()
+    lines = _with_aside(_whole_header(head, glyphs, style), "  ".join(links) if links else stop, gutter, width, style)
+    details = [*head.details]
+    if head.time:
+        details.append(head.time)
+    if links:
+        details.append(stop)
+    if details:
+        words = style.name(f" {glyphs.dot} ".join(details))
+        lines += _flow([Part(words, StyleRole.QUIET)], gutter, width if wrapped else cells(words) + 2)
+    return lines
+
+
+def _printed_speaker(head: MessageHead, glyphs: Glyphs, style: Style) -> list[Part]:
+    look = head.look
+    parts = [Part(style.name(head.speaker), look)]
+    if head.name:
+        parts.append(Part(style.name(f" {head.name}"), look))
+    if head.is_plan:
+        parts.append(Part(trusted(f" {glyphs.dot} {_PLAN}"), look))
+    return parts
+
+
+def _whole_header(head: MessageHead, glyphs: Glyphs, style: Style) -> list[Part]:
+    parts = [Part(trusted(f"#{head.number} "), StyleRole.QUIET), *_printed_speaker(head, glyphs, style)]
+    if head.recipient:
+        parts.append(Part(style.name(f" {glyphs.to} {head.recipient}"), head.look))
+    parts.append(Part(style.name(f" [{head.channel}]"), head.look))
+    if head.call_id:
+        parts.append(Part(style.name(f" {head.call_id}"), StyleRole.QUIET))
+    if head.visible:
+        parts.append(Part(trusted(" *"), StyleRole.STRONG))
+    return parts
+
+
+def _printed_link(link: HeadLink, glyphs: Glyphs) -> str:
+    where = f"{_arrow(link, glyphs)}#{link.other} " if link.other else ""
+    latency = f" {link.latency_ms / 1000:.1f} s" if link.latency_ms is not None else ""
+    return f"{where}{link.state}{latency}"
+
+
+def _with_aside(parts: list[Part], aside: str, gutter: Part, width: int, style: Style) -> list[Line]:
+    """A line with a remark at the right edge; several lines if it does not fit."""
+    if not aside and not style.wrapped:
+        return [(gutter, *parts)]
+    gap = width - sum([cells(part.text) for part in parts]) - cells(gutter.text) - cells(aside)
+    if style.wrapped and gap < (2 if aside else 0):
+        return list(_flow([*parts, Part(SafeText(f" {aside}"), StyleRole.QUIET)], gutter, width))
+    if not aside:
+        return [(gutter, *parts)]
+    return [(gutter, *parts, Part(trusted(" " * max(gap, 2))), Part(style.words(aside), StyleRole.QUIET))]
+
+
+def _flow(parts: list[Part], gutter: Part, width: int) -> Iterator[Line]:
+    """Consecutive parts; each part that does not fit begins a line."""
+    line: list[Part] = []
+    room = inner_width(width)
+    for part in parts:
+        text = part.text if line else SafeText(part.text.lstrip(" "))
+        first, *rest = wrap(text, inner_width(width))
+        if line and (rest or cells(part.text) > room):
+            yield gutter, *line
+            line, room = [], inner_width(width)
+            first, *rest = wrap(SafeText(part.text.lstrip(" ")), room)
+        line.append(Part(first, part.look))
+        room -= cells(first)
+        for more in rest:
+            yield gutter, *line
+            line, room = [Part(more, part.look)], inner_width(width) - cells(more)
+    if line:
+        yield gutter, *line
+
+
+def inner_width(width: int) -> int:
+    """The width for printed text after the gutter."""
+    return max(width - 2, 10)

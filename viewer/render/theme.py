@@ -1,0 +1,228 @@
+"""Themes: validated colors per style role and of the screen, from `themes/<name>.yaml` or a folder of your own.
+
+A theme file is read strictly: every mistake is reported with its line, its column and a suggestion. A theme that cannot
+be used never stops the app: `load_theme` falls back to the dark one, and `notice` gives the reason in one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from viewer.render.sanitize import sanitize_line
+from viewer.render.style import StyleRole
+from viewer.render.yaml_file import MistakeError, PlainFile, YamlFile, did_you_mean, quoted
+from viewer.resources import bundled
+from viewer.syntax.yaml_plain import read_plain
+from viewer.syntax.yaml_reader import LARGEST
+from viewer.values import field, frozen
+
+if TYPE_CHECKING:
+    from rich.style import Style as RichStyle
+
+DARK = "dark"
+"""The default theme."""
+COLORS = (
+    "background", "surface", "text", "quiet", "border", "primary", "debug", "error", "warning", "success", "selection",
+    "scrollbar", "scrollbar-hover", "scrollbar-active", "scrollbar-background",
+)  # fmt: skip
+"""The colors of the screen itself."""
+FLAGS = ("bold", "dim", "italic", "underline", "reverse", "strike")
+DEFAULT = "default"
+"""The default color of the terminal."""
+_HUES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+ANSI = (*_HUES, *(f"bright-{hue}" for hue in _HUES))
+"""The sixteen colors of the terminal, in their order."""
+OF_THE_TERMINAL = (DEFAULT, *ANSI)
+"""Colors that the terminal defines."""
+
+_LOOKS = {look.value: look for look in StyleRole}
+_KEYS = ("title", "dark", "like", "colors", "looks")
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
+
+ThemeError = MistakeError
+"""A theme file that cannot be used; the message gives the place and the reason."""
+
+
+class UnknownThemeError(ThemeError):
+    """There is no theme of this name."""
+
+
+@frozen
+class Look:
+    """The colors and attributes of a style role; a color is `#rrggbb`, `default`, or a name in `ANSI`."""
+
+    color: str | None = None
+    background: str | None = None
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    """Attributes in `FLAGS` that are switched on or off."""
+
+
+@frozen
+class Theme:
+    """A complete theme."""
+
+    name: str
+    title: str
+    dark: bool
+    colors: Mapping[str, str]
+    looks: Mapping[StyleRole, Look]
+    files: tuple[Path, ...] = ()
+    """The files that it was read from, its own file first."""
+    notice: str = ""
+    """Why this is not the requested theme, in one sentence."""
+
+    @property
+    def is_ansi(self) -> bool:
+        """True if it uses colors that the terminal defines; then none of them is converted."""
+        used = {color for look in self.looks.values() for color in (look.color, look.background) if color}
+        return not used.isdisjoint(OF_THE_TERMINAL) or not set(self.colors.values()).isdisjoint(OF_THE_TERMINAL)
+
+    @property
+    def styles(self) -> dict[StyleRole, RichStyle]:
+        """The looks as styles of Rich."""
+        from rich.style import Style as RichStyle  # slow to import; the first page does without
+
+        return {
+            role: RichStyle(color=_rich_name(look.color), bgcolor=_rich_name(look.background), **_named(look.flags))
+            for role, look in self.looks.items()
+        }
+
+
+def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
+    """The theme of this name, from the first folder that has it, or a bundled one; the dark one if it cannot be
+    used."""
+    try:
+        return find_theme(name, folders)
+    except ThemeError as error:
+        fallback = find_theme(DARK)
+        return replace(fallback, notice=f"{error}; the {DARK} theme is used")
+
+
+def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> Theme:
+    """The same, but a theme that cannot be used is a ThemeError; `within` are the themes that are `like` this one."""
+    path = _path(name, folders)
+    file = _read(path)
+    if file.like is None and path.parent == bundled("themes"):
+        return _complete(name, file, path, Theme(name, name, True, {}, {}))
+    like = file.like or DARK
+    if like in (*within, name):
+        like, folders = DARK, ()
+    try:
+        return _complete(name, file, path, find_theme(like, folders, (*within, name)))
+    except UnknownThemeError as missing:
+        raise ThemeError(f"{file.like_place}: {missing}") from None
+
+
+def theme_names(folders: Sequence[Path] = ()) -> list[str]:
+    """The names of all themes."""
+    places = [*folders, bundled("themes")]
+    return sorted({path.stem for place in places for path in place.glob("*.yaml") if _NAME.fullmatch(path.stem)})
+
+
+def theme_path(name: str, folders: Sequence[Path] = ()) -> Path | None:
+    """The file of a theme, from the first folder that has it; None if there is none."""
+    paths = (folder / f"{name}.yaml" for folder in (*folders, bundled("themes")))
+    return next((path for path in paths if path.is_file()), None) if _NAME.fullmatch(name) else None
+
+
+@frozen
+class ThemeFile:
+    """The content of a theme file; anything missing comes from the theme in `like`."""
+
+    title: str | None
+    dark: bool | None
+    like: str | None
+    colors: Mapping[str, str]
+    looks: Mapping[StyleRole, Look]
+    like_place: str = ""
+    """The place of `like`, as `file:line:column`."""
+
+
+def read_theme(text: str, source: str) -> ThemeFile:
+    """Read a theme file; raise a ThemeError with the place of the first mistake."""
+    plain = read_plain(text.encode())
+    if plain is not None:
+        with suppress(MistakeError):  # reported below, with its place
+            return _Reading(PlainFile(plain.value)).theme()
+    return _Reading(YamlFile(text, source)).theme()
+
+
+class _Reading:
+    """A theme file during reading."""
+
+    def __init__(self, file: YamlFile | PlainFile) -> None:
+        self._file = file
+
+    def theme(self) -> ThemeFile:
+        """The whole file."""
+        file = self._file
+        keys: dict[str, Any] = dict(file.entries(file.root(), _KEYS))
+        return ThemeFile(
+            file.word(keys["title"]) if "title" in keys else None,
+            file.boolean(keys["dark"]) if "dark" in keys else None,
+            file.word(keys["like"]) if "like" in keys else None,
+            {name: self._color(node) for name, node in file.entries(keys.get("colors"), COLORS)},
+            {_LOOKS[name]: self._look(node) for name, node in file.entries(keys.get("looks"), _LOOKS)},
+            file.place(keys["like"]) if "like" in keys else "",
+        )
+
+    def _look(self, node: Any) -> Look:
+        if self._file.is_word(node):
+            return Look(self._color(node))
+        entries: dict[str, Any] = dict(self._file.entries(node, ("color", "background", *FLAGS)))
+        flags = {name: self._file.boolean(value) for name, value in entries.items() if name in FLAGS}
+        colors = [self._color(entries[name]) if name in entries else None for name in ("color", "background")]
+        return Look(colors[0], colors[1], flags)
+
+    def _color(self, node: Any) -> str:
+        word = self._file.word(node).lower()
+        if word not in ANSI and word != DEFAULT and not _COLOR.fullmatch(word):
+            perhaps = did_you_mean(word, (*ANSI, DEFAULT)) if word else ""
+            words = (
+                f"{quoted(word)} is not a color{perhaps}: write '#rrggbb' in quotes, default, or one of the terminal's"
+            )
+            raise self._file.mistake(node, f"{words} sixteen, such as bright-cyan")
+        return word
+
+
+def _path(name: str, folders: Sequence[Path]) -> Path:
+    path = theme_path(name, folders)
+    if path is None:
+        perhaps = did_you_mean(name, theme_names(folders))
+        raise UnknownThemeError(f"unknown theme '{sanitize_line(name, 60)}'{perhaps}")
+    return path
+
+
+def _read(path: Path) -> ThemeFile:
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ThemeError(f"{sanitize_line(str(path))} cannot be read as UTF-8 text") from None
+    return read_theme(text, str(path))
+
+
+def _complete(name: str, file: ThemeFile, path: Path, base: Theme) -> Theme:
+    """Override the values of another theme with those of the file."""
+    return Theme(
+        name,
+        sanitize_line(file.title or name),
+        base.dark if file.dark is None else file.dark,
+        {**base.colors, **file.colors},
+        {**base.looks, **file.looks},
+        (path, *base.files),
+    )
+
+
+def _rich_name(color: str | None) -> str | None:
+    return color.replace("-", "_") if color else None
+
+
+def _named(flags: Mapping[str, bool]) -> dict[str, Any]:
+    return dict(flags)

@@ -8,10 +8,11 @@ import inspect
 import os
 import signal
 import tempfile
-from collections import Counter
 
 import pytest
 from hypothesis import settings
+
+from tests.support.cases import marks_of, targets_of
 
 EMPTY = tempfile.TemporaryDirectory(prefix="ocmlview-tests-")
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name
@@ -46,15 +47,16 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`share(quick=a, test=b)`: of the cases of a test one in `a` runs in `make check`, one in `b` in `make test`,
-    the others in `make lab`."""
-    seen: Counter[str] = Counter()
+    """`share(quick=a, test=b)`: choose the cases that `make check` and `make test` run (see `targets_of`)."""
+    shared: dict[str, dict[str, pytest.Item]] = {}
     for item in items:
-        marker = item.get_closest_marker("share")
-        if marker is None:
-            continue
-        name = item.nodeid.partition("[")[0]
-        place, seen[name] = seen[name], seen[name] + 1
-        quick, test = marker.kwargs.get("quick", 0), marker.kwargs.get("test", 1)
-        if not (quick and place % quick == 0):
-            item.add_marker("lab" if not test or place % test else "slow")
+        if item.get_closest_marker("share"):
+            function, _, case = item.nodeid.partition("[")
+            shared.setdefault(function, {})[case] = item
+    for cases in shared.values():
+        marker = next(iter(cases.values())).get_closest_marker("share")
+        assert marker is not None
+        targets = targets_of(list(cases), marker.kwargs.get("quick", 0), marker.kwargs.get("test", 1))
+        for case, item in cases.items():
+            for mark in marks_of(targets[case]):
+                item.add_marker(mark)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from viewer.checks.analysis import Analysis
+from viewer.document.backend import load_backend
 from viewer.document.scanner import Scanner
 from viewer.formats import FORMATS
 from viewer.formats.tokens.reader import body_of_ids
@@ -49,6 +50,7 @@ def scan(
     """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
     parser = Parser(FORMATS[dialect])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
+    analysis.index.use_columns(load_backend().columns)
     scanner = Scanner(parser, analysis, shortest_run=shortest_run)
     for piece in pieces:
         scanner.feed(piece)

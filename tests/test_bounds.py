@@ -12,7 +12,7 @@ import pytest
 
 from tests.reading import codes, read
 from viewer.cache import bounded_cache
-from viewer.reading.yaml_header import read_document_header
+from viewer.reading.document_header import read_document_header
 from viewer.render.sanitize import sanitize_line
 from viewer.syntax.json_text import check_json
 from viewer.tui.search.engine import LONGEST_QUERY, Query
@@ -49,15 +49,16 @@ CAPS = {
     "event stream head": ("viewer.formats.detect", "HEAD", 64 * KB),
     "files of a folder": ("viewer.sources.folder", "MOST_FILES", 10_000),
     "burst": ("viewer.sources.follow", "TURN", 8 * MB),
-    "seconds of a pattern": ("viewer.tui.search.pattern_runner", "SECONDS", 2.0),
-    "hits": ("viewer.tui.search.engine", "MOST_HITS", 1_000_000),
+    "seconds of a pattern": ("viewer.tui.search.matchers", "SECONDS", 2.0),
+    "memory of a pattern": ("viewer.document.regex", "MOST_MEMORY", 8 * MB),
+    "hits": ("viewer.tui.search.engine", "MOST_MATCHES", 1_000_000),
     "query": ("viewer.tui.search.engine", "LONGEST_QUERY", 1000),
     "copy": ("viewer.tui.terminal.clipboard", "MOST_BYTES", 8 * MB),
     "blocks at hand": ("viewer.tui.transcript.transcript", "KEPT_BLOCKS", 300),
     "raw bytes of a message": ("viewer.tui.panes.raw_lines", "LONGEST_RAW", 64 * KB),
     "name or id": ("viewer.render.sanitize", "LONGEST_LINE", 200),
-    "file name in a label": ("viewer.reading.attachments", "LONGEST_FILE_NAME", 60),
-    "name in safe output": ("viewer.reading.safe_fields", "LONGEST_NAME", 64),
+    "file name in a label": ("viewer.syntax.attachments", "LONGEST_FILE_NAME", 60),
+    "name in safe output": ("viewer.reading.header", "LONGEST_NAME", 64),
     "objects in a request": ("viewer.formats.json.wrappers", "DEEPEST_EXCHANGE", 3),
     "marks on a base": ("viewer.render.sanitize", "MOST_MARKS", 4),
 }
@@ -73,7 +74,8 @@ BEYOND_ELSEWHERE = {
     "spooled text": "sources/test_spool.py::test_a_device_without_an_end_is_stopped",
     "text in memory": "sources/test_spool.py::test_a_spool_moves_to_an_unlinked_file_of_mode_0600",
     "second attempt": "sources/test_compressed.py::test_damage_far_into_a_large_member_loses_one_slice_at_most",
-    "seconds of a pattern": "tui/test_search.py::test_one_that_never_ends_is_stopped",
+    "seconds of a pattern": "tui/test_search.py::test_one_that_takes_too_long_is_stopped",
+    "memory of a pattern": "core/test_regex.py::test_a_refused_pattern_is_one_sentence",
     "burst": "sources/test_live.py::test_a_burst_is_read_in_slices",
     "copy": "tui/test_clipboard.py::test_nothing_to_copy_and_too_much",
     "marks on a base": "render/test_lines.py::test_a_base_has_at_most_four_marks",

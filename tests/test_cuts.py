@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 
 import pytest
-from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.fragments import Document, documents
 from tests.reading import Reading, read, read_cut
 from tests.samples import Sample, samples
+from tests.support.cases import each
 
 SMALL = 4096
 """Up to this size a sample is cut at every byte."""
@@ -24,7 +24,6 @@ BATCH = 20_000
 """How many documents are made up between two fresh beginnings, so that memory stays bounded."""
 
 _TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
-EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 
 
 def cuts_of(sample: Sample) -> list[int]:
@@ -38,39 +37,37 @@ def cuts_of(sample: Sample) -> list[int]:
     return sorted(near)
 
 
-def shares() -> list[ParameterSet]:
-    """Each sample with the cuts that one test makes."""
+def shares() -> list[tuple[str, Sample, list[int]]]:
+    """Each sample with the cuts that one test makes, and its id."""
     return [
-        pytest.param(sample, cuts[at : at + SHARE], id=f"{sample.name}-{at // SHARE}")
+        (f"{sample.name}-{at // SHARE}", sample, cuts[at : at + SHARE])
         for sample in samples()
         for cuts in [cuts_of(sample)]
         for at in range(0, len(cuts), SHARE)
     ]
 
 
-@pytest.mark.share(quick=4)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=4)
 def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.dialect)
     assert read_cut(text, sample.dialect, range(1, len(text))) == whole
 
 
-@pytest.mark.share(quick=8)
-@EVERY_SAMPLE
-@pytest.mark.parametrize("size", [2, 3, 7, 64])
-def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample, size: int) -> None:
+@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
+def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
     text = sample.text
-    assert read_cut(text, sample.dialect, range(size, len(text), size)) == read(text, sample.dialect)
+    whole = read(text, sample.dialect)
+    for size in (2, 3, 7, 64):
+        assert read_cut(text, sample.dialect, range(size, len(text), size)) == whole, f"pieces of {size}"
 
 
-@pytest.mark.share(test=24)
-@pytest.mark.parametrize(("sample", "cuts"), shares())
-def test_a_sample_is_the_same_in_any_two_pieces(sample: Sample, cuts: list[int]) -> None:
+@each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=24)
+def test_a_sample_is_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
     text = sample.text
     whole = read(text, sample.dialect)
     for cut in cuts:
-        assert read_cut(text, sample.dialect, [cut]) == whole, f"cut at {cut}"
+        assert read_cut(text, sample.dialect, [cut]) == whole, f"{name}: cut at {cut}"
 
 
 USER = b"<|start|>user<|message|>Hi<|end|>\n"

@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.reading import Reading, read, read_cut
+from tests.support.cases import each
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "data" / "harmony_reference.jsonl").open("rb")]
 PROMPT = {"frame/open_header_eos", "spec/guide_01_joined", "spec/guide_04_joined"}
@@ -43,7 +42,7 @@ def exact(case: dict[str, Any]) -> list[dict[str, Any]] | None:
     return case["expected_ws"] if isinstance(case.get("expected_ws"), list) else None
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@each("case", CASES, ids=lambda case: case["name"])
 def test_accepted_cases_read_exactly_and_others_are_told(case: dict[str, Any]) -> None:
     reading = read(text_of(case), "harmony")
     expected = exact(case)
@@ -53,15 +52,14 @@ def test_accepted_cases_read_exactly_and_others_are_told(case: dict[str, Any]) -
         assert reading.findings
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@each("case", CASES, ids=lambda case: case["name"])
 def test_no_message_that_starting_again_finds_is_lost(case: dict[str, Any]) -> None:
     found = as_library(read(text_of(case), "harmony"))
     for message in (case.get("resync") or {}).get("messages", []):
         assert message in found
 
 
-@pytest.mark.share(quick=4)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@each("case", CASES, ids=lambda case: case["name"], quick=4)
 def test_cuts_never_show(case: dict[str, Any]) -> None:
     text = text_of(case)
     whole = read(text, "harmony")

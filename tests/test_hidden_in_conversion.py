@@ -20,6 +20,7 @@ from tests.converting import (
     project,
 )
 from tests.formats.test_template_marks import ASSISTANT, CARRIERS, EMBEDDED, USER
+from tests.support.cases import each
 from viewer.document.document import Document
 from viewer.errors import RefusedError
 from viewer.formats.leak_check import count_leaks
@@ -39,7 +40,7 @@ def hidden_in(text: str, dialect: str, target: str) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@pytest.mark.parametrize(("dialect", "name", "text"), CANONICAL, ids=lambda value: value if len(value) < 40 else "")
+@each("dialect, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
 def test_conversion_un_hides_nothing(dialect: str, name: str, text: str, target: str) -> None:
     try:
         count, _ = hidden_in(text, dialect, target)
@@ -49,7 +50,7 @@ def test_conversion_un_hides_nothing(dialect: str, name: str, text: str, target:
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@pytest.mark.parametrize(("dialect", "name", "text"), CANONICAL, ids=lambda value: value if len(value) < 40 else "")
+@each("dialect, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
 def test_safe_conversion_writes_what_is_shown_and_nothing_else(dialect: str, name: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, dialect, target, END_USER)
@@ -83,7 +84,7 @@ TRAPS = [
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@pytest.mark.parametrize(("dialect", "text"), TRAPS)
+@each("dialect, text", TRAPS)
 def test_what_nearly_has_the_form_of_something_shown_stays_hidden(dialect: str, text: str, target: str) -> None:
     try:
         written, _, messages = convert(text, dialect, target)
@@ -183,7 +184,7 @@ def test_a_hiding_intent_that_a_target_cannot_say_is_told() -> None:
     text = "<|start|>assistant intent=status<|channel|>final<|message|>aardvark<|end|>\n"
     count, losses = hidden_in(text, "openchatml-2.2", "harmony")
     assert count == 1
-    assert losses == ["Harmony: intent cannot be said (1 time)"]
+    assert losses == ["Harmony: intent has no equivalent (1 time)"]
     assert hidden_in(text, "openchatml-2.2", "json")[0] == 0
 
 
@@ -234,7 +235,7 @@ def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, dialect: 
         for message in safe:
             assert message.body.strip() in seen
         return
-    told = "cannot be said" in " ".join(losses) or "hidden from the user" in " ".join(losses)
+    told = "no equivalent" in " ".join(losses) or "hidden from the user" in " ".join(losses)
     found = {finding.diagnostic.code for finding in Document(InMemory(text), dialect).load().findings()}
     assert told or found & {"E-PARSE-HEADER", "W-END-MISSING", "E-STREAM-TRUNCATED"}
 

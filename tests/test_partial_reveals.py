@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.printing import SURFACES
+from tests.support.cases import each
 from viewer.model.visibility import Reveal
 
 KINDS = [reveal.value for reveal in Reveal if reveal is not Reveal.ALL]
@@ -92,7 +93,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dialect", DOCUMENTS)
+@each("dialect", DOCUMENTS)
 def test_a_reveal_shows_no_other_kind(dialect: str, kind: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"
     file.write_text(DOCUMENTS[dialect], encoding="utf-8")

@@ -24,7 +24,7 @@ from viewer.reading.bodies import Body, read_body
 from viewer.syntax.json_text import read_json
 
 PARTS = "viewer.formats.json.parts"
-FIELDS = "viewer.reading.safe_fields"
+FIELDS = "viewer.reading.header"
 THOUGHTS = "viewer.reading.thoughts"
 SPANS = "viewer.reading.hidden_spans"
 MARKS = "viewer.reading.template_marks"

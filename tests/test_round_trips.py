@@ -22,6 +22,7 @@ from tests.converting import (
     messages_in,
     project,
 )
+from tests.support.cases import each
 from viewer.document.document import Document
 from viewer.errors import RefusedError
 from viewer.formats.leak_check import count_leaks
@@ -56,11 +57,11 @@ def test_2_2_to_harmony_says_what_it_cannot_say() -> None:
     text = CALL_2_2 + PREAMBLE_2_2 + "<|start|>user mood=calm name=Eric<|message|>x<|end|>\n"
     written, losses, messages = convert(text, "openchatml-2.2", "harmony")
     assert losses == [
-        "Harmony: the document header cannot be said (1 time)",
-        "Harmony: call id cannot be said (2 times)",
-        "Harmony: intent cannot be said (1 time)",
-        "Harmony: name cannot be said (1 time)",
-        "Harmony: unknown attributes cannot be said (1 time)",
+        "Harmony: the document header has no equivalent (1 time)",
+        "Harmony: call id has no equivalent (2 times)",
+        "Harmony: intent has no equivalent (1 time)",
+        "Harmony: name has no equivalent (1 time)",
+        "Harmony: unknown attributes have no equivalent (1 time)",
     ]
     back = messages_in(project(written, "harmony"))
     assert [message.body for message in back] == [message.body for message in messages]
@@ -71,9 +72,9 @@ def test_2_2_to_2_0_says_what_it_cannot_say() -> None:
     written, losses, _ = convert(CALL_2_2 + PREAMBLE_2_2, "openchatml-2.2", "openchatml-2.0")
     assert written.startswith("version: 2.0\nmodel: gpt-oss-120b\n")
     assert losses == [
-        "OpenChatML 2.0: call id cannot be said (2 times)",
-        "OpenChatML 2.0: content type cannot be said (1 time)",
-        "OpenChatML 2.0: intent cannot be said (1 time)",
+        "OpenChatML 2.0: call id has no equivalent (2 times)",
+        "OpenChatML 2.0: content type has no equivalent (1 time)",
+        "OpenChatML 2.0: intent has no equivalent (1 time)",
     ]
 
 
@@ -121,9 +122,7 @@ def test_of_a_harmony_history_only_the_last_message_keeps_its_return() -> None:
 
 
 @pytest.mark.parametrize("name", TOKENS)
-@pytest.mark.parametrize(
-    "around", ["{}", "<{}", "<<<{}", "{}<", "{0}{0}", "a {} b", "<|literal|>{}<|endliteral|>", "{}<<"]
-)
+@each("around", ["{}", "<{}", "<<<{}", "{}<", "{0}{0}", "a {} b", "<|literal|>{}<|endliteral|>", "{}<<"])
 def test_control_tokens_in_a_body_are_escaped(name: str, around: str) -> None:
     body = around.format(f"<|{name}|>")
     interchange = json.dumps([{"role": "user", "content": body}])
@@ -168,7 +167,7 @@ def test_where_a_control_token_cannot_be_escaped_the_message_is_refused(target: 
 
 
 @pytest.mark.parametrize("value", ["a b", "a\tb", "a<b", "a\x07b", "a\x7fb", "a\u2028b", "a\nb", ""])
-@pytest.mark.parametrize("field", ["name", "to", "intent", "call_id"])
+@each("field", ["name", "to", "intent", "call_id"])
 def test_a_header_value_that_would_not_be_read_back_is_refused(value: str, field: str, tmp_path: Path) -> None:
     interchange = json.dumps([{"role": "user", field: value, "content": "x"}])
     file = tmp_path / "chat.json"

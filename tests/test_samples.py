@@ -10,6 +10,7 @@ import pytest
 from tests.reading import read
 from tests.render.exports.exported import own_words
 from tests.samples import ROOT, Sample, samples
+from tests.support.cases import each
 from viewer.cli import run
 from viewer.document.document import Document
 from viewer.formats import WRITERS, detect
@@ -47,7 +48,6 @@ SHORTEST_HIDDEN = 6
 OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
 """What the program itself says; a hidden line of such words proves nothing."""
 
-EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 Capture = pytest.CaptureFixture[bytes]
 
 
@@ -66,7 +66,7 @@ def printed(capture: Capture, command: tuple[str, ...], sample: Sample) -> tuple
     return out.decode("utf-8"), err.decode("utf-8")
 
 
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name)
 def test_every_sample_gives_its_expected_machine_output(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json", "--reveal", "all"), sample)
     assert out.splitlines() == sample.expected_path.read_text("utf-8").splitlines()
@@ -86,7 +86,7 @@ def test_harmonys_own_rule_for_preambles_shows_commentary_without_a_recipient(ca
     assert "First the deer" in wider
 
 
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name)
 def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsysbinary: Capture) -> None:
     out, _ = printed(capsysbinary, ("show", "--json"), sample)
     lines = [json.loads(line) for line in out.splitlines()]
@@ -98,8 +98,7 @@ def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsys
         assert all(line.get(key) is None for key in ("span", "body_span", "line", "column", "header"))
 
 
-@pytest.mark.share(quick=20, test=4)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=20, test=4)
 def test_no_surface_tells_hidden_text(sample: Sample, capsysbinary: Capture) -> None:
     secrets = hidden_lines(sample)
     for command in SURFACES:
@@ -139,7 +138,7 @@ def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list
     return (kept + body.data[at:]).decode("utf-8", "replace"), cut
 
 
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name)
 def test_every_sample_is_detected_as_its_dialect(sample: Sample) -> None:
     found = detect(sample.text).dialect
     if sample.asked:
@@ -151,7 +150,7 @@ def test_every_sample_is_detected_as_its_dialect(sample: Sample) -> None:
         assert sample.name.split("/")[1] == sample.dialect
 
 
-@pytest.mark.parametrize("sample", samples("broken"), ids=lambda sample: sample.name)
+@each("sample", samples("broken"), ids=lambda sample: sample.name)
 def test_a_broken_sample_has_what_its_name_says(sample: Sample) -> None:
     assert sample.told in told_by(sample)
 
@@ -168,7 +167,7 @@ def test_every_code_and_reason_has_a_sample() -> None:
     assert not named & set(NOT_IN_A_FILE)
 
 
-@pytest.mark.parametrize("sample", samples("valid"), ids=lambda sample: sample.name)
+@each("sample", samples("valid"), ids=lambda sample: sample.name)
 def test_a_valid_sample_has_no_error_but_those_of_the_specifications_own_examples(sample: Sample) -> None:
     errors = {f"{code}/{reason}" if reason else code for code, reason in told_by(sample) if code.startswith("E-")}
     assert errors == MEANT.get(sample.name.removeprefix("valid/"), set())
@@ -188,7 +187,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@each("rule", RULES.values(), ids=RULES)
 def test_the_example_of_every_rule_has_its_code(rule: Rule) -> None:
     document = Document(SpooledSource("example", iter([rule.example.encode()]), False)).load()
     assert rule.code in {finding.diagnostic.code for finding in document.findings()}

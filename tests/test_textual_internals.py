@@ -24,7 +24,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tests.test_architecture import MODULES
+from tests.test_architecture import modules
 from tests.tui.running import running
 from viewer.tui.app import ViewerApp
 from viewer.tui.terminal.driver import resilient
@@ -101,7 +101,7 @@ def accesses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
 
 def our_classes() -> Iterator[type]:
     """The classes of the product that have a base of Textual or Rich."""
-    for name in MODULES:
+    for name in modules():
         if name.startswith(("viewer.tui", "viewer.render", "viewer.cli")):
             module = import_module(name)
             for class_ in vars(module).values():
@@ -134,9 +134,9 @@ def test_all_that_is_used_is_listed() -> None:
 
 
 def test_no_other_private_name_of_an_object_is_used() -> None:
-    ours = {name for tree in MODULES.values() for name in defined_in(tree)}
+    ours = {name for tree in modules().values() for name in defined_in(tree)}
     found = set()
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr)):
                 continue

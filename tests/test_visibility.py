@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli.program import Result, run
 from tests.printing import SAFE_SURFACES, SURFACES
+from tests.support.cases import each
 from tests.visibility_rows import ROWS, SECRET, Row
 
 NOT_IN_A_BODY = {"delta after a cancel", "header cut off"}
@@ -21,8 +20,7 @@ def printed(row: Row, file: Path, command: list[str]) -> Result:
     return run(*command, "--format", row.dialect, *extra, file)
 
 
-@pytest.mark.share(quick=30, test=2)
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
+@each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}", quick=30, test=2)
 def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
@@ -36,7 +34,7 @@ def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
             assert SECRET in out, command
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
+@each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
 def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
@@ -52,8 +50,7 @@ def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
 LONGER = "quagga-and-much-more-9c"
 
 
-@pytest.mark.share(quick=33, test=6)
-@pytest.mark.parametrize("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}")
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}", quick=33, test=6)
 def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
     for file, word in ((first, SECRET), (second, LONGER)):
@@ -66,8 +63,7 @@ def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: 
         assert one.err.replace(str(first), "") == other.err.replace(str(second), ""), command
 
 
-@pytest.mark.share(quick=12)
-@pytest.mark.parametrize("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}")
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}", quick=12)
 def test_check_is_the_same_for_other_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     outputs = []

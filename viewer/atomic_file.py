@@ -32,7 +32,7 @@ class AtomicFile:
         self._private = private
         self._never = never
         """A file that is never replaced, even with `overwrite`: the input."""
-        self._beside: Path | None = None
+        self._temporary: Path | None = None
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -62,7 +62,7 @@ class AtomicFile:
         assert self._file is not None
         try:
             self._file.flush()
-            if self._beside is not None:
+            if self._temporary is not None:
                 os.fsync(self._file.fileno())
         except OSError as error:
             raise self._refusal(error) from None
@@ -94,9 +94,9 @@ class AtomicFile:
             if not self._overwrite:
                 raise OutputExistsError(f"{target} is there already: use --force to replace it")
         self.path = target.resolve()
-        beside = self.path.parent / f".export-{secrets.token_hex(8)}"
-        self._beside = beside  # set before it exists: a signal can arrive as soon as it does
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        temporary = self.path.parent / f".export-{secrets.token_hex(8)}"
+        self._temporary = temporary  # set before it exists: a signal can arrive as soon as it does
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = os.fdopen(descriptor, "wb")
         if not self._private:
             os.fchmod(descriptor, 0o666 & ~_umask())
@@ -105,32 +105,32 @@ class AtomicFile:
         """Sync the written text to disk and rename the file."""
         assert self._file is not None
         self._file.flush()
-        if self._beside is None:
+        if self._temporary is None:
             return
         os.fsync(self._file.fileno())
         if self._overwrite:
-            self._beside.replace(self.path)
+            self._temporary.replace(self.path)
         else:
-            self._take_name(self._beside)
+            self._take_name(self._temporary)
         _sync_folder(self.path.parent)
 
-    def _take_name(self, beside: Path) -> None:
+    def _take_name(self, temporary: Path) -> None:
         """Rename the file, unless its name was taken in the meantime."""
         try:
-            self.path.hardlink_to(beside)
+            self.path.hardlink_to(temporary)
         except FileExistsError:
             raise OutputExistsError(f"{self.path} is there already: use --force to replace it") from None
         except OSError:  # a file system without hard links
             if self.path.exists():
                 raise OutputExistsError(f"{self.path} is there already: use --force to replace it") from None
-            beside.replace(self.path)
+            temporary.replace(self.path)
 
     def _discard(self) -> None:
         """Close the file and remove the temporary one."""
-        if self._beside is not None:
+        if self._temporary is not None:
             with suppress(OSError):  # file or folder missing, or a folder that allows no removal
-                self._beside.unlink()
-            self._beside = None
+                self._temporary.unlink()
+            self._temporary = None
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):  # the write or the sync before has reported a full disk

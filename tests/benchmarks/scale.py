@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tests.benchmarks.figures import Row
 from tests.benchmarks.inputs import MEGABYTE
-from viewer.document.document import BIG
+from viewer.document.backend import BIG
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,8 @@ async def _search(pilot: Pilot[int], text: str) -> Search:
     assert searcher is not None
     while not searcher.is_done:
         await asyncio.sleep(0.001)
-        if first is None and searcher.hits:
+        if first is None and searcher.matches:
             first = time.perf_counter() - start
     whole = time.perf_counter() - start
     await asyncio.sleep(0.2)
-    return Search(whole if first is None and searcher.hits else first, whole, searcher.hits.total)
+    return Search(whole if first is None and searcher.matches else first, whole, searcher.matches.total)

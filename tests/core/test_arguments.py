@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.declaring import declared, faults, tool
+from tests.support.cases import each
 from viewer.tools.declarations import Declarations
 
 
-@pytest.mark.parametrize(
-    ("schema", "value", "expected"),
+@each(
+    "schema, value, expected",
     [
         ({"minimum": 3}, "2", [("wrong-type", "2")]),
         ({"minimum": 3, "exclusiveMinimum": True}, "3", [("wrong-type", "3")]),

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from tests.diagnostic_texts import reason_texts, texts
+from tests.support.cases import each
 from viewer.model.diagnostic import Diagnostic, Rule, Severity, fill_in, first_sentence
 from viewer.rules import RULES
 
@@ -61,20 +60,18 @@ REASONS = {
     "I-STREAM-FINAL-ONLY": "",
 }
 
-A_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-
 
 def test_the_codes_and_reasons_are_those_of_the_design_in_their_order() -> None:
     assert [(code, " ".join(rule.reasons)) for code, rule in RULES.items()] == list(REASONS.items())
 
 
-@A_RULE
+@each("rule", RULES.values(), ids=RULES)
 def test_the_texts_are_those_of_the_page_word_for_word(rule: Rule) -> None:
     assert (rule.title, rule.safe, rule.advice) == texts()[rule.code]
     assert rule.reasons == {reason: reason_texts()[rule.code, reason] for reason in rule.reasons}
 
 
-@A_RULE
+@each("rule", RULES.values(), ids=RULES)
 def test_every_code_has_all_its_words(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert re.fullmatch(r"[A-Z`].*[.…]", sentence), sentence
@@ -85,7 +82,7 @@ def test_every_code_has_all_its_words(rule: Rule) -> None:
     assert len({rule.title, *rule.reasons.values()}) == 1 + len(rule.reasons)
 
 
-@A_RULE
+@each("rule", RULES.values(), ids=RULES)
 def test_no_word_is_filled_in_later(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert not re.search(r"[{}%]", sentence)
@@ -108,7 +105,7 @@ def test_the_first_sentence_has_no_period() -> None:
     assert first_sentence("The limit is 64 KB. The rest was not read.") == "The limit is 64 KB"
 
 
-@A_RULE
+@each("rule", RULES.values(), ids=RULES)
 def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
     assert not re.search(
         r"`|<\||tool|call|analysis|commentary|reasoning|JSON|YAML|role|system|developer",

@@ -3,6 +3,7 @@
 import time
 import unicodedata
 from collections import Counter
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -67,6 +68,7 @@ def test_bytes_that_are_no_utf8_do_not_move_it(text: str, found: list[tuple[str,
     assert list(find_hidden_characters(data)) == [(kind, start + 4, end + 4) for kind, start, end in found]
 
 
+@cache
 def kinds_of_all_code_points() -> dict[int, str]:
     """The kind of each code point that has one, read in one text with spaces between."""
     codes = [*range(1, 0xD800), *range(0xE000, 0x110000)]
@@ -74,24 +76,21 @@ def kinds_of_all_code_points() -> dict[int, str]:
     return {ord(data[start:end].decode()): kind for kind, start, end in find_hidden_characters(data)}
 
 
-KINDS = kinds_of_all_code_points()
-
-
 def test_all_that_cannot_be_seen_has_a_kind() -> None:
     visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
     hidden = {code for code in range(1, 0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf")}
-    assert KINDS.keys() >= hidden - visible - {ord("\t"), ord("\n")}
-    assert not KINDS.keys() & visible
+    assert kinds_of_all_code_points().keys() >= hidden - visible - {ord("\t"), ord("\n")}
+    assert not kinds_of_all_code_points().keys() & visible
 
 
 def test_the_cheap_look_refuses_none_that_has_a_kind() -> None:
-    for code, kind in KINDS.items():
+    for code, kind in kinds_of_all_code_points().items():
         data = chr(code).encode()
         assert list(find_hidden_characters(data)) == [(kind, 0, len(data))], hex(code)
 
 
 def test_how_many_there_are_of_each_kind() -> None:
-    counts = Counter(KINDS.values())
+    counts = Counter(kinds_of_all_code_points().values())
     assert {kind: counts[kind] for kind in ("bidi", "tags", "control")} == {"bidi": 12, "tags": 128, "control": 62}
     assert counts["zero-width"] > 4000
 

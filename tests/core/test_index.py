@@ -61,7 +61,11 @@ def test_equal_headers_and_endings_have_equal_keys_whatever_their_call_ids() -> 
     regular = MessageIndex()
     for number, call_id in enumerate(("c1", "c2", None), 1):
         regular.put(replace(MESSAGES[2], number=number, header=replace(CALL, call_id=call_id)))
-    assert len({key for _, key in regular.look_keys(1, 3)}) == 1
-    assert [number for number, _ in index.look_keys(2, 4)] == [2, 3, 4]
-    assert [key for _, key in index.look_keys(1, 7)] == [index.look_key(number) for number in range(1, 8)]
-    assert index.look_key(1) != index.look_key(2)
+    assert len({regular.header_key(number) for number in (1, 2, 3)}) == 1
+    assert list(index.kinds[1:]) == [index.header_key(number) for number in range(1, 8)]
+    assert index.header_key(1) != index.header_key(2)
+    for message in index:
+        example = index.example(index.header_key(message.number))
+        header = message.header.with_call_id(None)
+        facts = (header, message.ending, message.broke_out, message.cancelled)
+        assert (example.header, example.ending, example.broke_out, example.cancelled) == facts

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.syntax import json_survey, json_text
 from viewer.syntax.json_text import JsonKind, JsonNode, check_json, duplicate_keys, read_json, string_body
 
@@ -59,7 +60,7 @@ VALID = [
 VALID += ["[" * 200 + "]" * 200, '"he said “hi”, so"', '"\x7f"', "1e400"]
 
 
-@pytest.mark.parametrize(("text", "reason", "blamed"), FAULTS)
+@each("text, reason, blamed", FAULTS)
 def test_a_fault_covers_the_offending_bytes_and_nothing_else(text: str, reason: str, blamed: str) -> None:
     data = text.encode()
     fault = check_json(data, base=100)
@@ -68,7 +69,7 @@ def test_a_fault_covers_the_offending_bytes_and_nothing_else(text: str, reason: 
     assert data[fault.offset - 100 : fault.end - 100].decode() == blamed
 
 
-@pytest.mark.parametrize("text", VALID)
+@each("text", VALID)
 def test_valid_json_has_no_fault(text: str) -> None:
     assert check_json(text.encode()) is None
     assert read_json(text.encode()).fault is None

@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from viewer.cache import bounded_cache, clear_caches, give_back
+from viewer.cache import bounded_cache, clear_caches, release_memory
 
 CALLS: list[str] = []
 
@@ -32,7 +32,7 @@ def test_the_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         malloc_trim = staticmethod(asked.append)
 
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Library)
-    give_back()
+    release_memory()
     assert asked == [0]
 
 
@@ -42,4 +42,4 @@ def test_another_library_is_left_alone(error: type[Exception], monkeypatch: pyte
         raise error
 
     monkeypatch.setattr(ctypes, "CDLL", load)
-    give_back()
+    release_memory()

@@ -8,18 +8,20 @@ import re
 import numpy as np
 import pytest
 
-from viewer.document.byte_pattern import BytePattern, _letters_with_case, needle_of
+from viewer.document.block_search import PatternFinder
+from viewer.document.byte_pattern import BytePattern, _letters_with_case, byte_pattern
 
 LETTERS = "aAkKsSiIzZ[{@`\0 \u212a\u017f\u0130\u0131éÉßẞрРѐЀѠѡⱥȺ日😀ǅǄǆΣσς\u0345ιΙ\u1fbeµμ"
 
 
 def found(text: str, word: str, ignores_case: bool) -> tuple[set[int], set[int], bool]:
     """Where it is found and where there is doubt, in code points."""
-    needle = BytePattern(word, ignores_case)
+    pattern = BytePattern(word, ignores_case)
+    needle = PatternFinder(pattern)
     data = text.encode()
     places = needle.find(np.frombuffer(data, np.uint8)).tolist(), needle.doubts(data).tolist()
     hits, doubts = ({len(data[:at].decode()) for at in those} for those in places)
-    return hits, doubts, needle.is_exact
+    return hits, doubts, pattern.is_exact
 
 
 def expected(text: str, word: str, ignores_case: bool) -> set[int]:
@@ -60,7 +62,7 @@ def test_knows_whether_matches_overlap(word: str, overlaps: bool) -> None:
 
 @pytest.mark.parametrize("text", ["", "\ufffd", "a\ud800", "\udc80"])
 def test_bytes_do_not_tell_of_everything(text: str) -> None:
-    assert needle_of(text, False) is None
+    assert byte_pattern(text, False) is None
 
 
 @pytest.mark.slow
@@ -75,5 +77,5 @@ def test_no_letter_with_two_cases_is_forgotten() -> None:
 def test_each_letter_is_found_in_each_case() -> None:
     for letter in _letters_with_case():
         wanted = {match[0].encode() for match in re.finditer(re.escape(letter), _letters_with_case(), re.IGNORECASE)}
-        needle = BytePattern(letter, True)
+        needle = PatternFinder(BytePattern(letter, True))
         assert all(needle.doubts(one).size or needle.find(np.frombuffer(one, np.uint8)).size for one in wanted), letter

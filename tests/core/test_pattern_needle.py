@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from viewer.document.required_literal import required_literal
+from viewer.document.regex import required_literal
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 
 
 def test_it_is_a_pattern() -> None:

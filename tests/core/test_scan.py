@@ -15,6 +15,7 @@ from tests.fragments import Document, text_documents
 from tests.hostile import SHAPES, Shape
 from tests.reading import read, read_scanned, scan
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from tests.unconditional import unconditional
 from viewer.checks import CHECKS
 
@@ -127,18 +128,16 @@ def test_runs_of_plain_messages_do_without_the_parser(dialect: str) -> None:
     assert scanner.taken >= least[dialect]
 
 
-@pytest.mark.share(quick=30, test=4)
 @pytest.mark.parametrize("dialect", TEXT)
-@pytest.mark.parametrize("name", ODD)
+@each("name", ODD, quick=30, test=4)
 def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
     assert_same(text, dialect, [len(text), 1000, 97])
     assert_same(ODD[name] + TURNS, dialect, [len(text)], 500)
 
 
-@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("dialect", TEXT)
-@pytest.mark.parametrize("name", ODD)
+@each("name", ODD, quick=3)
 def test_a_quick_look_finds_what_a_careful_one_finds(name: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
     quick = read(text, dialect)
@@ -151,8 +150,7 @@ def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.M
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
-@pytest.mark.share(quick=60, test=6)
-@pytest.mark.parametrize("name", ODD)
+@each("name", ODD, quick=60, test=6)
 def test_any_border_of_a_block_gives_the_same(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
     expected = read(text, "openchatml-2.2")
@@ -160,15 +158,13 @@ def test_any_border_of_a_block_gives_the_same(name: str) -> None:
         assert read_scanned(text, "openchatml-2.2", [cut]) == expected, cut
 
 
-@pytest.mark.share(quick=4)
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=4)
 def test_a_sample_is_the_same(sample: Sample) -> None:
     if sample.dialect in TEXT:
         assert_same(sample.text, sample.dialect, [1 << 30, 64, 500])
 
 
-@pytest.mark.share(quick=6)
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=6)
 def test_a_hostile_shape_is_the_same(shape: Shape) -> None:
     if shape.dialect in TEXT:
         text = shape.text(6 * 1024)

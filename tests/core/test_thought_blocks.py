@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.document import body_blocks as blocks
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
@@ -165,9 +164,8 @@ def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, mo
     file = tmp_path / "answers.ocml"
     frame = "<|start|>assistant<|channel|>final<|message|>{}<|end|>\n"
     file.write_text("version: 2.2\n" + "".join(map(frame.format, texts)), "utf-8")
-    monkeypatch.setattr(blocks, "BLOCK", 5)
     monkeypatch.setattr("viewer.document.vault.BLOCK", 5)
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     if big:
         monkeypatch.setattr("viewer.document.document.BIG", 0)
         monkeypatch.setattr("viewer.document.document.WORTH_SCANNING", 0)
@@ -194,14 +192,14 @@ def _matches(text: str, word: str) -> list[re.Match[str]]:
 
 def _found(projection: Projection, rows: Rows, word: str) -> list[int]:
     """The rows with a match, as often as they match; a row that the skimmer leaves open is read."""
-    skimmer = projection.skimmer(rows, word, ignores_case=False)
+    skimmer = projection.block_searcher(rows, word, ignores_case=False)
     assert skimmer is not None
     found: list[int] = []
     row = 0
     while row < len(rows):
-        stretch = skimmer.stretch(row, len(rows))
-        read = ["".join(projection.body_blocks(rows, careful)) for careful in stretch.careful]
+        stretch = skimmer.search(row, len(rows))
+        read = ["".join(projection.body_blocks(rows, careful)) for careful in stretch.unsure]
         found += [*stretch.rows]
-        found += [one for one, text in zip(stretch.careful, read, strict=True) for _ in _matches(text, word)]
+        found += [one for one, text in zip(stretch.unsure, read, strict=True) for _ in _matches(text, word)]
         row = stretch.after
     return sorted(found)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import assert_growth
+from tests.support.cases import each
 from viewer.syntax.typescript import read_namespaces
 
 
@@ -59,8 +60,8 @@ def test_the_guides_own_declarations_are_closed_objects() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("written", "schema"),
+@each(
+    "written, schema",
     [
         ("string", {"type": "string"}),
         ("number", {"type": "number"}),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from tests.support.cases import each
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece
 from viewer.model.visibility import (
     END_USER,
@@ -141,14 +140,14 @@ def test_machine_output_names_the_kind() -> None:
     assert [message_kind(case) for case, _ in MORE_KINDS] == [name for _, name in MORE_KINDS]
 
 
-@pytest.mark.parametrize(("case", "reason", "kind"), CASES)
+@each("case, reason, kind", CASES)
 def test_the_reason_says_what_the_rule_says(case: Message, reason: str, kind: Reveal) -> None:
     assert reason_of(case) == reason
     assert is_user_safe(case) == reason.startswith("Visible")
     assert kind_of(case) is kind
 
 
-@pytest.mark.parametrize(("case", "reason", "kind"), CASES)
+@each("case, reason, kind", CASES)
 def test_an_audience_sees_what_is_shown_and_what_it_asked_for(case: Message, reason: str, kind: Reveal) -> None:
     shown = reason.startswith("Visible")
     assert END_USER.sees(case) == shown

@@ -8,16 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yaml.scanner import Scanner
 
-from viewer.reading.yaml_header import (
-    HarmonyProfile,
-    YamlFault,
-    profile,
-    read_document_header,
-    read_yaml,
-    write_yaml,
-)
+from tests.support.cases import each
+from viewer.reading.document_header import HarmonyProfile, profile, read_document_header
 from viewer.syntax.yaml_events import read_events
-from viewer.syntax.yaml_reader import DEEPEST
+from viewer.syntax.yaml_reader import DEEPEST, YamlFault, read_yaml
+from viewer.syntax.yaml_writer import write_yaml
 
 SIZE = 64 * 1024
 LONGEST_TIME = 8 if sys.gettrace() else 1.5
@@ -81,14 +76,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), VALUES)
+@each("text, value", VALUES)
 def test_what_is_read(text: str, value: object) -> None:
     reading = read_yaml(text.encode(), 30)
     assert reading.faults == ()
     assert value is None or reading.value == value
 
 
-@pytest.mark.parametrize(("data", "place", "value"), REFUSED)
+@each("data, place, value", REFUSED)
 def test_what_is_refused_and_what_was_read_before(data: bytes, place: bytes, value: object) -> None:
     reading = read_yaml(data, 1000)
     (fault,) = reading.faults
@@ -276,7 +271,7 @@ PROFILES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), PROFILES)
+@each("text, expected", PROFILES)
 def test_the_harmony_profile(text: str, expected: HarmonyProfile) -> None:
     assert profile(read_document_header(text.encode()).values) == expected
 

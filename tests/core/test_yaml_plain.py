@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.syntax.yaml_events import read_events
 from viewer.syntax.yaml_plain import read_plain
 
@@ -149,7 +150,7 @@ def test_plain_text_is_taken(text: str) -> None:
     agrees(text)
 
 
-@pytest.mark.parametrize("text", LEFT)
+@each("text", LEFT)
 def test_other_text_is_left_to_the_library(text: str) -> None:
     assert read_plain(text.encode()) is None
 

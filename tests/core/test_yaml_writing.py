@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.reading.yaml_header import read_yaml, write_yaml
+from viewer.syntax.yaml_reader import read_yaml
+from viewer.syntax.yaml_writer import write_yaml
 
 
 def test_yaml_is_written_plainly() -> None:

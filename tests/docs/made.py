@@ -24,7 +24,7 @@ def remade(page: str) -> str:
     return _PART.sub(lambda part: f"{part[1]}{part[2]}\n{MADE[part[1]]()}\n", page)
 
 
-def dialects() -> str:
+def formats() -> str:
     """The table of formats."""
     rows = [
         [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
@@ -85,7 +85,7 @@ def settings() -> str:
 
 
 MADE: dict[str, Callable[[], str]] = {
-    "dialects": dialects,
+    "formats": formats,
     "diagnostics": diagnostics,
     "keys": keys,
     "themes": themes,

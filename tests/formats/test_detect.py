@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import each
 from viewer.formats import FORMATS, detect
 from viewer.formats.detect import HEAD
 
@@ -55,7 +56,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "text"), CASES, ids=lambda value: value[:40])
+@each("dialect, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
 def test_the_beginning_decides(dialect: str, text: str) -> None:
     detection = detect(text.encode())
     assert detection.dialect == dialect
@@ -63,7 +64,7 @@ def test_the_beginning_decides(dialect: str, text: str) -> None:
     assert 0 < detection.confidence <= 1
 
 
-@pytest.mark.parametrize(("dialect", "text"), CASES, ids=lambda value: value[:40])
+@each("dialect, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
 def test_a_byte_order_mark_changes_nothing(dialect: str, text: str) -> None:
     assert detect(b"\xef\xbb\xbf" + text.encode()).dialect == dialect
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.cli.program import run
 from tests.converting import convert
+from tests.support.cases import each
 from viewer.model.visibility import END_USER, EVERYTHING
 
 HEAD = "version: 2.2\n"
@@ -37,7 +38,7 @@ def transcript(role: str, body: str) -> str:
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("body", BODIES)
+@each("body", BODIES)
 def test_escapes_stay_as_they_are_written(role: str, body: str) -> None:
     text = transcript(role, body)
     assert convert(text, "openchatml-2.2", "openchatml-2.2")[0] == text
@@ -104,7 +105,7 @@ def test_the_same_text_is_read_again(body: str, role: str, audience: object) -> 
 
 @pytest.mark.parametrize("target", ["openchatml-2.0", "harmony", "openchatml-0.1", "json", "chatml-json"])
 @pytest.mark.parametrize("reveal", [[], ["--reveal", "all"]])
-@pytest.mark.parametrize("mark", ["<<|start_reason|>", "<<|python_tag|>", "<|literal|><tool_call><|endliteral|>"])
+@each("mark", ["<<|start_reason|>", "<<|python_tag|>", "<|literal|><tool_call><|endliteral|>"])
 def test_a_quoted_mark_is_refused_where_it_would_hide_text(
     mark: str, target: str, reveal: list[str], tmp_path: Path
 ) -> None:

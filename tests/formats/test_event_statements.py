@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.formats.event_cases import told
 from tests.formats.late_cases import FOUND_CASES, HIDDEN_CASES, LATE_CASES
+from tests.support.cases import each
 
 CASES = [*LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 
 
-@pytest.mark.share(quick=4)
-@pytest.mark.parametrize(("data", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@each("data, expected", [case[1:] for case in CASES], ids=[case[0] for case in CASES], quick=4)
 def test_what_an_event_stream_is_read_as(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected

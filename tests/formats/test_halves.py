@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.formats.event_cases import body_of, delta, done, lines, read
-from viewer.document.body_blocks import body_blocks
+from viewer.document.vault import body_blocks
 from viewer.model.events import Closed
 from viewer.model.messages import Coding, Ending, Header, Message, Piece
 from viewer.reading.bodies import Body, read_body

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.formats.json_cases import body, messages, problems, read, read_in_every_cutting, rows
+from tests.support.cases import each
 from viewer.formats.json.messages import JSON
 from viewer.model.events import Found
 from viewer.model.visibility import is_user_safe
@@ -120,7 +121,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("part", UNKNOWN)
-@pytest.mark.parametrize("role", ["user", "assistant", "system", "developer"])
+@each("role", ["user", "assistant", "system", "developer"])
 def test_every_other_part_is_hidden_and_reported_at_its_place(part: str, role: str) -> None:
     text = f'[{{"role":"{role}","content":["a",{part},{{"type":"text","text":"b"}}]}}]'
     events = read_in_every_cutting(JSON, text)

@@ -81,8 +81,8 @@ def test_calls_and_replies_of_other_dialects_get_their_envelopes() -> None:
         '<|im_start|>tool\n<|function_output|>\n{"name": "f", "content": "\\""}<|im_end|>[EOS]\n'
     )
     assert lost == [
-        "2 messages: call ids cannot be said and were left out.",
-        "1 message: the content type cannot be said and was left out.",
+        "2 messages: call ids have no equivalent and were dropped.",
+        "1 message: the content type has no equivalent and was dropped.",
     ]
     again = texts(text.encode())
     assert [message.recipient or message.name for message in again] == ["functions.f", "functions.f"]
@@ -105,13 +105,12 @@ def test_what_is_hidden_stays_hidden_when_it_is_written() -> None:
     assert not [message for message in messages if is_user_safe(message)]
     assert lost == [
         "1 message: the role developer was written as system.",
-        "4 messages: what is neither an answer, an analysis nor a call was written as a reason block, "
-        "so that it stays hidden.",
-        "1 message: an analysis without a kind was written as a reason block.",
-        "2 messages: the channel cannot be said and was left out.",
-        "2 messages: the intent cannot be said and was left out.",
-        "1 message: the recipient cannot be said and was left out.",
-        "1 message: recipient or intent was written as an attribute that OpenChatML 0.1 does not define.",
+        "4 messages: content other than answers, analyses and calls became a reason block, so that it stays hidden.",
+        "1 message: an analysis without a kind became a reason block.",
+        "2 messages: the channel has no equivalent and was dropped.",
+        "2 messages: the intent has no equivalent and was dropped.",
+        "1 message: the recipient has no equivalent and was dropped.",
+        "1 message: the recipient or intent became an attribute that OpenChatML 0.1 does not define.",
     ]
 
 
@@ -120,9 +119,9 @@ def test_a_preamble_is_written_as_plain_text_and_that_is_said() -> None:
     text, lost = write_openchatml_0_1([preamble])
     assert text == "[BOS]<|im_start|>assistant\nWait <|im_end|>[EOS]\n"
     assert lost == [
-        "1 message: a preamble was written as plain text of the assistant.",
-        "1 message: how it ended (returned, unfinished or cut off) cannot be said.",
-        "1 message: white space at the edge of the body, and a file of nothing else, is lost when it is read again.",
+        "1 message: a preamble became plain text of the assistant.",
+        "1 message: its ending (returned, unfinished or cut off) has no equivalent.",
+        "1 message: white space at either end of the body is lost when the file is read again.",
     ]
 
 
@@ -147,7 +146,7 @@ def test_what_cannot_be_written_is_refused_in_one_sentence_that_quotes_nothing(m
 def test_a_field_that_cannot_be_written_is_left_out_and_listed(value: str) -> None:
     text, lost = write_openchatml_0_1([Text(number=7, role="user", body="Hi", extra={"a": value, "d": "e"})])
     assert text == "[BOS]<|im_start|>user d=e\nHi<|im_end|>[EOS]\n"
-    assert lost == ["1 message: a field with white space, `<`, or control characters was left out."]
+    assert lost == ["1 message: a field with white space, `<`, or control characters was dropped."]
 
 
 def test_marks_that_mean_nothing_for_a_role_may_be_written() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.formats.test_template_marks import CARRIERS
 from tests.reading import read, read_cut
+from tests.support.cases import each
 from viewer.formats.json.call_text import LONGEST_READ, MOST_CALLS, read_calls, read_replies
 
 F, G = '{"name": "f", "arguments": {"k": 1}}', '{"name": "g", "arguments": {"k": "], ["}}'
@@ -53,7 +54,7 @@ def conversation(carrier: str, calls: str, replies: str) -> str:
 
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "json"])
 @pytest.mark.parametrize("replies", REPLIES)
-@pytest.mark.parametrize("calls", [name for name in CALLS if name not in ("cohere", "kimi")])
+@each("calls", [name for name in CALLS if name not in ("cohere", "kimi")])
 def test_parallel_calls_link_to_their_replies_in_order(carrier: str, calls: str, replies: str) -> None:
     reading = read(conversation(carrier, CALLS[calls], REPLIES[replies]), carrier)
     heads = [(one.header.role, one.header.recipient) for one in reading.messages]  # type: ignore[attr-defined]
@@ -80,7 +81,7 @@ def test_calls_with_ids_are_several(carrier: str, calls: str) -> None:
 
 
 @pytest.mark.parametrize("carrier", ["openchatml-0.1", "json"])
-@pytest.mark.parametrize("calls", CALLS)
+@each("calls", CALLS)
 def test_any_cut_gives_the_same_calls(carrier: str, calls: str) -> None:
     data = CARRIERS[carrier]("assistant", f"On it.\n{CALLS[calls]}\nDone.").encode()
     whole = read(data, carrier)

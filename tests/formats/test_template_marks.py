@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.reading import read, read_cut
+from tests.support.cases import each
 from viewer.checks.analysis import Analysis
 from viewer.cli import run
 from viewer.formats import FORMATS, WRITERS
@@ -78,10 +79,7 @@ USER = {
     "reply that ends twice": "<tool_response>SECRET </tool_response> SECRET </tool_response>Plain words.",
     "call": f"<tool_call>{CALL}</tool_call>Plain words.",
 }
-TEXTS = [
-    *(pytest.param("assistant", text, id=f"assistant-{name}") for name, text in ASSISTANT.items()),
-    *(pytest.param("user", text, id=f"user-{name}") for name, text in USER.items()),
-]
+TEXTS = [*(("assistant", text) for text in ASSISTANT.values()), *(("user", text) for text in USER.values())]
 
 
 def chatml(role: str, text: str) -> str:
@@ -126,8 +124,7 @@ CARRIERS: dict[str, Callable[[str, str], str]] = {
     "chatml-json": chatml_json,
     "events": events,
 }
-EVERY_CARRIER = pytest.mark.parametrize("carrier", CARRIERS)
-EVERY_TEXT = pytest.mark.parametrize(("role", "text"), TEXTS)
+CARRIED = [(carrier, role, text) for carrier in CARRIERS for role, text in TEXTS]
 Capture = pytest.CaptureFixture[bytes]
 
 
@@ -137,13 +134,12 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@EVERY_CARRIER
-@EVERY_TEXT
+@each("carrier, role, text", CARRIED)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
     if role == "user" and carrier == "events":
-        pytest.skip("events carry answers")
+        return  # events carry answers
     path = tmp_path / "transcript"
     path.write_bytes(CARRIERS[carrier](role, text).encode())
     lines = safe_lines(path, capsysbinary)
@@ -156,8 +152,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
     assert "SECRET" in json.dumps(whole)
 
 
-@EVERY_CARRIER
-@EVERY_TEXT
+@each("carrier, role, text", CARRIED)
 def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
     data, dialect = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, dialect)
@@ -177,12 +172,15 @@ def shown_so_far_of(data: bytes, dialect: str) -> list[str]:
     return texts
 
 
-@pytest.mark.share(quick=41, test=4)
-@pytest.mark.parametrize("carrier", ["openchatml-0.1", "harmony", "openchatml-2.2", "events"])
-@EVERY_TEXT
+@each(
+    "carrier, role, text",
+    [each for each in CARRIED if each[0] in ("openchatml-0.1", "harmony", "openchatml-2.2", "events")],
+    quick=41,
+    test=4,
+)
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
     if text.startswith("SECRET") or "</tool_response> SECRET" in text:
-        pytest.skip("that a text was hidden is known only at the closing mark")
+        return  # only the closing mark reveals that a text was hidden
     data = CARRIERS[carrier](role, text).encode()
     step = 5 if carrier == "events" else 1  # most of its bytes are JSON around the text
     for length in range(len(text) % step, len(data) + 1, step):
@@ -191,10 +189,8 @@ def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text
         assert not any(sign in shown for sign in ("<t", "<|", "[T", "◁", "<f", "<m")), shown
 
 
-@pytest.mark.share(quick=53, test=6)
-@pytest.mark.parametrize("target", WRITERS)
-@pytest.mark.parametrize("carrier", ["openchatml-0.1", "json", "harmony"])
-@EVERY_TEXT
+@each("target", WRITERS)
+@each("carrier, role, text", [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")], quick=9)
 def test_conversions_stay_hidden(
     carrier: str, target: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -229,8 +225,8 @@ EMBEDDED = {
 }
 
 
+@each("name", EMBEDDED)
 @pytest.mark.parametrize("carrier", ["json", "json-parts", "chatml-json", "events"])
-@pytest.mark.parametrize("name", EMBEDDED)
 def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: Path, capsysbinary: Capture) -> None:
     path = tmp_path / "transcript"
     path.write_bytes(CARRIERS[carrier]("assistant", EMBEDDED[name]).encode())
@@ -248,8 +244,8 @@ def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: P
     assert told & wanted
 
 
+@each("name", EMBEDDED)
 @pytest.mark.parametrize("target", WRITERS)
-@pytest.mark.parametrize("name", EMBEDDED)
 def test_conversions_of_control_tokens_stay_hidden(
     name: str, target: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.cli.program import run
 from tests.reading import describe, examine
 from viewer.checks.analysis import Analysis
+from viewer.columns.plain import PlainColumns
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
 from viewer.document.positions import Positions
@@ -27,10 +28,10 @@ from viewer.formats.tokens.reader import body_of_ids
 from viewer.model.messages import Coding, Piece
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.reading.bodies import read_body
+from viewer.reading.document_header import read_document_header
 from viewer.reading.header import read_header
 from viewer.reading.parser import Parser
 from viewer.reading.thoughts import without_thoughts
-from viewer.reading.yaml_header import read_document_header
 from viewer.render.sanitize import sanitize, sanitize_copy, sanitize_line
 from viewer.sources.files import is_compressed, open_source
 from viewer.sources.follow import FollowSource
@@ -161,7 +162,7 @@ def make_it_safe(data: bytes, chance: random.Random) -> None:
 
 def find_places(data: bytes, chance: random.Random) -> None:
     places = Positions(lambda start, end: data[start:end])
-    places.feed(data)
+    places.feed(data, PlainColumns())
     for offset in [0, len(data), *(chance.randrange(len(data) + 1) for _ in range(8))]:
         line, column = places.line_and_column(offset)
         assert line == data.count(b"\n", 0, offset) + 1

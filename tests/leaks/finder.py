@@ -54,6 +54,16 @@ class Finder:
         }
         self._numbers = {word for word in canaries if word.isdecimal()}
 
+    def ignore_typed(self, prefix: str) -> None:
+        """Ignore pieces that begin in a prefix which the operator typed.
+
+        The keys in the footer may continue it: `kqkx`, typed, and the keys w and q are six letters of a canary.
+        """
+        typed = {word for word in self._of_piece.values() if word.startswith(prefix)}
+        for word in typed:
+            for start in range(len(prefix)):
+                self._of_piece.pop(word[start : start + SHORTEST], None)
+
     def leaks(self, data: str | bytes) -> list[Leak]:
         """What of the canaries is in there, once for each canary."""
         found: dict[str, Leak] = {}

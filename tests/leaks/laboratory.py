@@ -111,6 +111,8 @@ class Session:
         """Do it, and look at everything."""
         if self.app._exit:
             return
+        if act.kind == "search":
+            self._finder.ignore_typed(str(act.given[1]))
         async for _ in perform(self.pilot, act):
             if act.kind == "debug and back":
                 self.app.sent.clear()
@@ -172,7 +174,7 @@ class Session:
         """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
         two may stand in shown text as well."""
         searcher = screen.search.searcher
-        if searcher is None or not len(searcher.hits) or len(searcher.query.text) < SHORTEST_TYPED:
+        if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
             return ""
         return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
 

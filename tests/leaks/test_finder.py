@@ -12,6 +12,7 @@ import pytest
 
 from tests.leaks.finder import SHORTEST, Finder, canary
 from tests.samples import samples
+from tests.support.cases import each
 
 WORD = "jqzxwvkjqxzwvk"
 OTHER = canary(Random(2))
@@ -55,7 +56,7 @@ WRITTEN: dict[str, str | bytes] = {
 }
 
 
-@pytest.mark.parametrize("form", WRITTEN)
+@each("form", WRITTEN)
 def test_a_canary_is_found_in_every_form(form: str) -> None:
     found = [leak.canary for leak in FINDER.leaks(WRITTEN[form])]
     assert found == [NUMBER if form == "number" else WORD]
@@ -68,7 +69,7 @@ def test_a_screen_is_searched_as_it_stands(form: str) -> None:
     assert [leak.canary for leak in FINDER.plain(text)] == [WORD]
 
 
-@pytest.mark.parametrize("sample", samples()[::7], ids=lambda sample: sample.name)
+@each("sample", samples()[::7], ids=lambda sample: sample.name)
 def test_real_text_has_none(sample: object) -> None:
     data = Path(sample.path).read_bytes()  # type: ignore[attr-defined]
     finder = Finder(canary(Random(seed)) for seed in range(200))
@@ -82,3 +83,14 @@ def test_five_letters_are_no_leak() -> None:
 
 def test_canaries_are_fresh() -> None:
     assert len({canary(Random(seed)) for seed in range(1000)}) == 1000
+
+
+def test_what_was_typed_and_keys_that_continue_it_are_no_leak() -> None:
+    finder = Finder(["kqkxwqzkxzvvxv"])
+    assert finder.plain("& kqkx  w Wrap  q Quit") == []
+    finder = Finder(["kqkxwqzkxzvvxv"])
+    assert finder.plain("& kqkx | w | q Quit")
+    finder.ignore_typed("kqkx")
+    assert finder.plain("& kqkx | w | q Quit") == []
+    assert finder.plain("kqkxwqzkxzvvxv")
+    assert finder.plain("wqzkxz")

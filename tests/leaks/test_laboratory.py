@@ -30,11 +30,18 @@ NUMBERS = st.integers(0, 2**40)
 
 
 def prefixes_of(planted: Planted) -> list[str]:
-    """Beginnings of canaries: what a person may type without having seen them. So short that the line after the prompt
-    does not make them a leak by its first letter, and none that the footer, which begins with `q Quit`, would continue
-    as the canary does."""
+    """Beginnings of canaries: what an operator may type without having seen them.
+
+    They are so short that the line after the prompt does not make them a leak by its first letter. The footer begins
+    with `q Quit`, so a canary must not continue with a `q`. A beginning that the rest of the transcript contains too
+    (`392` in the token 3923) may be found there, so it proves nothing.
+    """
+    rest = planted.text
+    for word in planted.canaries:
+        rest = rest.replace(word, "\0")
     lengths = range(SHORTEST_TYPED, SHORTEST - 1)
-    return [word[:length] for word in planted.canaries[:8] for length in lengths if word[length : length + 1] != "q"]
+    typed = [word[:length] for word in planted.canaries[:8] for length in lengths if word[length : length + 1] != "q"]
+    return [prefix for prefix in typed if prefix not in rest]
 
 
 async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:

@@ -13,6 +13,7 @@ import pytest
 from tests.leaks.laboratory import UNKNOWABLE
 from tests.leaks.planted import KINDS, Planted, everything
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from viewer.document.document import open_document
 from viewer.document.values import ShownMessage
 from viewer.formats import FORMATS
@@ -112,8 +113,7 @@ def with_record(sample: Sample) -> str:
     return re.sub(r'(\[\s*)(?=\{\s*"role")', lambda found: f"{found[1]}{record},", text)
 
 
-@pytest.mark.share(quick=16, test=3)
-@pytest.mark.parametrize("sample", VALID, ids=lambda sample: sample.name)
+@each("sample", VALID, ids=lambda sample: sample.name, quick=16, test=3)
 def test_a_producer_that_changed_shows_nothing_more(sample: Sample, tmp_path: Path) -> None:
     before = shown(sample.text, sample.dialect, tmp_path)
     for name, text in drifts(sample):

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
-from viewer.document.values import Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
+from viewer.document.values import Boundary, Item, ShownCall, ShownDiagnostic, ShownMessage, ShownTranscript
 from viewer.model.visibility import END_USER, Audience
 
 _MESSAGE = ShownMessage(

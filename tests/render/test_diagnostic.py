@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.cases import each
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Diagnostic
 from viewer.render.diagnostic import compiler_line, counts_line, source_lines
@@ -107,7 +108,7 @@ def test_columns_are_left_out_where_a_place_has_several_lines() -> None:
     assert "col=" not in workflow_command("a", Finding(FINDING.diagnostic, 41, 18, 42, 3))
 
 
-@pytest.mark.parametrize("code", RULES)
+@each("code", RULES)
 def test_every_rule_can_be_explained(code: str) -> None:
     for style in (Style(), Style(ascii=True, wrapped=True)):
         text = "\n".join(style.paint(line) for line in explanation_lines(RULES[code], 80, style))

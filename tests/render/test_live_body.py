@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each
 from viewer.render.body import body_lines
 from viewer.render.live_body import LiveBody
 from viewer.render.style import Printable, Style
@@ -46,7 +47,7 @@ def without_trailing_spaces(text: str) -> list[str]:
 
 @pytest.mark.parametrize("style", STYLES, ids=str)
 @pytest.mark.parametrize("trim", [False, True])
-@pytest.mark.parametrize("body", BODIES)
+@each("body", BODIES)
 def test_in_the_end_it_is_what_show_prints(body: str, trim: bool, style: Style) -> None:
     check(body, trim, style)
 

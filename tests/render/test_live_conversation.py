@@ -10,12 +10,13 @@ import pytest
 
 from tests.samples import Sample, samples
 from tests.sources.test_live import ANSWER, CALL, HEAD, QUESTION, REPLY, Log
+from tests.support.cases import each
 from tests.visibility_rows import ROWS, SECRET, Row
-from viewer.document.boundaries import Boundary
 from viewer.document.document import open_document
 from viewer.document.live import LiveChange
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
+from viewer.document.values import Boundary
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
 from viewer.render.conversation import conversation_lines
 from viewer.render.json_lines import projection_lines
@@ -56,7 +57,7 @@ class Written:
 
 
 def anew_of(changes: list[LiveChange]) -> list[bool]:
-    return [change.anew for change in changes]
+    return [change.restarted for change in changes]
 
 
 def shown(path: Path, dialect: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
@@ -195,11 +196,13 @@ SAMPLES = [*samples("valid"), *(sample for sample in samples("broken") if not sa
 
 
 class TestInTheEnd:
-    @pytest.mark.share(quick=20, test=4)
-    @pytest.mark.parametrize(
-        "audience", [END_USER, pytest.param(STRICT, marks=pytest.mark.slow)], ids=["safe", "strict"]
+    @each(
+        "sample, audience",
+        [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT)],
+        ids=lambda case: f"{case[0].path.name} {case[1]}",
+        quick=20,
+        test=4,
     )
-    @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
     def test_it_is_what_show_prints(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
         for step in (max(7, len(text) // 500), 1 << 30):
@@ -213,13 +216,13 @@ class TestInTheEnd:
             elif TAKEN_BACK not in written.text:
                 assert written.end() == expected
 
-    @pytest.mark.share(quick=5, test=2)
-    @pytest.mark.parametrize(
-        "audience",
-        [END_USER, *(pytest.param(one, marks=pytest.mark.slow) for one in (STRICT, EVERYTHING))],
-        ids=["safe", "strict", "debug"],
+    @each(
+        "sample, audience",
+        [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
+        ids=lambda case: f"{case[0].path.name} {case[1]}",
+        quick=15,
+        test=2,
     )
-    @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
         log = Log(tmp_path / "run.log", sample.asked)
@@ -255,9 +258,13 @@ def settled_calls(lines: list[str]) -> list[str]:
 
 
 class TestOneByteAtATime:
-    @pytest.mark.share(quick=12, test=2)
-    @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
-    @pytest.mark.parametrize("make", [LiveConversation, pytest.param(LiveLines, marks=pytest.mark.slow)])
+    @each(
+        "row, make",
+        [(row, make) for row in ROWS for make in (LiveConversation, LiveLines)],
+        ids=lambda case: f"{case[0].dialect}: {case[0].name} {case[1].__name__}",
+        quick=24,
+        test=2,
+    )
     def test_no_hidden_byte_is_ever_written(
         self, tmp_path: Path, row: Row, make: Callable[[Projection], object]
     ) -> None:

@@ -27,7 +27,7 @@ class Page:
 
     def write(self, text: str) -> None:
         for change in self.log.write(text):
-            if change.anew:
+            if change.restarted:
                 self._begin(change.reset)
         assert self.page
         self.text += "".join(self.page.grow())

@@ -112,7 +112,7 @@ def test_a_rotation_waits_for_the_checks(path: Path) -> None:
     path.rename(path.with_name("old"))
     path.write_text(HEAD + QUESTION)
     changes = [document.step(STEP)]
-    while not changes[-1].anew:
+    while not changes[-1].restarted:
         if changes[-1].ended:
             assert reading(document) == reading(whole)
         changes.append(document.step(STEP))
@@ -124,9 +124,9 @@ def test_a_rotation_waits_for_the_checks(path: Path) -> None:
 def test_whoever_follows_is_told_when_the_checks_are_done(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
-    pulse = document.pulse
+    pulse = document.version
     read_on(document)
-    assert document.pulse[-1] != pulse[-1]
+    assert document.version[-1] != pulse[-1]
 
 
 def test_a_small_file_is_checked_as_it_is_read(tmp_path: Path) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from viewer.document.message_set import MessageSet
+from viewer.document.rows import MessageSet
 
 
 def test_numbers_are_found_in_it() -> None:
@@ -20,7 +19,7 @@ def test_numbers_are_found_in_it() -> None:
     assert not MessageSet()
 
 
-@pytest.mark.parametrize("numbers", [[1], [2], [9], [12], [1, 4, 9, 10], [2, 3], [3, 4, 5, 6]])
-def test_many_are_told_apart_at_once(numbers: list[int]) -> None:
+@pytest.mark.parametrize(("first", "last"), [(1, 1), (1, 2), (2, 9), (3, 8), (4, 8), (9, 12), (10, 12), (0, 99)])
+def test_those_between_two_messages_are_found(first: int, last: int) -> None:
     chosen = MessageSet([2, 3, 9])
-    assert chosen.among(np.array(numbers, np.uint32)).tolist() == [number in chosen for number in numbers]
+    assert list(chosen.between(first, last)) == [number for number in chosen if first <= number <= last]

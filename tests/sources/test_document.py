@@ -61,6 +61,6 @@ def test_a_small_document_is_checked_as_it_is_read() -> None:
 @pytest.mark.parametrize(("size", "times"), [(40_000, 0), (1_200_000, 1)])
 def test_memory_is_given_back_once_where_much_was_read(size: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[None] = []
-    monkeypatch.setattr(document_module, "give_back", lambda: given.append(None))
+    monkeypatch.setattr(document_module, "release_memory", lambda: given.append(None))
     Document(InMemory(BIG[:size])).load().load()
     assert len(given) == times

@@ -10,6 +10,7 @@ import pytest
 from tests.reading import describe
 from tests.samples import Sample, samples
 from tests.sources.following import Clock
+from tests.support.cases import each
 from tests.visibility_rows import ROWS, SECRET, Row
 from viewer.document.document import Document, open_document
 from viewer.document.live import LiveChange, LiveDocument
@@ -169,8 +170,7 @@ class TestThoughts:
 
 
 class TestOneByteAtATime:
-    @pytest.mark.share(quick=9)
-    @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
+    @each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}", quick=9)
     def test_no_hidden_byte_is_ever_shown(self, tmp_path: Path, row: Row) -> None:
         if row.shown or row.preambles or row.name in NOT_KNOWN_BEFORE:
             return
@@ -180,8 +180,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @pytest.mark.share(test=4)
-    @pytest.mark.parametrize("sample", samples("valid"), ids=lambda sample: sample.name)
+    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=4)
     def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000:
@@ -202,7 +201,7 @@ class TestOneByteAtATime:
 class TestDetection:
     def test_the_first_bytes_tell_nothing(self, log: Log) -> None:
         changes = log.write("{")
-        assert changes[0].anew
+        assert changes[0].restarted
         assert changes[0].reset is None
         assert log.bodies(EVERYTHING) == []
 
@@ -211,7 +210,7 @@ class TestDetection:
         assert log.document.detection.dialect == "openchatml-1.x"
         changes = log.write("<|start|>assistant<|channel|>analysis<|message|>secret")
         assert log.document.detection.dialect == "harmony"
-        assert (changes[0].anew, changes[0].reset) == (True, Reason.DETECTED)
+        assert (changes[0].restarted, changes[0].reset) == (True, Reason.DETECTED)
         assert log.bodies(EVERYTHING) == ["Hi", "secret"]
         assert log.bodies() == ["Hi"]
 
@@ -240,7 +239,7 @@ class TestResets:
         log.write(HEAD + QUESTION * 3)
         log.path.write_bytes((HEAD + QUESTION).encode())
         changes = log.steps()
-        assert [change.reset for change in changes if change.anew] == [Reason.TRUNCATED]
+        assert [change.reset for change in changes if change.restarted] == [Reason.TRUNCATED]
         assert [message.number for message in log.shown()] == [1]
 
     def test_a_projection_of_the_reading_before_shows_nothing_of_the_new_one(self, log: Log) -> None:
@@ -263,14 +262,14 @@ class TestResets:
         log.path.rename(log.path.with_name("old"))
         log.path.write_bytes((HEAD + QUESTION).encode())
         first = log.document.step()
-        assert (first.grew, first.anew, log.bodies()) == (True, False, ["Hi", "so far"])
+        assert (first.grew, first.restarted, log.bodies()) == (True, False, ["Hi", "so far"])
         second = log.document.step()
         assert second.ended
         assert [message.ending for message in log.shown()] == ["end", "open"]
         assert not log.document.has_open_message
         assert not log.document.is_complete
         third = log.document.step()
-        assert (third.anew, third.reset) == (True, Reason.REPLACED)
+        assert (third.restarted, third.reset) == (True, Reason.REPLACED)
         assert log.bodies() == ["Hi"]
         assert log.document.message_count == 1
 
@@ -337,11 +336,11 @@ class TestDeadlines:
         log.write(HEAD + QUESTION + CALL + '{"deadline_ms": 2000}<|call|>')
         log.clock.now += 2.5
         log.steps()
-        before = log.document.pulse
+        before = log.document.version
         assert [found.diagnostic.reason for found in log.document.new_findings()] == ["overdue"]
         log.clock.now += 1
         log.write(REPLY)
-        assert log.document.pulse != before
+        assert log.document.version != before
         assert [found.diagnostic.reason for found in log.document.new_findings()] == ["late"]
         (found,) = log.document.project(EVERYTHING).diagnostics()
         assert (found.code, found.reason, found.message) == ("E-TOOL-TIMEOUT", "late", 2)

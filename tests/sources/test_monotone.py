@@ -16,6 +16,7 @@ from tests.formats.late_cases import FOUND_CASES, HIDDEN_CASES, LATE_CASES
 from tests.formats.test_events import EVENT
 from tests.samples import Sample, samples
 from tests.sources.test_live import Log
+from tests.support.cases import each
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER
@@ -62,14 +63,12 @@ SAMPLES = [
 ]
 
 
-@pytest.mark.share(quick=12, test=3)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=12, test=3)
 def test_nothing_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 
 
-@pytest.mark.share(quick=12, test=2)
-@pytest.mark.parametrize("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS])
+@each("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS], quick=12, test=2)
 def test_nothing_of_a_stream_is_withdrawn(data: bytes) -> None:
     assert withdrawn(data, size=3) == []
 

@@ -6,13 +6,17 @@ import random
 
 import pytest
 
+from viewer.columns.api import Columns
+from viewer.columns.plain import PlainColumns
 from viewer.document.positions import BLOCK, Positions
 
+PLAIN = PlainColumns()
 
-def places_of(data: bytes, step: int = 1000) -> Positions:
+
+def places_of(data: bytes, step: int = 1000, columns: Columns = PLAIN) -> Positions:
     places = Positions(lambda start, end: data[start:end])
     for start in range(0, len(data), step):
-        places.feed(data[start : start + step])
+        places.feed(data[start : start + step], columns)
     return places
 
 

@@ -6,13 +6,12 @@ import random
 
 import pytest
 
+from tests.columns.test_columns import BACKENDS
 from tests.fuzz.targets import InMemory
 from viewer.document import rows as rows_module
 from viewer.document.document import Document
-from viewer.document.message_set import MessageSet
-from viewer.document.panes import Pane
-from viewer.document.rows import Rows
-from viewer.model.visibility import Audience, Reveal
+from viewer.document.rows import MessageSet, Rows
+from viewer.model.visibility import Audience, Pane, Reveal, pane_of
 
 AUDIENCES = [
     Audience(),
@@ -49,23 +48,54 @@ def columns(rows: Rows) -> list[tuple[object, ...]]:
     return [*told, (rows.shown_count, rows.hidden_count)]
 
 
+def by_definition(
+    document: Document, audience: Audience, pane: Pane | None, only: MessageSet | None
+) -> list[tuple[str, int]]:
+    """Kinds and values of all rows, from one message after the other."""
+    index, strays = document.index, document._analysis.strays if audience.sees_stray else []
+    found: list[list[object]] = []
+    at, hidden = 0, None
+    for message in [*index, None]:
+        while at < len(strays) and (message is None or strays[at].after < message.number):
+            found.append(["STRAY", at])
+            at, hidden = at + 1, None
+        if message is None:
+            break
+        if (only is not None and message.number not in only) or (pane and pane_of(message) is not pane):
+            hidden = None
+            continue
+        if audience.sees(message):
+            found.append(["MESSAGE", message.number])
+            hidden = None
+        elif not audience.strict and hidden == message.transcript:
+            found[-1][1] += 1  # type: ignore[operator]
+        elif not audience.strict:
+            found.append(["HIDDEN", 1])
+            hidden = message.transcript
+    return [(str(kind), int(str(value))) for kind, value in found]
+
+
 @pytest.mark.share(test=2)
-@pytest.mark.parametrize("lane", [None, Pane.CONVERSATION, Pane.ANALYSIS])
+@pytest.mark.parametrize("pane", [None, Pane.CONVERSATION, Pane.ANALYSIS])
 @pytest.mark.parametrize("audience", AUDIENCES, ids=map(str, range(len(AUDIENCES))))
-def test_many_rows_are_the_same_as_few(audience: Audience, lane: Pane | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_the_same_with_every_backend_and_step(
+    audience: Audience, pane: Pane | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = transcript(7, 400)
     for only in (None, MessageSet(range(3, 300, 2)), MessageSet(range(20, 200))):
-        told = []
-        for many, at_once in ((1 << 30, 1), (1, 1), (1, 7), (2, 1000), (40, 100)):
-            monkeypatch.setattr(rows_module, "MANY", many)
+        found = []
+        for backend, at_once in ((0, 1), (0, 1000), (1, 1), (1, 7), (1, 100), (1, 1000)):
             monkeypatch.setattr(rows_module, "AT_ONCE", at_once)
             document = Document(InMemory(data))
-            rows = Rows(document._analysis, audience, lane, only)
+            document.index.use_columns(BACKENDS[backend])
+            rows = Rows(document._analysis, audience, pane, only)
             while not document.is_complete:
                 document.read_some(900)
                 rows.extend()
-            told.append(columns(rows))
-        assert all(one == told[0] for one in told)
+            found.append(columns(rows))
+            shown = [(rows.kind(row).name, rows.value(row)) for row in range(len(rows))]
+            assert shown == by_definition(document, audience, pane, only)
+        assert all(one == found[0] for one in found)
 
 
 def test_rows_that_are_given_again_are_used_for_the_same_audience_and_reading_alone() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from tests.views import call_view, diagnostic_view
 from viewer.document.values import ShownCall, ShownDiagnostic
 
 ANSWERED = ShownCall(1, "c1", "functions.f", 4, 6, "ok", False, None, None)
@@ -17,7 +16,7 @@ BETWEEN = replace(NOTE, code="W-TEXT-BETWEEN", message=None)
 
 
 def test_both_ends_find_their_call() -> None:
-    calls = ShownCalls([ANSWERED, WAITING, ORPHAN])
+    calls = call_view([ANSWERED, WAITING, ORPHAN])
     assert [calls.of(number) for number in (4, 5, 6, 7, 9)] == [[ANSWERED], [WAITING], [ANSWERED], [], [ORPHAN]]
     assert [calls.row_of(number) for number in (4, 5, 6, 7, 9)] == [0, 1, 0, -1, 2]
     assert (calls.open, calls.states["ok"], calls.states["failed"]) == (1, 1, 0)
@@ -25,11 +24,11 @@ def test_both_ends_find_their_call() -> None:
 
 
 def test_a_message_that_answers_itself_is_found_once() -> None:
-    assert ShownCalls([replace(ANSWERED, reply=4)]).of(4) == [replace(ANSWERED, reply=4)]
+    assert call_view([replace(ANSWERED, reply=4)]).of(4) == [replace(ANSWERED, reply=4)]
 
 
 def test_diagnostics_by_message_and_severity() -> None:
-    found = ShownDiagnostics([ERROR, NOTE, BETWEEN])
+    found = diagnostic_view([ERROR, NOTE, BETWEEN])
     assert (found.of(4), found.of(6), found.of(5)) == ([ERROR], [NOTE], [])
     assert (found.severities["error"], found.severities["warning"], found.severities["info"]) == (1, 2, 0)
     assert [number in found.faulty for number in (None, 3, 4, 5, 6)] == [False, False, True, False, False]

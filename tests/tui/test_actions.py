@@ -7,6 +7,7 @@ import string
 import pytest
 from textual.keys import _character_to_key
 
+from tests.support.cases import each
 from viewer.render.style import Style
 from viewer.tui.bars.footer_keys import FOOTERS, footer_actions, footer_always
 from viewer.tui.dialogs.help import help_lines
@@ -48,7 +49,7 @@ def test_the_safe_view_refuses_what_only_debug_may_do() -> None:
     assert refused.isdisjoint({"d", "y y", "/", "p", "T", "x", "q"})
 
 
-@pytest.mark.parametrize("typed", string.digits + string.ascii_letters + string.punctuation)
+@each("typed", string.digits + string.ascii_letters + string.punctuation)
 def test_keys_have_the_names_that_textual_gives_them(typed: str) -> None:
     name = key_name(typed)
     assert name == _character_to_key(typed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.render.shown import call
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STYLE, OnePane, screen, text_of, texts, tour
-from viewer.document.call_lists import ShownCalls
+from tests.views import call_view
 from viewer.render.line import cells
 from viewer.render.style import StyleRole
 from viewer.tui.panes.call_lines import CallLines
@@ -12,7 +12,7 @@ from viewer.tui.panes.calls import Calls
 
 
 def test_the_tour() -> None:
-    lines = CallLines(ShownCalls(tour().project(DEBUG).calls()), STYLE)
+    lines = CallLines(tour().project(DEBUG).calls(), STYLE)
     assert texts([*lines.head(80), *(lines.line(row, 80) for row in range(len(lines)))]) == [
         " CALLS  8 calls · 0 open · 2 went wrong",
         " id     tool                     call    reply  state         latency  deadline",
@@ -30,7 +30,7 @@ def test_the_tour() -> None:
 def test_latency_deadline_and_missing_ends() -> None:
     late = call(1, 2, latency_ms=3100, deadline_ms=2000)
     open_call, orphan = call(3, None, state="pending"), call(None, 4, state="orphan", call_id=None)
-    lines = CallLines(ShownCalls([late, open_call, orphan]), STYLE)
+    lines = CallLines(call_view([late, open_call, orphan]), STYLE)
     assert (
         texts(lines.line(row, 80) for row in range(3))
         == [
@@ -46,12 +46,12 @@ def test_latency_deadline_and_missing_ends() -> None:
 
 
 def test_an_observed_latency_is_marked() -> None:
-    lines = CallLines(ShownCalls([call(1, 2, observed_ms=3100, deadline_ms=2000)]), STYLE)
+    lines = CallLines(call_view([call(1, 2, observed_ms=3100, deadline_ms=2000)]), STYLE)
     assert "~3.1 s  2.0 s, 1.1 s late" in text_of(lines.line(0, 120))
 
 
 def test_hostile_names_are_made_safe_and_lines_fit() -> None:
-    lines = CallLines(ShownCalls([call(1, 2, call_id="\x1b[31m日本語日本語", tool="日本\u202e" * 40)]), STYLE)
+    lines = CallLines(call_view([call(1, 2, call_id="\x1b[31m日本語日本語", tool="日本\u202e" * 40)]), STYLE)
     for width in (60, 80, 120):
         line = text_of(lines.line(0, width))
         assert cells(line) <= width
@@ -60,12 +60,12 @@ def test_hostile_names_are_made_safe_and_lines_fit() -> None:
 
 
 def test_without_unicode() -> None:
-    lines = CallLines(ShownCalls(tour().project(DEBUG).calls()), PLAIN)
+    lines = CallLines(tour().project(DEBUG).calls(), PLAIN)
     assert all(text_of(lines.line(row, 80)).isascii() for row in range(len(lines)))
 
 
 def test_the_end_user_has_no_calls() -> None:
-    assert len(CallLines(ShownCalls(tour().project(SAFE).calls()), STYLE)) == 0
+    assert len(CallLines(tour().project(SAFE).calls(), STYLE)) == 0
 
 
 async def test_a_click_chooses_the_call() -> None:

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 from tests.tui.running import drawn, view
-from viewer.document.document import BIG, open_document
+from viewer.document.backend import BIG
+from viewer.document.document import open_document
 from viewer.model.visibility import END_USER
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.main.follow import FollowState

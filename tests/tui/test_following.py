@@ -338,7 +338,7 @@ class TestBeginningAnew:
             assert "Reply" in shown and "Answer" not in shown
             assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "▶ LIVE" in app.title
             assert app.main.search.searcher is not None
-            assert len(app.main.search.searcher.hits) == new.count("umbrella")
+            assert len(app.main.search.searcher.matches) == new.count("umbrella")
 
     async def test_the_person_who_was_elsewhere_is_at_the_top(self, path: Path) -> None:
         async with live(path, chat(20)) as app:
@@ -374,7 +374,7 @@ class TestSearchAndFilter:
             await app.press("G")
             await app.write(QUESTION)
             await app.shows("/4")
-            assert app.main.search.searcher is not None and len(app.main.search.searcher.hits) == 4
+            assert app.main.search.searcher is not None and len(app.main.search.searcher.matches) == 4
 
     async def test_new_messages_that_match_are_let_through(self, path: Path) -> None:
         async with live(path, chat(3)) as app:

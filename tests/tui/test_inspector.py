@@ -22,7 +22,6 @@ from tests.tui.panes import (
     texts,
     tour,
 )
-from viewer.document.call_lists import ShownCalls
 from viewer.document.projection import Projection
 from viewer.render.line import cells
 from viewer.render.style import StyleRole
@@ -33,7 +32,7 @@ from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines
 
 def inspected(projection: Projection, number: int) -> Inspected:
     problems = projection.diagnostics_of(number)
-    return Inspected(projection, number, projection.message(number), ShownCalls(projection.calls()), problems)
+    return Inspected(projection, number, projection.message(number), projection.calls(), problems)
 
 
 def tab_of(number: int, tab: Tab, width: int = 34, *, sheet: bool = False) -> list[str]:

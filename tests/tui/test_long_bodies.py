@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each
 from tests.tui.following import live
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, view
 from viewer.model.visibility import Reveal
@@ -145,7 +146,7 @@ async def test_a_growing_message_is_laid_out_once(
         assert counted.in_loop - before < 250_000
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_a_body_that_grew_has_the_rows_of_one_that_came_at_once(seed: int) -> None:
     chance = Random(seed)
     words = [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.tui.panes import (
     ALL,
     CALLS,
@@ -107,8 +108,7 @@ def test_the_safe_outline_says_nothing_of_hidden_messages(audience: Audience, tm
         assert hidden not in lines
 
 
-@pytest.mark.share(quick=3)
-@pytest.mark.parametrize("sample", FILES, ids=lambda path: path.name)
+@each("sample", FILES, ids=lambda path: path.name, quick=3)
 def test_no_hidden_body_of_any_sample_begins_a_safe_line(sample: Path) -> None:
     document = open_document(str(sample))
     everything, safe = document.project(ALL), document.project(SAFE)

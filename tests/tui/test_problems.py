@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui.panes import DEBUG, PAINTER, PLAIN, SAFE, STRICT, STYLE, OnePane, screen, text_of, texts, tour
 from tests.tui.running import drawn, running, settled, type_in, view
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from tests.views import diagnostic_view, problems_of
 from viewer.model.visibility import Audience
 from viewer.render.line import cells
 from viewer.render.style import Style
@@ -20,7 +20,7 @@ from viewer.tui.panes.problems import Problems
 
 def listed(audience: Audience, pending: Pending | None = None, style: Style = STYLE) -> ProblemLines:
     projection = tour().project(audience)
-    return ProblemLines(ShownDiagnostics(projection.diagnostics()), style, safe=audience.is_safe, pending=pending)
+    return ProblemLines(problems_of(projection), style, safe=audience.is_safe, pending=pending)
 
 
 def all_lines(lines: ProblemLines, width: int) -> list[str]:
@@ -57,7 +57,7 @@ def test_a_strict_end_user_is_told_of_shown_messages_alone() -> None:
 
 
 def test_an_incomplete_check_never_says_none() -> None:
-    nothing = ShownDiagnostics([])
+    nothing = diagnostic_view([])
     lines = ProblemLines(nothing, STYLE, safe=True, checking=True)
     assert text_of(lines.head(80)).split("  ")[1] == "checking…"
     assert text_of(lines.one_line(0, 80)) == " checking…"
@@ -86,11 +86,11 @@ def test_one_line() -> None:
     lines = listed(DEBUG)
     assert text_of(lines.one_line(2, 80)) == (" ✖ 3/7  89:161 #15 E-BODY-CONSTRAINT-VIOLATION Invalid JSON.")
     assert cells(text_of(lines.one_line(2, 80))) <= 80
-    assert text_of(ProblemLines(ShownDiagnostics(), STYLE, safe=True).one_line(0, 80)) == " no problems"
+    assert text_of(ProblemLines(diagnostic_view([]), STYLE, safe=True).one_line(0, 80)) == " no problems"
 
 
 def test_no_problems() -> None:
-    lines = ProblemLines(ShownDiagnostics(), STYLE, safe=False)
+    lines = ProblemLines(diagnostic_view([]), STYLE, safe=False)
     assert text_of(lines.head(80)).startswith(" PROBLEMS  none")
     assert len(lines) == 0
 
@@ -107,11 +107,11 @@ async def test_a_click_chooses_and_the_cursor_stays_on_its_problem() -> None:
     pane = Problems(PAINTER, STYLE)
     app = OnePane(pane)
     async with app.run_test(size=(120, 10)) as pilot:
-        pane.show(ShownDiagnostics(problems[1:]), safe=False)
+        pane.show(diagnostic_view(problems[1:]), safe=False)
         await pilot.pause()
         await pilot.click(pane.list, offset=(8, 1))
         assert [(getattr(e, "number", None), getattr(e, "diagnostic", None)) for e in app.heard] == [(15, problems[2])]
-        pane.show(ShownDiagnostics(problems), safe=False)
+        pane.show(diagnostic_view(problems), safe=False)
         assert pane.chosen_problem == problems[2]
         assert text_of(pane.one_line(100)).startswith(" ✖ 3/7  89:161 #15")
         pane.move(1)

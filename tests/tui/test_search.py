@@ -13,7 +13,7 @@ from viewer.document.rows import RowKind
 from viewer.model.visibility import Audience
 from viewer.sources.files import open_source
 from viewer.tui.search.engine import Query, Searcher
-from viewer.tui.search.matches import WINDOW
+from viewer.tui.search.matchers import WINDOW
 
 HEAD = "version: 2.2\n\n"
 
@@ -36,7 +36,7 @@ def finish(searcher: Searcher, budget: float = 0.02) -> None:
 
 
 def places(searcher: Searcher) -> list[tuple[int, int, int]]:
-    return [(hit.number, hit.start, hit.end) for hit in searcher.hits]
+    return [(hit.number, hit.start, hit.end) for hit in searcher.matches]
 
 
 class TestQuery:
@@ -71,27 +71,27 @@ class TestHits:
         assert list(searcher.messages()) == [2, 6, 8]
 
     def test_with_a_capital_only_that_case(self, tmp_path: Path) -> None:
-        assert [hit.number for hit in searched(document_of(tmp_path), "Warm").hits] == [2]
+        assert [hit.number for hit in searched(document_of(tmp_path), "Warm").matches] == [2]
 
     @pytest.mark.parametrize("audience", [END_USER, STRICT])
     @pytest.mark.parametrize("typed", ["plums", "city", "/plum.", "brief"])
     def test_hidden_text_is_never_found(self, tmp_path: Path, audience: Audience, typed: str) -> None:
-        assert not searched(document_of(tmp_path), typed, audience).hits
+        assert not searched(document_of(tmp_path), typed, audience).matches
 
     def test_what_is_revealed_is_found(self, tmp_path: Path) -> None:
-        assert [hit.number for hit in searched(document_of(tmp_path), "plums", EVERYTHING).hits] == [1, 3]
+        assert [hit.number for hit in searched(document_of(tmp_path), "plums", EVERYTHING).matches] == [1, 3]
 
     def test_thoughts_that_are_cut_out_are_not_found_and_do_not_shift_what_is(self, tmp_path: Path) -> None:
         text = HEAD + body("<think>plums</think>warm", "assistant<|channel|>final")
-        assert not searched(document_of(tmp_path, text), "plums").hits
+        assert not searched(document_of(tmp_path, text), "plums").matches
         assert places(searched(document_of(tmp_path, text), "warm")) == [(1, 0, 4)]
 
     def test_text_outside_any_message_is_found_where_it_is_shown(self, tmp_path: Path) -> None:
         document = document_of(tmp_path, HEAD + body("a") + "plums\n" + body("b"))
-        assert not searched(document, "plums").hits
+        assert not searched(document, "plums").matches
         searcher = searched(document, "plums", EVERYTHING)
         _, rows = view(document, EVERYTHING)
-        assert [(hit.number, rows.kind(hit.row)) for hit in searcher.hits] == [(1, RowKind.STRAY)]
+        assert [(hit.number, rows.kind(hit.row)) for hit in searcher.matches] == [(1, RowKind.STRAY)]
         assert not searcher.messages()
 
     @pytest.mark.parametrize(
@@ -110,20 +110,20 @@ class TestHits:
     def test_each_kind_of_match(self, tmp_path: Path, text: str, typed: str, found: list[tuple[int, int]]) -> None:
         searcher = searched(document_of(tmp_path, HEAD + body(text)), typed)
         if found or text.isascii():
-            assert [(hit.start, hit.end) for hit in searcher.hits] == found
+            assert [(hit.start, hit.end) for hit in searcher.matches] == found
 
     def test_no_more_are_kept_than_fit(self, tmp_path: Path) -> None:
-        searcher = searched(document_of(tmp_path, HEAD + body("a" * 100)), "a", most_hits=7)
-        assert (len(searcher.hits), searcher.more, searcher.is_done) == (7, True, True)
+        searcher = searched(document_of(tmp_path, HEAD + body("a" * 100)), "a", most_matches=7)
+        assert (len(searcher.matches), searcher.more, searcher.is_done) == (7, True, True)
 
     def test_an_empty_query_finds_nothing(self, tmp_path: Path) -> None:
-        assert [len(searched(document_of(tmp_path), typed).hits) for typed in ("", "/", "re:")] == [0, 0, 0]
+        assert [len(searched(document_of(tmp_path), typed).matches) for typed in ("", "/", "re:")] == [0, 0, 0]
 
 
 class TestMoving:
     def test_goes_round_at_the_ends(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "warm")
-        hits = list(searcher.hits)
+        hits = list(searcher.matches)
         assert searcher.next_from(1) == hits[0]
         assert searcher.next_from(2, hits[0].start + 1) == hits[1]
         assert searcher.next_from(3) == hits[2]
@@ -136,7 +136,7 @@ class TestMoving:
 
     def test_from_a_hit_that_is_gone_to_its_neighbours(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "warm")
-        hits = list(searcher.hits)
+        hits = list(searcher.matches)
         gone = hits[1]._replace(start=hits[1].start - 1)
         assert (searcher.after(gone), searcher.after(gone, -1), searcher.index_of(gone)) == (hits[1], hits[0], None)
 
@@ -147,7 +147,7 @@ class TestMoving:
     def test_a_row_knows_its_hits(self, tmp_path: Path) -> None:
         document = document_of(tmp_path)
         _, rows = view(document)
-        assert len(searched(document, "warm").hits.in_row(rows.row_of(2))) == 2
+        assert len(searched(document, "warm").matches.in_row(rows.row_of(2))) == 2
 
 
 class TestSlices:
@@ -163,11 +163,11 @@ class TestSlices:
         projection, rows = view(document)
         searcher = Searcher(projection, rows, Query.parse("warm"), start_row=2)
         searcher.step(0)
-        assert {hit.number for hit in searcher.hits} == {3}
+        assert {hit.number for hit in searcher.matches} == {3}
         assert 0 < searcher.progress < 1
 
     @pytest.mark.share(quick=9)
-    @pytest.mark.parametrize("typed", ["needle", "Needle", "/need[l]e", "/(?<=x)?needle"])
+    @pytest.mark.parametrize("typed", ["needle", "Needle", "/need[l]e", r"/needle\b|needle"])
     @pytest.mark.parametrize("unit", ["x", "é", "x\n"])
     def test_a_body_of_many_blocks_gives_the_same_hits(self, tmp_path: Path, typed: str, unit: str) -> None:
         text = list(unit * (4 * WINDOW // len(unit)))
@@ -178,18 +178,18 @@ class TestSlices:
         wanted = "Needle" if "N" in typed else "needle"
         haystack = joined if "N" in typed else joined.lower()
         expected = [at for at in range(100, len(joined), 65_521) if haystack.startswith(wanted, at)]
-        assert [hit.start for hit in searched(document, typed).hits] == expected
+        assert [hit.start for hit in searched(document, typed).matches] == expected
 
     def test_a_match_over_a_border_is_found_once(self, tmp_path: Path) -> None:
         text = "x" * (WINDOW - 3) + "needle" + "x" * (2 * WINDOW) + "aaaaaa"
         document = document_of(tmp_path, HEAD + body(text))
-        assert [hit.start for hit in searched(document, "needle").hits] == [WINDOW - 3]
-        assert len(searched(document, "xx").hits) == (WINDOW - 3) // 2 + WINDOW
+        assert [hit.start for hit in searched(document, "needle").matches] == [WINDOW - 3]
+        assert len(searched(document, "xx").matches) == (WINDOW - 3) // 2 + WINDOW
 
     def test_escapes_and_thoughts_in_a_huge_body(self, tmp_path: Path) -> None:
         filler = "x" * (3 * WINDOW)
         escaped = document_of(tmp_path, HEAD + body(f"<<|end|>{filler}needle"))
-        assert [hit.start for hit in searched(escaped, "needle").hits] == [len("<|end|>") + len(filler)]
+        assert [hit.start for hit in searched(escaped, "needle").matches] == [len("<|end|>") + len(filler)]
         thought = f"<think>needle{filler}</think>needle"
         document = document_of(tmp_path, HEAD + body(thought, "assistant<|channel|>final"), "other.ocml")
         assert places(searched(document, "needle")) == [(1, 0, 6)]
@@ -228,34 +228,40 @@ class TestSlices:
         searcher.step(0)
         searcher.resume(0)
         finish(searcher)
-        assert len(searcher.hits) == 300_001
+        assert len(searcher.matches) == 300_001
 
 
 class TestPatterns:
-    def test_one_that_never_ends_is_stopped(self, tmp_path: Path) -> None:
-        document = document_of(tmp_path, HEAD + body("a" * 40 + "b") + body("warm"))
-        began = time.monotonic()
+    def test_one_that_takes_too_long_is_stopped(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("ab z" * 100_000) + body("warm"))
         projection, rows = view(document)
-        searcher = Searcher(projection, rows, Query.parse(r"/(a|a|b(?!x))+$(?=z)"), pattern_seconds=0.3)
-        longest, more = 0.0, True
-        while more:
-            slice_began = time.monotonic()
-            more = searcher.step(0.01)
-            longest = max(longest, time.monotonic() - slice_began)
+        searcher = Searcher(projection, rows, Query.parse("/(.{0,100}a){5}Q"), pattern_seconds=0.0)
+        finish(searcher, 0.0)
         assert searcher.fault == "the pattern takes too long: make it simpler"
-        assert longest < 0.5
-        assert time.monotonic() - began < 10
+        assert not searcher.matches
 
     def test_the_notorious_one(self, tmp_path: Path) -> None:
-        searcher = searched(document_of(tmp_path, HEAD + body("a" * 30)), "/(a+)+$", pattern_seconds=5)
+        searcher = searched(document_of(tmp_path, HEAD + body("a" * 30)), "/(a+)+$")
         assert places(searcher) == [(1, 0, 30)]
+
+    def test_offsets_count_code_points_and_unicode_is_known(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("😀 é1 日本 x"))
+        assert places(searched(document, r"/\w+")) == [(1, 2, 4), (1, 5, 7), (1, 8, 9)]
+        assert places(searched(document, "/É")) == []
+        assert places(searched(document, "/(?i)É")) == [(1, 2, 3)]
 
     @pytest.mark.parametrize("typed", ["/(", "/secret[", "/*", "/a{99999999999999}", "/" + "(" * 900])
     def test_a_wrong_one_is_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
         searcher = searched(document_of(tmp_path), typed)
         assert searcher.fault is not None
         assert searcher.fault.startswith("this is no regular expression (character ")
-        assert not searcher.hits
+        assert not searcher.matches
+
+    @pytest.mark.parametrize("typed", ["/secret(?=x)", r"/(secret)\1"])
+    def test_look_around_and_backreferences_are_refused(self, tmp_path: Path, typed: str) -> None:
+        searcher = searched(document_of(tmp_path), typed)
+        assert searcher.fault == "look-around and backreferences are not supported: search without them"
+        assert not searcher.matches
 
     def test_closing_ends_it(self, tmp_path: Path) -> None:
         projection, rows = view(document_of(tmp_path))

@@ -26,7 +26,7 @@ def fruit(tmp_path: Path) -> Path:
 
 def total(pilot: object) -> int | None:
     searcher = view(pilot).search.searcher  # type: ignore[arg-type]
-    return searcher.hits.total if searcher else None
+    return searcher.matches.total if searcher else None
 
 
 async def test_a_search_runs_again_in_the_debug_view_and_says_so(fruit: Path) -> None:
@@ -79,6 +79,6 @@ async def test_the_next_match_is_one_of_the_present_view(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "/", "plums")
         await press(pilot, "d", "n")
-        assert view(pilot).search.current_match in list(view(pilot).search.searcher.hits)  # type: ignore[union-attr]
+        assert view(pilot).search.current_match in list(view(pilot).search.searcher.matches)  # type: ignore[union-attr]
         await press(pilot, "a", "n", "n")
         assert view(pilot).navigator.focused_number == 4

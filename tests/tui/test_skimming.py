@@ -16,6 +16,7 @@ from tests.fragments import Document as Text
 from tests.fragments import documents
 from tests.hostile import SHAPES, Shape
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT
 from viewer.document.document import Document
 from viewer.document.rows import RowKind
@@ -86,7 +87,7 @@ class Places:
         searcher.close()
         assert searcher.progress == 1
         self.fault = searcher.fault
-        self.hits = list(searcher.hits)
+        self.hits = list(searcher.matches)
         self.messages = searcher.messages()
         shown = (row for row in range(len(rows)) if rows.kind(row) is not RowKind.HIDDEN)
         self.texts = ["".join(projection.body_blocks(rows, row)) for row in shown]
@@ -95,7 +96,7 @@ class Places:
 @pytest.fixture(params=[pytest.param(1, marks=pytest.mark.slow), 60, pytest.param(256 * 1024, marks=pytest.mark.slow)])
 def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Small inputs are skimmed too, in blocks of these sizes."""
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", request.param)
     monkeypatch.setattr("viewer.document.block_search.FEWEST", 3)
     monkeypatch.setattr("viewer.document.block_search.WIDEST_GAP", 40)
@@ -119,7 +120,7 @@ def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audie
     query = Query.parse(typed)
     quick = Places(document, audience, query, start)
     with patch.context() as careful:
-        careful.setattr("viewer.document.projection.WORTH_SKIMMING", NEVER)
+        careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
         slow = Places(document, audience, query, start)
     assert quick.hits == slow.hits, (typed, audience)
     assert (quick.messages, quick.fault) == (slow.messages, slow.fault)
@@ -172,7 +173,7 @@ PATTERNS = (
 @pytest.mark.share(quick=6, test=2)
 @pytest.mark.parametrize("typed", PATTERNS)
 def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     document = document_at(tmp_path / "a.ocml", mixed(random.Random(5), 40).encode())
     assert_same(document, typed, monkeypatch, END_USER, start=9)
 
@@ -185,7 +186,7 @@ def test_bytes_that_are_no_text(tmp_path: Path, skim: pytest.MonkeyPatch) -> Non
 
 
 def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     text = HEAD + "".join(USER.format(f"the é {number}") for number in range(200))
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
     monkeypatch.delattr("viewer.tui.search.engine.windows")
@@ -193,7 +194,7 @@ def test_what_bytes_tell_is_not_looked_at_again(tmp_path: Path, monkeypatch: pyt
     searcher = Searcher(projection, projection.rows(), Query("É", ignores_case=True))
     while searcher.step(1):
         pass
-    assert [(hit.start, hit.end) for hit in searcher.hits] == [(4, 5)] * 200
+    assert [(hit.start, hit.end) for hit in searcher.matches] == [(4, 5)] * 200
 
 
 def test_json_with_and_without_escapes(tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
@@ -212,33 +213,30 @@ def test_bodies_that_do_not_stand_in_the_order_of_the_messages(tmp_path: Path, s
 
 
 def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     document = document_at(tmp_path / "a.ocml", (HEAD + USER.format("a") + THOUGHT.format("the")).encode())
     rows = document.project(EVERYTHING).rows()
-    skimmer = document.project(END_USER).skimmer(rows, "the", True)
+    skimmer = document.project(END_USER).block_searcher(rows, "the", True)
     assert skimmer
     with pytest.raises(HiddenError):
-        skimmer.stretch(0, 2)
+        skimmer.search(0, 2)
 
 
-@pytest.mark.share(quick=60, test=9)
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=60, test=9)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", 300)
     document = Document(open_source(str(sample.path)), sample.asked).load()
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
 
-@pytest.mark.share(test=8)
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.title)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=8)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
     document = document_at(tmp_path / "hostile", shape.text(3000), shape.dialect)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@pytest.mark.share(test=12)
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40), quick=0, test=12)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)
@@ -253,7 +251,7 @@ def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: in
 @given(documents(), st.integers(0, 1 << 32), st.sampled_from([1, 30, 10_000]))
 @seed(7)
 def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: Text, number: int, block: int) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", block)
     document = document_at(tmp_path / "random", *text)
     assert_same_words(document, monkeypatch, random.Random(number), 2)
@@ -261,7 +259,7 @@ def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text:
 
 @pytest.mark.parametrize("typed", ["aa", "that", "the"])
 def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
-    monkeypatch.setattr("viewer.document.projection.WORTH_SKIMMING", 0)
+    monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     text = HEAD + "".join(USER.format(body) + FINAL.format(body) for body in TEXTS[:3])
     document = scanned(tmp_path / "a.ocml", text.encode(), None, monkeypatch)
     for block in range(1, len(text), 7):
@@ -289,18 +287,18 @@ class TestGrowing:
         searcher = Searcher(projection, rows, Query("the"), start_row=3)
         while not document.is_complete:
             searcher.step(1)
-            shown = [projection.message(hit.number) for hit in searcher.hits]
+            shown = [projection.message(hit.number) for hit in searcher.matches]
             assert all(
                 message and message.body[hit.start : hit.end].lower() == "the"
-                for message, hit in zip(shown, searcher.hits, strict=True)
+                for message, hit in zip(shown, searcher.matches, strict=True)
             )
             document.read_some(70)
             searcher.resume(rows.extend())
         while searcher.step(1):
             pass
         with skim.context() as careful:
-            careful.setattr("viewer.document.projection.WORTH_SKIMMING", NEVER)
-            assert list(searcher.hits) == Places(document, END_USER, Query("the")).hits
+            careful.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", NEVER)
+            assert list(searcher.matches) == Places(document, END_USER, Query("the")).hits
 
     def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
@@ -317,16 +315,16 @@ class TestCounting:
         projection = document.project(EVERYTHING)
         all_hits = Places(document, EVERYTHING, Query("e"))
         for most in (0, 1, 50):
-            searcher = Searcher(projection, projection.rows(), Query("e"), start_row=40, most_hits=most)
+            searcher = Searcher(projection, projection.rows(), Query("e"), start_row=40, most_matches=most)
             while searcher.step(1):
                 pass
-            assert (len(searcher.hits), searcher.hits.total) == (most, len(all_hits.hits))
+            assert (len(searcher.matches), searcher.matches.total) == (most, len(all_hits.hits))
             assert searcher.messages() == all_hits.messages
-            assert len(searcher.hits.spread(10)) <= 14
-            marked = [hit for row in range(len(projection.rows())) for hit in searcher.hits.in_row(row)]
+            assert len(searcher.matches.spread(10)) <= 14
+            marked = [hit for row in range(len(projection.rows())) for hit in searcher.matches.in_row(row)]
             assert marked == all_hits.hits
             searcher.resume(20)
             while searcher.step(1):
                 pass
-            assert searcher.hits.total == len(all_hits.hits)
+            assert searcher.matches.total == len(all_hits.hits)
             assert searcher.messages() == all_hits.messages

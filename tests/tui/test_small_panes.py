@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.panes import DEBUG, PAINTER, SAFE, STYLE, OnePane, screen, tour
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from tests.views import problems_of
 from viewer.model.visibility import Audience
 from viewer.tui.panes.calls import Calls
 from viewer.tui.panes.inspector import Inspector
@@ -29,7 +29,7 @@ async def test_a_pane_of_any_size(kind: type, audience: Audience, size: tuple[in
             case Inspector():
                 pane.show(projection, 17)
             case Problems():
-                pane.show(ShownDiagnostics(projection.diagnostics()), safe=audience.is_safe)
+                pane.show(problems_of(projection), safe=audience.is_safe)
             case Calls():
                 pane.show(projection.calls(), 17)
         await pilot.pause()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run
+from tests.columns.test_columns import BACKENDS
 from tests.render.exports.exported import export
 from tests.tui.running import ROOMY, SMALL, drawn, press, running, said, type_in, view
 from tests.tui.transcripts import END_USER, EVERYTHING, STRICT, document_of
@@ -137,16 +138,16 @@ class TestBoundaries:
         made = texts([BlockMaker(projection, rows, 79).make(row) for row in range(len(rows))])
         assert [line.split(" of ")[0] for line in boundaries(made)] == [f"transcript {n}" for n in (1, 2, 3, 4, 5)]
 
-    def test_many_are_made_the_same_way_as_few(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_every_backend_makes_the_same(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         document = document_of(tmp_path, rows_of(40, hidden=7), "many.jsonl")
-        told = []
-        for many, at_once in ((1 << 30, 1), (1, 7), (1, 1000)):
-            monkeypatch.setattr(rows_module, "MANY", many)
+        found = []
+        for columns, at_once in ((BACKENDS[0], 1000), (BACKENDS[1], 7), (BACKENDS[1], 1000)):
             monkeypatch.setattr(rows_module, "AT_ONCE", at_once)
+            document.index.use_columns(columns)
             for audience in (END_USER, STRICT, EVERYTHING):
                 rows = document.project(audience).rows()
-                told.append([(rows.kind(row), rows.turn(row), rows.transcript(row)) for row in range(len(rows))])
-        assert told[0:3] == told[3:6] == told[6:9]
+                found.append([(rows.kind(row), rows.turn(row), rows.transcript(row)) for row in range(len(rows))])
+        assert found[0:3] == found[3:6] == found[6:9]
 
 
 class TestInTheViewer:

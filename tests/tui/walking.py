@@ -11,7 +11,7 @@ from typing import Any
 from textual.app import App
 
 from viewer.checks.analysis import Analysis
-from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
@@ -19,7 +19,7 @@ from viewer.document.vault import Vault
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import SpooledSource
 
-SOURCES = (Document, Analysis, Projection, Rows, SeenDiagnostics, Vault, FileSource, SpooledSource)
+SOURCES = (Document, Analysis, Projection, Rows, DiagnosticView, Vault, FileSource, SpooledSource)
 """Sources of text. The walk looks for text that was made from them."""
 DEEPEST = 9
 _LEAVES = (type, types.ModuleType, int, float, complex, type(None), types.CodeType)

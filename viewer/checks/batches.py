@@ -1,4 +1,4 @@
-"""The checks of a batch of messages: a few passes over all their bytes select the messages for each check."""
+"""Check a batch of messages: a few passes over all bytes select the messages for each check."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ MOST_ROWS = 8192
 
 
 def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
-    """Check the first of these messages, about `size` bytes of them; returns the number of the last one checked."""
+    """Check about `size` bytes of the first messages. Return the number of the last one checked."""
     first = work.first
     columns = checker.index.bounds(first, min(work.last, first + MOST_ROWS - 1))
-    starts, ends = (np.frombuffer(column, np.uint64).astype(np.int64) for column in columns)
+    starts, ends = (np.frombuffer(column, np.int64) for column in columns)
     count = max(1, int(starts.searchsorted(starts[0] + min(size, MOST_BYTES), "left")))
     starts, ends = starts[:count], ends[:count]
     base = int(starts[0])
     data = checker.read(base, int(ends[-1]))
-    body_starts, body_ends = checker.index.places.bodies(first - 1, first + count - 1)
+    bodies = checker.index.bodies(first, first + count - 1)
+    body_starts, body_ends = (np.frombuffer(column, np.int64) for column in bodies)
     batch = Batch(data, starts - base, body_starts - base, body_ends - base)
-    noted = work.noted[work.noted.searchsorted(first) : work.noted.searchsorted(first + count)] - first
+    all_noted = np.frombuffer(work.noted, np.uint32).astype(np.int64)
+    noted = all_noted[all_noted.searchsorted(first) : all_noted.searchsorted(first + count)] - first
     if checker.batch_prefilter is None:
         checker.batch_prefilter = compile_numpy(checker.checks)
     masks = checker.batch_prefilter.masks(batch, _answers(checker, first, count), noted)
@@ -38,10 +40,9 @@ def check_run(checker: CheckQueue, work: Messages, size: int) -> int:
 
 
 def _answers(checker: CheckQueue, first: int, count: int) -> NDArray[np.int64]:
-    """The answers of the header predicates for each message."""
-    headers, flags = checker.index.kinds(first, first + count - 1)
-    keys = np.frombuffer(headers, np.uint32).astype(np.int64) << 8 | np.frombuffer(flags, np.uint8)
-    distinct, examples, rows = np.unique(keys, return_index=True, return_inverse=True)
+    """Return the answers of the header predicates for each message."""
+    kinds = np.frombuffer(checker.index.kinds[first : first + count], np.uint32)
+    distinct, examples, rows = np.unique(kinds, return_index=True, return_inverse=True)
     pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
     answers: NDArray[np.int64] = np.array([checker.answers.of(first + row, key) for row, key in pairs], np.int64)[rows]
     return answers

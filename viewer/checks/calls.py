@@ -25,18 +25,18 @@ _REPORTED = {
 
 @mutable
 class TurnState:
-    """What is compared within a turn."""
+    """The facts that are compared within a turn."""
 
     has_ok: bool = False
-    """Some reply has `ok`."""
+    """True if some reply has `ok`."""
     lacking: list[tuple[int, Span]] = field(default_factory=list)
-    """Replies that lack it, as long as none has it."""
+    """Replies without `ok`, as long as none has it."""
     call_token: bool = False
     json_calls: list[tuple[int, Span]] = field(default_factory=list)
 
 
 class ToolChecks:
-    """Follows the tools of an input: declarations, calls, replies; knows one transcript at a time."""
+    """Tracks the tools of one transcript at a time: declarations, calls, replies."""
 
     def __init__(self, ledger: CallLedger) -> None:
         self._ledger = ledger
@@ -45,17 +45,17 @@ class ToolChecks:
         self._turn = 0
 
     def start_transcript(self) -> None:
-        """Another transcript begins: its declarations and calls are its own."""
+        """Begin another transcript with its own declarations and calls."""
         self._ledger.start_transcript()
         self._declarations = Declarations()
         self._notes, self._turn = TurnState(), 0
 
     def declare(self, text: str) -> None:
-        """A function list of 0.1."""
+        """Add a function list of 0.1."""
         self._declarations.read_function_list(text)
 
     def take(self, case: CheckContext) -> None:
-        """The next settled message."""
+        """Follow the next closed message."""
         self._enter_turn(case.turn)
         header = case.message.header
         if header.role == "assistant" and (is_tool(header.recipient) or _is_unaddressed_call(case)):
@@ -67,7 +67,7 @@ class ToolChecks:
         self._compare_turn(case)
 
     def skip_messages(self, turn: int) -> None:
-        """Messages that are no calls or replies, declare nothing and do not end as calls; the turn of the last one."""
+        """Skip messages that do not concern tools. `turn` is the turn of the last one."""
         self._enter_turn(turn)
         self._ledger.skip_messages()
 
@@ -123,7 +123,7 @@ class ToolChecks:
             case.report_in_body("E-CALL-SCHEMA", fault.reason, fault.start, fault.end)
 
     def _check_shape(self, case: CheckContext) -> None:
-        """E-CALL-SCHEMA of a JSON call that is no object or, in 0.1, names no tool."""
+        """E-CALL-SCHEMA: a JSON call that is not an object or, in 0.1, has no tool name."""
         names_tool = case.transcript.dialect.name == "openchatml-0.1"
         if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
             return
@@ -167,7 +167,7 @@ class ToolChecks:
         latency = ledger.latency_ms(row) if deadline is not None else None
         late = latency is not None and deadline is not None and latency > deadline
         if not late or ledger.state(row) is CallState.TIMEOUT or row in ledger.overdue:
-            return  # one event is one problem
+            return  # one event yields one problem
         assert latency is not None and deadline is not None
         start = case.message.span[0]
         case.report("E-TOOL-TIMEOUT", "late", (start, start))
@@ -217,7 +217,7 @@ class ToolChecks:
 
 
 def _is_unaddressed_call(case: CheckContext) -> bool:
-    """True for a call without a recipient: one of 0.1 that names no tool, or one with a constraint in its body."""
+    """True for a call without a recipient: one of 0.1 without a tool name, or one with a constraint in its body."""
     header = case.message.header
     if header.recipient is not None or header.channel is not Channel.COMMENTARY or header.malformed:
         return False
@@ -229,7 +229,7 @@ def _is_json(case: CheckContext) -> bool:
 
 
 def _loaded(data: bytes) -> object:
-    """The value of valid JSON; None for anything else, and for what this program does not look into."""
+    """Return the value of valid JSON; None for anything else, including JSON beyond the limits."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -237,7 +237,7 @@ def _loaded(data: bytes) -> object:
 
 
 def _value(case: CheckContext) -> object:
-    """The same for text that may have been looked at already; numbers in it count for nothing."""
+    """Return the value of text that may be parsed already. Numbers in it are irrelevant."""
     if len(case.json) <= LONGEST_GLANCED and case.glance.valid and case.json.isascii():
         return case.glance.value
     return _loaded(case.json)
@@ -248,7 +248,7 @@ def _is_sane(number: float) -> bool:
 
 
 def _error_code(error: object) -> str | None:
-    """The E- code that an error is, begins with, or has as its `code`."""
+    """Return the E- code that an error is, begins with, or has as its `code`."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
@@ -257,7 +257,7 @@ def _error_code(error: object) -> str | None:
 
 
 def _member(node: JsonNode | None, key: str) -> Span | None:
-    """Where the value of a key stands."""
+    """Return the span of the value of a key."""
     value = node.get(key) if node and node.kind is JsonKind.OBJECT else None
     return (value.start, value.end) if value else None
 
@@ -268,13 +268,13 @@ def _names(recipient: str) -> tuple[str, ...]:
 
 
 def _without_key(place: Span, key: str) -> Span:
-    """The value alone, where the place covers `key=value`."""
+    """Return the span of the value if the span covers `key=value`."""
     start, end = place
     return (start + len(key), end) if end - start > len(key) else place
 
 
 def _id_place(case: CheckContext) -> Span:
-    """Where the call id stands, or should stand: at the end of the words that belong to `<|start|>`."""
+    """Return the span of the call id, or of its place: the end of the words that follow `<|start|>`."""
     call_id = case.message.header.call_id
     if call_id is not None:
         return case.place(f"call_id={call_id}", f'"{call_id}"')
@@ -282,7 +282,7 @@ def _id_place(case: CheckContext) -> Span:
 
 
 def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
-    """True for calls, replies and instructions, which may declare tools, and for messages that end as calls."""
+    """True for calls, replies and instructions, which may declare tools, and for messages with the stop of a call."""
     header = message.header
     is_special = header.role in ("tool", "system", "developer") or is_tool(header.recipient)
     return is_special or message.ending is Ending.CALL

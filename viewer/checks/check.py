@@ -1,4 +1,4 @@
-"""A check: the rules that it reports, its scope, the trigger that selects messages for it, and its function."""
+"""`Check` and `Trigger`: the rules of a check, its scope, the trigger that selects messages, and its function."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 
 
 class Scope(Enum):
-    """What a check needs besides the message, and who else may report the same."""
+    """What a check requires, and who else may report the same problem."""
 
     MESSAGE = "message"
     """One message at a time."""
     CALLS = "calls"
     """The call ledger: these checks see the messages of an input in order."""
     HEADER = "header"
-    """Repeats what the parser reports, for messages that the scanner reads without the parser."""
+    """These checks repeat reports of the parser for messages that the scanner read without it."""
 
 
 @frozen
@@ -34,13 +34,13 @@ class Always:
 
 @frozen
 class HeaderIs:
-    """True if the predicate is. It may look only at the header (but not the call id) and the ending of the message."""
+    """True if the predicate is. It may use only the header (except the call id) and the ending of the message."""
 
     predicate: Predicate
 
 
 class Contains:
-    """True if the body contains one of the literals. Ignoring the case concerns only ASCII letters."""
+    """True if the body contains one of the literals. Only ASCII letters ignore case."""
 
     __slots__ = ("ignore_case", "literals")
 
@@ -58,9 +58,9 @@ class HasByte:
 
 @frozen
 class LoneByte:
-    """True if this byte is in the message, header and stop included, without the other one right after it.
+    """True if this byte is in the message, header and stop included, and the other byte does not follow it.
 
-    A lone carriage return needs its own kind: in a file with CR LF every line has the byte."""
+    A lone carriage return needs its own kind: in a file with CR LF every line contains the byte."""
 
     byte: bytes
     unless_before: bytes
@@ -93,7 +93,7 @@ class Noted:
 
 
 class AnyOf:
-    """True if one of the triggers is; without any, never."""
+    """True if one of the triggers is. Never true without triggers."""
 
     __slots__ = ("triggers",)
 
@@ -102,7 +102,7 @@ class AnyOf:
 
 
 class AllOf:
-    """True if all triggers are, each for itself: they need not be true at the same place."""
+    """True if all triggers are, although not necessarily at the same byte."""
 
     __slots__ = ("triggers",)
 
@@ -117,10 +117,10 @@ Trigger: TypeAlias = (
 
 @frozen
 class Check:
-    """One row: a check is written nowhere else.
+    """One row of the table: the only definition of a check.
 
-    The trigger may be true for a message without a finding; it must be true for every message with one. Bytes count
-    only where they are the text of the body: every other message runs all checks but those of the scope HEADER."""
+    The trigger may be true for a message without a finding. It must be true for every message with one. Byte triggers
+    apply if the bytes are the text of the body. Every other message runs all checks except those of scope HEADER."""
 
     rules: tuple[Rule, ...]
     scope: Scope
@@ -130,5 +130,5 @@ class Check:
 
 
 def rules_of(*codes: str) -> tuple[Rule, ...]:
-    """The rules of these codes."""
+    """Return the rules of these codes."""
     return tuple(RULES[code] for code in codes)

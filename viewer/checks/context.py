@@ -1,4 +1,4 @@
-"""One settled message as the checks see it: its bytes, what was meant, and where its words stand."""
+"""`CheckContext`: what a check function receives: the message, its decoded body, and the positions of its words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from viewer.model.messages import Message, Span
 from viewer.reading.bodies import Body
+from viewer.reading.document_header import HarmonyProfile
 from viewer.reading.format import FormatTraits
-from viewer.reading.yaml_header import HarmonyProfile
 from viewer.syntax.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
 from viewer.values import mutable
 
@@ -32,7 +32,7 @@ class Report(Protocol):
 
 LONGEST_HEADER = 64 * 1024
 NEAR = 1024
-"""How far from its body the words of a message are looked for where they stand among those of others."""
+"""Words of a message are searched at most this far from its body if messages share bytes."""
 
 BEGINS_OBJECT = re.compile(rb"[ \t\r\n]*\{")
 _CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
@@ -41,8 +41,8 @@ _CONSTRAINT_IN_BODY = re.compile(rb"\s*<\|constrain\|>\s*json\s*")
 _Value = TypeVar("_Value")
 
 
-class lazy_property(Generic[_Value]):  # noqa: N801 (it stands where `property` does)
-    """A property that is worked out when it is first asked for; without the lock of `cached_property`."""
+class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
+    """A property that is computed on first access, without the lock of `cached_property`."""
 
     def __init__(self, work_out: Callable[[Any], _Value]) -> None:
         self._work_out = work_out
@@ -66,7 +66,7 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (it stands where `property` 
 
 @mutable
 class TranscriptFacts:
-    """What the checks must know of the transcript that a message belongs to."""
+    """The facts about the transcript of a message that checks need."""
 
     dialect: FormatTraits
     profile: HarmonyProfile
@@ -74,7 +74,7 @@ class TranscriptFacts:
 
 @dataclass
 class CheckContext:
-    """A message, its body, and a way to report on it."""
+    """A message, its body, and a method to report diagnostics."""
 
     message: Message
     turn: int
@@ -85,30 +85,30 @@ class CheckContext:
     cut: array[int]
     """Receives the number of the message if parts of its body are hidden."""
     checked_to: int = 0
-    """Bytes before this offset have been looked at for their encoding."""
+    """The encoding of bytes before this offset is checked."""
     tools: ToolChecks | None = None
     """For checks of the scope CALLS."""
     grammar: TextGrammar | None = None
     """For checks of the scope HEADER."""
 
     def report(self, code: str, reason: str | None, span: Span, count: int = 1) -> None:
-        """A diagnostic of this message at these bytes of the input."""
+        """Report a diagnostic of this message at these bytes of the input."""
         self.add(code, reason, span[0], span[1], self.message.number, count)
 
     def report_in_body(self, code: str, reason: str | None, start: int, end: int, count: int = 1) -> None:
-        """A diagnostic at these bytes of what was meant."""
+        """Report a diagnostic at these decoded bytes."""
         self.report(code, reason, self.body.source_span(start, end), count)
 
     @lazy_property
     def words(self) -> bytes:
-        """The bytes from the beginning of the message to its body, or as many as a header may have."""
+        """Return the bytes from the start of the message to its body, up to the limit of a header."""
         start, end = self.message.span
         body = self.message.body_span
         return self.read(start, min(body[0] if body else end, start + LONGEST_HEADER))
 
     @lazy_property
     def _near(self) -> tuple[tuple[int, bytes], tuple[int, bytes], tuple[int, bytes]]:
-        """What stands before the body, after it, and first in bytes that several messages share."""
+        """Yield the bytes before the body, after it, and at the start of bytes that several messages share."""
         start, end = self.message.span
         pieces = self.message.pieces
         first, last = (pieces[0].start, pieces[-1].end) if pieces else (start, start)
@@ -117,7 +117,7 @@ class CheckContext:
         return before, after, beginning
 
     def place(self, *needles: str) -> Span:
-        """Where the first of these words stands in the header; an empty span before the body where none does."""
+        """Return the span of the first of these words in the header, or an empty span before the body."""
         for needle in needles:
             word = needle.encode("utf-8", "replace")
             at = self._find(word) if word else None
@@ -138,7 +138,7 @@ class CheckContext:
         return next((at + found for at, found in places if found >= 0), None)
 
     def before_mark(self, *marks: bytes) -> Span:
-        """The empty span before the first of these marks in the header, where something should stand."""
+        """Return the empty span before the first of these marks in the header, where something is missing."""
         words = b"" if self.transcript.dialect.shares_spans else self.words
         places = [at for at in map(words.find, marks) if at >= 0]
         at = self.message.span[0] + (min(places) if places else 0)
@@ -146,31 +146,31 @@ class CheckContext:
 
     @lazy_property
     def json_start(self) -> int:
-        """Where JSON begins in the meant bytes: after a constraint that stands in the body by mistake."""
+        """Return where JSON begins in the decoded bytes: after a constraint that is in the body by mistake."""
         match = _CONSTRAINT_IN_BODY.match(self.body.data)
         return match.end() if match else 0
 
     @lazy_property
     def json(self) -> bytes:
-        """The meant bytes as far as they may be JSON."""
+        """Return the decoded bytes that may be JSON."""
         return self.body.data[self.json_start :] if self.json_start else self.body.data
 
     @lazy_property
     def begins_object(self) -> bool:
-        """Whether the body begins as a JSON object does."""
+        """True if the body begins like a JSON object."""
         return BEGINS_OBJECT.match(self.json) is not None
 
     @lazy_property
     def glance(self) -> JsonGlance:
-        """What a quick look at the body as JSON shows."""
+        """Return the result of a quick pass over the body as JSON."""
         return glance(self.json)
 
     @lazy_property
     def json_fault(self) -> JsonFault | None:
-        """What is wrong with the body as JSON."""
+        """Return the fault of the body as JSON."""
         return None if self.glance.valid else check_json(self.json, self.json_start, self.glance.survey)
 
     @lazy_property
     def node(self) -> JsonNode | None:
-        """The body as JSON; positions count the meant bytes."""
+        """Return the body as JSON. Positions refer to decoded bytes."""
         return read_json(self.json, self.json_start).node

@@ -1,4 +1,4 @@
-"""Checks of headers: the channel, calls outside of theirs, powerless preambles, and what the parser reports."""
+"""Checks of headers: the channel, calls outside of theirs, preambles without effect, and what the parser reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _START, _MESSAGE = b"<|start|>", b"<|message|>"
 
 
 def repeat_header_problems(case: CheckContext) -> None:
-    """Report what the parser would report of the header and the stop of a message that the scanner has read."""
+    """Repeat what the parser would report about the header and stop of a message that the scanner read."""
     message = case.message
     assert case.grammar is not None and message.body_span is not None and message.stop is not None
     first, last = message.span[0] + len(_START), message.body_span[0] - len(_MESSAGE)
@@ -38,7 +38,7 @@ REPEATED = Check(
 
 
 def check_channel(case: CheckContext) -> None:
-    """E-PARSE-CHANNEL-MISSING, where the dialect or the profile requires channels."""
+    """E-PARSE-CHANNEL-MISSING: the format or the profile requires a channel."""
     if lacks_channel(case.message, case.transcript):
         case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
 
@@ -77,7 +77,7 @@ CALL_CHANNEL = Check(rules_of("W-CALL-CHANNEL"), Scope.MESSAGE, HeaderIs(is_call
 
 
 def check_preamble(case: CheckContext) -> None:
-    """E-PERM-VISIBILITY: `intent=preamble` where it has no force."""
+    """E-PERM-VISIBILITY: `intent=preamble` where it has no effect."""
     reason = _powerless_preamble(case.message)
     if reason:
         case.report("E-PERM-VISIBILITY", reason, case.place("intent=preamble", '"preamble"'))

@@ -30,7 +30,7 @@ def _is_constrained_json(case: CheckContext) -> bool:
 
 
 def _is_unspelled(case: CheckContext) -> bool:
-    """Token ids that stand as numbers say nothing of the text that they spell."""
+    """True if the body is token ids without a vocabulary, whose text is unknown."""
     by_ids = any(piece.coding is Coding.TOKEN_IDS for piece in case.message.pieces)
     return by_ids and "⟨".encode() in case.body.data
 

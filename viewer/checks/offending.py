@@ -1,30 +1,30 @@
-"""The offending value of a diagnostic: read from its span when it is shown, never stored."""
+"""The offending value of a diagnostic, read from its span for display and never stored."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.diagnostic import Diagnostic, has_value
 
 LONGEST_VALUE = 40
-"""Characters of an offending value that are shown."""
+"""The largest number of characters of an offending value that are shown."""
 _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 
 _KEY_BEFORE = lazy_regex(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
 _IDS = ("W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN")
 _TYPED = ("W-RECORD-UNKNOWN", "I-RECORD-UNKNOWN", "W-PART-UNKNOWN")
-"""Codes whose span is a JSON value; the text names the type of the object that it is or belongs to."""
+"""Codes whose span is a JSON value. The text names the type of its object."""
 _LONGEST_OBJECT = 4096
 _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
 _NAME_BEFORE = ("wrong-type", "not-in-enum")
-"""Reasons whose span is the value of an argument; the text names the argument."""
+"""Reasons whose span is the value of an argument. The text names the argument."""
 
 
 def offending_value(diagnostic: Diagnostic, read: Callable[[int, int], bytes]) -> str | None:
-    """The value for the `…` in the text of a diagnostic; None if the text has none. Not yet safe for a terminal."""
+    """Return the value for the `…` in the text of a diagnostic, if it has one. It is not sanitized."""
     if not has_value(diagnostic.template):
         return None
     start, end = diagnostic.start, diagnostic.end
@@ -44,7 +44,7 @@ def offending_value(diagnostic: Diagnostic, read: Callable[[int, int], bytes]) -
 
 
 def _type_of(start: int, end: int, read: Callable[[int, int], bytes]) -> str | None:
-    """The `type` of the object at this place, or of the one that begins in the same line before it."""
+    """Return the `type` of the object at this offset, or of the one that begins before it in the same line."""
     data = read(start, min(end, start + _LONGEST_OBJECT))
     if not data.startswith(b"{"):
         before = read(max(0, start - _LONGEST_OBJECT), start)
@@ -54,7 +54,7 @@ def _type_of(start: int, end: int, read: Callable[[int, int], bytes]) -> str | N
 
 
 def _member(data: bytes, wanted: bytes) -> bytes | None:
-    """The string that a member of the first object has as its value; the object may be incomplete."""
+    """Return the string value of a member of the first object, which may be incomplete."""
     depth, last, key = 0, b"", b""
     for found in _JSON_TOKEN.finditer(data):
         token = found[0]

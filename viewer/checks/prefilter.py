@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from viewer.cache import lazy_regex
 from viewer.checks.check import (
     AllOf,
     Always,
@@ -25,40 +26,39 @@ from viewer.checks.check import (
 )
 from viewer.checks.context import TranscriptFacts
 from viewer.index.messages import MessageIndex
-from viewer.lazy import lazy_regex
 from viewer.model.messages import Coding, Message, Span
 from viewer.reading.template_marks import any_of
 
 Test: TypeAlias = Callable[[bytes, int, int], bool]
-"""The bytes of a message, and where its body begins and ends in them."""
+"""The bytes of a message, and the start and end of its body in them."""
 
 _ALWAYS, _NEVER = Always(), AnyOf()
 
 
 def plain_body(message: Message) -> Span | None:
-    """The body of a message that is one run of bytes as they were written."""
+    """Return the body of a message if it is one piece of unchanged bytes."""
     if len(message.pieces) != 1 or message.pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
         return None
     return message.pieces[0].start, message.pieces[0].end
 
 
 def has_own_text(message: Message, data: bytes, start: int, end: int) -> bool:
-    """True if the text of such a body, which is between two places of the data, is its bytes: nothing is escaped."""
+    """True if the bytes of such a body are its text, because nothing in them is escaped."""
     return message.pieces[0].coding is Coding.PLAIN or data.find(b"<|", start, end) < 0
 
 
 def mask_of_scopes(checks: Sequence[Check], *scopes: Scope) -> int:
-    """The bits of all checks of these scopes."""
+    """Return the bits of all checks of these scopes."""
     return sum(1 << number for number, check in enumerate(checks) if check.scope in scopes)
 
 
 def predicates_of(checks: Sequence[Check]) -> tuple[Predicate, ...]:
-    """The header predicates of the triggers, each once."""
+    """Return the distinct header predicates of the triggers."""
     return tuple(dict.fromkeys(leaf.predicate for leaf in leaves_of(checks) if isinstance(leaf, HeaderIs)))
 
 
 def leaves_of(checks: Sequence[Check]) -> Iterator[Trigger]:
-    """The triggers that the triggers of these checks consist of."""
+    """Yield the elementary triggers of these checks."""
     waiting = [check.trigger for check in checks]
     while waiting:
         trigger = waiting.pop(0)
@@ -69,7 +69,7 @@ def leaves_of(checks: Sequence[Check]) -> Iterator[Trigger]:
 
 
 class HeaderAnswers:
-    """What the header predicates say of the messages of one transcript, computed once per distinct header key."""
+    """The answers of the header predicates for one transcript, computed once per distinct header key."""
 
     def __init__(self, predicates: Sequence[Predicate], index: MessageIndex, transcript: TranscriptFacts) -> None:
         self._predicates = predicates
@@ -78,7 +78,7 @@ class HeaderAnswers:
         self._known: dict[int, int] = {}
 
     def of(self, number: int, key: int) -> int:
-        """One bit for each predicate that is true for the message of this number and key."""
+        """Return one bit for each predicate that is true for the message of this number and key."""
         known = self._known.get(key)
         if known is None:
             message = self._index[number]
@@ -88,16 +88,16 @@ class HeaderAnswers:
 
 
 class PlainPrefilter:
-    """Judges one message at a time."""
+    """Selects the checks of one message at a time."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._checks = checks
         self._predicates = predicates_of(checks)
         self._tests: dict[int, tuple[int, list[tuple[int, Test]]]] = {}
-        """By the answers of the header: the bits that are set for sure, and the tests of others."""
+        """By header answers: the bits that are certain, and the tests of the others."""
 
     def mask(self, answers: int, data: bytes, start: int, end: int) -> int:
-        """The bits of the checks that a message needs; its body begins and ends at two places in its bytes."""
+        """Return the bits of the checks that a message needs. Two offsets delimit its body."""
         known = self._tests.get(answers)
         if known is None:
             known = self._tests[answers] = self._tests_for(answers)
@@ -120,17 +120,17 @@ class PlainPrefilter:
 
 
 def compile_plain(checks: Sequence[Check]) -> PlainPrefilter:
-    """The prefilter of these checks."""
+    """Compile the prefilter of these checks."""
     return PlainPrefilter(checks)
 
 
 def _settled(trigger: Trigger, true: set[Predicate]) -> Trigger:
-    """What is left to look for in the bytes if just these header predicates are true."""
+    """Return the trigger that remains if exactly these header predicates are true."""
     match trigger:
         case HeaderIs():
             return _ALWAYS if trigger.predicate in true else _NEVER
         case Noted():
-            return _NEVER  # the parser has read the message and reported this itself
+            return _NEVER  # the parser read the message and reported this
         case AnyOf():
             parts = [_settled(part, true) for part in trigger.triggers]
             if any(isinstance(part, Always) for part in parts):

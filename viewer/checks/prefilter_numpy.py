@@ -32,20 +32,20 @@ Rows: TypeAlias = NDArray[np.bool_]
 """One flag per message."""
 
 MOST_FAULTS = 8
-"""After so many faults, every message that is not ASCII counts as ill-formed."""
+"""After this many faults, every message with other bytes than ASCII counts as ill-formed."""
 SELDOM = 32
-"""A pattern is tried at each of its leads where fewer than one in so many bytes is one."""
+"""A pattern is tried at each of its leads if fewer than one byte in this many is a lead."""
 
 _LOWER = 0x2020_2020
-"""Maps upper case to lower case, and other bytes to something: equal words stay equal."""
+"""Maps upper case to lower case. Other bytes may change, but equal words stay equal."""
 _Word: TypeAlias = tuple[np.uint32, np.uint32]
-"""A mask for the bytes of a word that count, and their values."""
+"""A mask of the relevant bytes of a word, and their values."""
 
 
 class Batch:
-    """The messages of a batch: their bytes, and where each one and its body begin and end in them.
+    """The messages of a batch: their bytes, and the start and end of each message and body in them.
 
-    After every body follows a stop token, so that eight bytes can be read at each byte of a body."""
+    A stop token follows every body, so that eight bytes can be read at each byte of a body."""
 
     def __init__(self, data: bytes, starts: Positions, body_starts: Positions, body_ends: Positions) -> None:
         self.data = data
@@ -62,17 +62,17 @@ class Batch:
         return len(self.starts)
 
     def flags(self, rows: Positions | Sequence[int] | slice = slice(0)) -> Rows:
-        """One flag per message, set for these rows."""
+        """Return one flag per message, set for these rows."""
         flags = np.zeros(len(self), bool)
         flags[rows] = True
         return flags
 
     def rows_at(self, places: Positions | list[int]) -> Rows:
-        """The messages that these bytes belong to."""
+        """Return the rows of the messages that contain these bytes."""
         return self.flags(self.starts.searchsorted(np.asarray(places, np.int64), "right") - 1)
 
     def places_of(self, low: int, high: int) -> Positions:
-        """All places of bytes between two values, which are included. Reusing the arrays halves the time."""
+        """Return all offsets of bytes between two values, inclusive. Reusing the arrays halves the time."""
         if low == high:
             if bytes((low,)) not in self.data:
                 return np.zeros(0, np.int64)
@@ -83,7 +83,7 @@ class Batch:
         return self._flagged()
 
     def _flagged(self) -> Positions:
-        """The places of the flags. Looking for them in eights takes a third of the time if few are set."""
+        """Return the offsets of set flags. Searching in words of eight takes a third of the time if few are set."""
         eights = np.flatnonzero(self._wide != 0)
         if len(eights) > len(self._wide) // 64:
             return np.flatnonzero(self._flags)
@@ -92,14 +92,14 @@ class Batch:
         return places[is_set]
 
     def in_bodies(self, places: Positions) -> tuple[Positions, Positions]:
-        """The places that are inside a body, and the row of each."""
+        """Return the offsets that are inside a body, and the row of each."""
         rows = self.body_starts.searchsorted(places, "right") - 1
         inside = (rows >= 0) & (places < self.body_ends[rows])
         return places[inside], rows[inside]
 
 
 class _Literals:
-    """How to look for literals: those that share a first byte with one whose case is ignored, as words."""
+    """Literals by search method: as words if they share a first byte with one that ignores case."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         triggers = [leaf for leaf in leaves_of(checks) if isinstance(leaf, Contains)]
@@ -108,7 +108,7 @@ class _Literals:
         self._of = {id(trigger): _sorted_out(trigger, firsts) for trigger in triggers}
 
     def of(self, trigger: Contains) -> tuple[dict[bytes, set[_Word]], list[bytes]]:
-        """The words by their first byte, and the literals to search for one by one."""
+        """Return the words by their first byte, and the literals to search for one by one."""
         return self._of[id(trigger)]
 
 
@@ -127,7 +127,7 @@ def _sorted_out(trigger: Contains, firsts: set[bytes]) -> tuple[dict[bytes, set[
 
 
 class NumpyPrefilter:
-    """Judges all messages of a batch at once."""
+    """Selects the checks of all messages of a batch at once."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._triggers = [check.trigger for check in checks]
@@ -137,17 +137,17 @@ class NumpyPrefilter:
         }
 
     def masks(self, batch: Batch, answers: NDArray[np.int64], noted: Positions) -> NDArray[np.int64]:
-        """One mask per message; `answers` are those of the header predicates, `noted` the rows of noted messages."""
+        """Return one mask per message. `answers` belong to the header predicates, `noted` are rows."""
         return _Pass(batch, answers, noted, self._place_of, self._literals).masks(self._triggers)
 
 
 def compile_numpy(checks: Sequence[Check]) -> NumpyPrefilter:
-    """The prefilter of these checks."""
+    """Compile the prefilter of these checks."""
     return NumpyPrefilter(checks)
 
 
 class _Pass:
-    """One batch; what several triggers look for is looked for once."""
+    """One pass over a batch, which searches once for what several triggers share."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class _Pass:
         self._place_of = place_of
         self._literals = literals
         self._words: dict[bytes, tuple[NDArray[np.uint32], Positions]] = {}
-        """By the first byte: the first four bytes of all places in bodies with it, in lower case, and their rows."""
+        """By first byte: the first four bytes at all its offsets in bodies, in lower case, and their rows."""
 
     def masks(self, triggers: Sequence[Trigger]) -> NDArray[np.int64]:
         masks = np.zeros(len(self._batch), np.int64)
@@ -215,7 +215,7 @@ class _Pass:
         for first, values in by_words.items():
             words, rows = self._words_at(first)
             if len(words):
-                for mask, value in values:  # they are few, and `isin` takes longer to begin than this to end
+                for mask, value in values:  # few values: the setup of `isin` takes longer than this
                     found[rows[words & mask == value]] = True
         return found
 
@@ -232,7 +232,7 @@ class _Pass:
         return known
 
     def _rows_with(self, literal: bytes) -> list[int]:
-        """The messages whose bodies contain a literal, which is seldom."""
+        """Return the rows of messages whose bodies contain a rare literal."""
         batch, rows = self._batch, []
         at = batch.data.find(literal)
         while at >= 0:
@@ -297,7 +297,7 @@ def _lone_places(batch: Batch, byte: bytes, unless_before: bytes) -> Positions:
 
 
 def _faults(batch: Batch) -> list[int]:
-    """Where UTF-8 is ill-formed, once for each message; all bytes beyond ASCII after many faults."""
+    """Return one offset of ill-formed UTF-8 per message, and all bytes beyond ASCII after many faults."""
     places: list[int] = []
     if batch.is_ascii:
         return places

@@ -1,4 +1,4 @@
-"""The checks behind the index: what waits for them, in the order of the input, and how each is done."""
+"""`CheckQueue`: runs checks behind the index, in slices and in input order."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from viewer.checks.prefilter import (
     predicates_of,
 )
 from viewer.checks.text import find_nul
+from viewer.columns.api import Column
 from viewer.index.calls import CallLedger
 from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
@@ -29,35 +30,32 @@ from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, St
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
+from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
-from viewer.reading.yaml_header import profile
 from viewer.syntax.utf8 import ill_formed, whole_characters
 from viewer.values import frozen
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from viewer.checks.prefilter_numpy import NumpyPrefilter
     from viewer.reading.grammar import TextGrammar
 
 EVENT_BYTES = 256
-"""What an event counts for, beside the bytes of its message."""
+"""The cost of an event, in addition to the bytes of its message."""
 
 
 STRAY_BLOCK = 1024 * 1024
-"""Bytes of text outside messages that are looked at together."""
+"""Bytes of text outside messages that are checked together."""
 
 
 @frozen
 class Messages:
-    """Whole messages of a run that wait for their checks, by their numbers."""
+    """A batch of messages that wait for their checks, by number."""
 
     first: int
     last: int
     grammar: TextGrammar
-    noted: NDArray[np.int64]
-    """The numbers of those of whose header or stop there is something to report."""
+    noted: Column
+    """The numbers of messages with a problem in their header or stop."""
 
 
 @frozen
@@ -69,45 +67,45 @@ Work = Event | Messages | Ended
 
 
 class CheckQueue:
-    """Takes work in the order of the input, and does it when it is told to."""
+    """Queues work in input order and runs it on request."""
 
     def __init__(
         self, index: MessageIndex, read: Read, dialects: Mapping[str, FormatTraits], ids: Decoder | None = None
     ) -> None:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
-        """What the input is if its format was not recognized; it may hold messages all the same."""
+        """A description of the input if its format was not recognized. It may contain messages even so."""
         self._text_between = Findings(read)
-        """W-TEXT-BETWEEN of an input without messages, where E-FORMAT-UNKNOWN says all that there is to say."""
+        """W-TEXT-BETWEEN of an input without messages, where E-FORMAT-UNKNOWN is enough."""
         self._shown: dict[int, bool] = {}
-        """Whether the end user sees messages with this look key."""
+        """True if the end user sees messages with this header key."""
         self.calls = CallLedger(self.report, index)
         self.tools = ToolChecks(self.calls)
         self.waiting: deque[Work] = deque()
         self.waiting_bytes = 0
         self.checks = CHECKS
         self.answers: HeaderAnswers
-        """What the header predicates of the triggers say of the current transcript."""
+        """The answers of the header predicates for the current transcript."""
         self.batch_prefilter: NumpyPrefilter | None = None
         self._prefilter = compile_plain(self.checks)
         self._predicates = predicates_of(self.checks)
         self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
         self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
         self._runs: dict[int, tuple[Callable[[CheckContext], None], ...]] = {}
-        """The functions of each mask that occurred."""
+        """The check functions of each mask that occurred."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
         self.cut = array("I")
         """The numbers of shown messages with hidden parts."""
         self.checked_to = 0
-        """Bytes of messages before this offset have been looked at."""
+        """Bytes of messages before this offset are checked."""
         self.index = index
         self.read = read
         self._ids = ids
         self._dialects = dialects
 
     def add(self, work: Work) -> None:
-        """Something that waits from now on."""
+        """Queue an event."""
         self.waiting.append(work)
         self.waiting_bytes += self._size(work)
 
@@ -120,7 +118,7 @@ class CheckQueue:
         return EVENT_BYTES
 
     def work(self, size: int) -> None:
-        """Do about so many bytes of what waits."""
+        """Run the checks of about `size` queued bytes."""
         while self.waiting and size > 0:
             work = self.waiting.popleft()
             done = self._size(work)
@@ -158,7 +156,7 @@ class CheckQueue:
         return self.unknown is not None and not len(self.index)
 
     def _release(self) -> None:
-        """Report the text outside of messages after all, once there are messages."""
+        """Report the text outside messages now that there are messages."""
         if self._has_no_messages or not len(self._text_between):
             return
         held, self._text_between = self._text_between, Findings(self.read)
@@ -170,7 +168,7 @@ class CheckQueue:
     def _is_shown(self, number: int) -> bool:
         if number > len(self.index):
             return False
-        key = self.index.look_key(number)
+        key = self.index.header_key(number)
         if key not in self._shown:
             self._shown[key] = is_user_safe(self.index[number])
         return self._shown[key]
@@ -183,7 +181,7 @@ class CheckQueue:
         self.answers = HeaderAnswers(self._predicates, self.index, self._transcribed)
 
     def _end(self) -> None:
-        """What was needed to check the input holds words of it, and is forgotten."""
+        """Drop the state of the checks, which contains words of the input."""
         self.calls.end_transcript()
         self._release()
         self.tools = ToolChecks(self.calls)
@@ -214,7 +212,7 @@ class CheckQueue:
         return known
 
     def ahead(self, message: Message) -> list[Diagnostic]:
-        """What is wrong with a message whose turn has not come, as far as it says so itself: not its calls."""
+        """Return the diagnostics of a message ahead of its turn, except those of its calls."""
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
@@ -224,7 +222,7 @@ class CheckQueue:
         return found.by_position()
 
     def _mask(self, message: Message) -> tuple[int, bytes | None]:
-        """The bits of the checks that a message needs, and the bytes of its body, if these are its text."""
+        """Return the bits of the checks that a message needs, and the bytes of its body if they are its text."""
         everything = self._of_message | self._of_calls
         body = plain_body(message)
         if body is None or self._transcribed.dialect.shares_spans:
@@ -233,11 +231,11 @@ class CheckQueue:
         start, end = body[0] - base, body[1] - base
         if not has_own_text(message, data, start, end):
             return everything, None
-        answers = self.answers.of(message.number, self.index.look_key(message.number))
+        answers = self.answers.of(message.number, self.index.header_key(message.number))
         return self._prefilter.mask(answers, data, start, end), data[start:end]
 
     def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:
-        """A message as the checks see it; the bytes of its body, where those are as they were written."""
+        """Return the context of a message. `body` holds the bytes of its body if they are its text."""
         if data is None:
             body = read_body(message.pieces, self.read, self._ids)
         else:
@@ -267,7 +265,7 @@ class CheckQueue:
             start += len(data)
 
     def _messages(self, work: Messages, size: int) -> int:
-        """Check the first of these messages, about so many bytes; the others wait on. Returns how many bytes it was."""
+        """Check about `size` bytes of the first messages and keep the others. Return the number of bytes."""
         from viewer.checks.batches import check_run
 
         done = check_run(self, work, size)

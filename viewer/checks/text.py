@@ -31,7 +31,7 @@ from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
 from viewer.syntax.utf8 import ill_formed
 
 CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
-"""Control characters but NUL, tab, line feed and carriage return."""
+"""Control characters except NUL, tab, line feed and carriage return."""
 HIDING_LEADS = b"\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf0\xf3"
 """First bytes of hidden characters beyond ASCII."""
 _TOKEN_LEADS = "<[]◁".encode()
@@ -40,7 +40,7 @@ _NULS = re.compile(rb"\0++")
 
 
 def check_encoding(case: CheckContext) -> None:
-    """W-ENCODING: bytes that are no UTF-8, and NUL."""
+    """W-ENCODING: NUL, and bytes that are not UTF-8."""
     for start, end in _spans_of_bytes(case):
         data = case.read(start, end)
         for code_span in ill_formed(data, start):
@@ -50,7 +50,7 @@ def check_encoding(case: CheckContext) -> None:
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
-    """All bytes of the message, each of the input looked at once where messages share them."""
+    """Yield the spans of the message. Bytes that messages share are checked once."""
     pieces = case.message.pieces
     if len(pieces) > 1:
         return [(piece.start, piece.end) for piece in pieces]
@@ -59,8 +59,8 @@ def _spans_of_bytes(case: CheckContext) -> list[Span]:
 
 
 def find_nul(data: bytes, base: int) -> Iterator[Span]:
-    """Runs of NUL bytes."""
-    first = data.find(0)  # seven times as fast as the expression, and most inputs have none
+    """Yield the runs of NUL bytes."""
+    first = data.find(0)  # seven times faster than the pattern, and most inputs have none
     for run in _NULS.finditer(data, first) if first >= 0 else ():
         yield base + run.start(), base + run.end()
 
@@ -98,7 +98,7 @@ def check_thoughts(case: CheckContext) -> None:
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
-    """The blocks that follow text. One that a mark in the middle closes is the first if the prompt opened it."""
+    """Yield the blocks that follow text. A block without an opening mark counts as first if the prompt opened it."""
     before = 0
     for index, (start, end) in enumerate(blocks):
         is_withdrawn = index > 0 and not MAY_BE_MARK.match(data, start)

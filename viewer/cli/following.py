@@ -121,11 +121,11 @@ class _Follower:
             self._code = USAGE
         elif change.state and change.state.condition is not SourceCondition.ENDED:
             complain(f"{document.name}: {change.state.sentence}")
-        if change.anew:
+        if change.restarted:
             self._begin(document, change.reset)
         if change.ended:
             self._printer.end()
-        elif change.grew or change.anew:
+        elif change.grew or change.restarted:
             self._printer.grow()
 
     def _begin(self, document: LiveDocument, reason: Reason | None) -> None:

@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 from viewer import __version__
 
-NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "jsonschema-rs", "PyYAML")
-EXTRAS = ("google-re2", "zstandard", "tiktoken", "pyperclip")
+NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "PyYAML")
+EXTRAS = ("zstandard", "tiktoken", "pyperclip")
 """Listed if they are installed."""
 
 

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.document.byte_pattern import BytePattern, Bytes, Positions
+from viewer.columns.numpy_backend import column_of, values_of
+from viewer.document.byte_pattern import BytePattern
 from viewer.document.rows import RowKind, Rows
 from viewer.document.vault import HiddenError
 from viewer.document.visibility_cache import VisibilityCache
-from viewer.index.messages import IRREGULAR, MessageIndex
+from viewer.index.messages import MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
+from viewer.values import field, frozen
 
+Bytes: TypeAlias = NDArray[np.uint8]
+Positions: TypeAlias = NDArray[np.int64]
 Marks: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 256 * 1024
@@ -33,24 +36,28 @@ WIDEST_GAP = 128 * 1024
 FEWEST, MOST = 1024, 64 * 1024
 """Rows planned at once; few at first, so that a first match appears soon."""
 WIDEST_PLAN = 256 * 1024
-_LESS, _BAR, _BRACKET = b"<|["
+_LESS, _BAR = b"<|"
+_CASE = np.uint8(0x20)
+"""The bit that distinguishes ASCII letters by case."""
+_SAMPLE = 64 * 1024
+_NONE: Positions = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+@frozen
+class SearchedRows:
     """Search result for consecutive rows."""
 
     after: int
     """The row after them."""
-    careful: Sequence[int] = ()
+    unsure: Sequence[int] = ()
     """Rows whose text must be searched, in order."""
     rows: array[int] = field(default_factory=partial(array, "I"))
-    """A row for each match, in order; none of the careful rows."""
+    """A row for each match, in order; none of the unsure rows."""
     starts: array[int] = field(default_factory=partial(array, "Q"))
     """Where each match begins, in code points of the text of its row."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchScope:
     """What is searched, and for whom."""
 
@@ -62,13 +69,13 @@ class SearchScope:
     """True for messages with cut parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Plan:
     """Rows from `first` up to, but not including, `after`."""
 
     first: int
     after: int
-    careful: Positions
+    unsure: Positions
     rows: Positions
     """Rows whose bytes can be searched, with columns of the same length."""
     starts: Positions
@@ -84,25 +91,62 @@ class _Plan:
 class BlockSearcher:
     """Searcher for one byte pattern; each call covers as many rows as possible."""
 
-    def __init__(self, ground: SearchScope, needle: BytePattern) -> None:
-        self._ground = ground
-        self._needle = needle
+    def __init__(self, scope: SearchScope, pattern: BytePattern) -> None:
+        self._scope = scope
+        self._pattern = pattern
+        self._finder = PatternFinder(pattern)
         self._plan: _Plan | None = None
         self._size = FEWEST
 
-    def stretch(self, row: int, last: int) -> Stretch:
+    def search(self, row: int, last: int) -> SearchedRows:
         """Search one or more rows from `row` on, up to, but not including, `last`."""
         plan = self._plan
         if plan is None or not plan.first <= row < plan.after <= last:
-            plan = self._plan = _plan(self._ground, row, min(last, row + self._size))
+            plan = self._plan = _plan(self._scope, row, min(last, row + self._size))
             self._size = min(2 * self._size, MOST)
         first = int(plan.rows.searchsorted(row))
         if first == len(plan.rows):
-            return Stretch(plan.after, _between(plan.careful, row, plan.after))
+            return SearchedRows(plan.after, _between(plan.unsure, row, plan.after))
         end = _block_end(plan, first)
         after = int(plan.rows[end]) if end < len(plan.rows) else plan.after
-        careful = _between(plan.careful, row, after)
-        return _skimmed(self._ground.read, self._needle, plan, slice(first, end), after, careful)
+        unsure = _between(plan.unsure, row, after)
+        return self._search(plan, slice(first, end), after, unsure)
+
+    def _search(self, plan: _Plan, chosen: slice, after: int, unsure: list[int]) -> SearchedRows:
+        """Search the bytes of these rows."""
+        starts, ends, rows = plan.starts[chosen], plan.ends[chosen], plan.rows[chosen]
+        base, stop = int(starts[0]), int(ends[-1])
+        text = self._scope.read(base, stop)
+        if len(text) < stop - base:  # the file has become shorter
+            return SearchedRows(after, sorted([*unsure, *rows.tolist()]))
+        data = np.frombuffer(text, np.uint8)
+        found, doubts = self._finder.find(data), self._finder.doubts(text)
+        sure = bool(plan.unmarked[chosen].all())
+        if not len(found) and not len(doubts) and sure:
+            return SearchedRows(after, unsure)
+        starts, ends = starts - base, ends - base
+        doubtful = _holding(doubts, starts, ends)
+        if not sure:
+            less = np.flatnonzero(data[:-1] == _LESS)
+            doubtful |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
+        if len(found) and plan.cut[chosen].any():
+            signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
+            doubtful |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
+        place = starts.searchsorted(found, "right") - 1
+        inside = found + self._pattern.size <= ends[place]
+        found, place = found[inside], place[inside]
+        if not self._pattern.is_exact:
+            doubtful[place] = True
+        if self._pattern.overlaps:
+            apart = _apart(found, place, self._pattern.size)
+            found, place = found[apart], place[apart]
+        characters = _characters(text, data, starts[place], found)
+        if characters is None:
+            doubtful[place], characters = True, found
+        kept = ~doubtful[place]
+        if doubtful.any():
+            unsure = sorted([*unsure, *rows[doubtful].tolist()])
+        return SearchedRows(after, unsure, column_of("I", rows[place[kept]]), column_of("Q", characters[kept]))
 
     def forget(self) -> None:
         """Drop the plan: the rows may have changed."""
@@ -114,9 +158,14 @@ def _between(rows: Positions, first: int, after: int) -> list[int]:
     return found
 
 
-def _plan(ground: SearchScope, first: int, after: int) -> _Plan:
+def _flags(mask: bytearray) -> Marks:
+    return np.frombuffer(mask, bool)
+
+
+def _plan(scope: SearchScope, first: int, after: int) -> _Plan:
     """Separate the rows whose bytes can be searched from the others."""
-    kinds, values = (np.frombuffer(column, column.typecode) for column in ground.rows.columns(first, after))
+    index = scope.index
+    kinds, values = map(values_of, scope.rows.kinds_and_values(first, after))
     places = np.flatnonzero(kinds == RowKind.MESSAGE.value)
     if len(places) and int(values[places[-1]]) - int(values[places[0]]) > WIDEST_PLAN:
         after = first + int(places[values[places].searchsorted(values[places[0]] + WIDEST_PLAN)])
@@ -128,12 +177,12 @@ def _plan(ground: SearchScope, first: int, after: int) -> _Plan:
     numbers = values[places].astype(np.int64)
     low, high = int(numbers[0]), int(numbers[-1])
     chosen = slice(None) if high - low + 1 == len(numbers) else numbers - low
-    if not ground.sees.seen(low, high)[chosen].all():
+    if not _flags(scope.sees.mask(low, high))[chosen].all():
         raise HiddenError
-    starts, ends = (column[chosen] for column in ground.index.places.bodies(low - 1, high))
-    flags = np.frombuffer(ground.index.kinds(low, high)[1], np.uint8)[chosen]
+    starts, ends = (values_of(column).view(np.int64)[chosen] for column in index.bodies(low, high))
+    regular = _flags(index.columns.mask(index.kinds, index.regular_kinds, low, high + 1))[chosen]
     sizes = ends - starts
-    plain = (flags & IRREGULAR == 0) & (numbers <= ground.rows.settled_number) & (sizes >= 0) & (sizes <= LARGEST)
+    plain = regular & (numbers <= scope.rows.settled_number) & (sizes >= 0) & (sizes <= LARGEST)
     if (starts[plain][1:] < ends[plain][:-1]).any():
         plain[:] = False
     starts, ends = starts[plain], ends[plain]
@@ -144,8 +193,8 @@ def _plan(ground: SearchScope, first: int, after: int) -> _Plan:
         places[plain] + first,
         starts,
         ends,
-        ground.index.places.came_in_run(low - 1, high)[chosen][plain],
-        ground.cuts.seen(low, high)[chosen][plain],
+        _flags(index.came_in_batch(low, high))[chosen][plain],
+        _flags(scope.cuts.mask(low, high))[chosen][plain],
         np.flatnonzero(starts[1:] - ends[:-1] > WIDEST_GAP) + 1,
     )
 
@@ -157,49 +206,6 @@ def _block_end(plan: _Plan, first: int) -> int:
     if border < len(plan.borders):
         end = min(end, int(plan.borders[border]))
     return max(end, first + 1)
-
-
-def _skimmed(
-    read: Callable[[int, int], bytes], needle: BytePattern, plan: _Plan, chosen: slice, after: int, careful: list[int]
-) -> Stretch:
-    """Search the bytes of these rows."""
-    starts, ends, rows = plan.starts[chosen], plan.ends[chosen], plan.rows[chosen]
-    base, stop = int(starts[0]), int(ends[-1])
-    text = read(base, stop)
-    if len(text) < stop - base:  # the file has become shorter
-        return Stretch(after, sorted([*careful, *rows.tolist()]))
-    data = np.frombuffer(text, np.uint8)
-    found, doubts = needle.find(data), needle.doubts(text)
-    sure = bool(plan.unmarked[chosen].all())
-    if not len(found) and not len(doubts) and sure:
-        return Stretch(after, careful)
-    starts, ends = starts - base, ends - base
-    doubted = _holding(doubts, starts, ends)
-    if not sure:
-        less = np.flatnonzero(data[:-1] == _LESS)
-        doubted |= _holding(less[data[less + 1] == _BAR], starts, ends) & ~plan.unmarked[chosen]
-    if len(found) and plan.cut[chosen].any():
-        signs = [found.start() for pattern in (MAY_BE_MARK, STRIPPED_SIGN) for found in pattern.finditer(text)]
-        doubted |= _holding(np.sort(np.array(signs, np.int64)), starts, ends) & plan.cut[chosen]
-    place = starts.searchsorted(found, "right") - 1
-    inside = found + needle.size <= ends[place]
-    found, place = found[inside], place[inside]
-    if not needle.is_exact:
-        doubted[place] = True
-    if needle.overlaps:
-        apart = _apart(found, place, needle.size)
-        found, place = found[apart], place[apart]
-    characters = _characters(text, data, starts[place], found)
-    if characters is None:
-        doubted[place], characters = True, found
-    kept = ~doubted[place]
-    if doubted.any():
-        careful = sorted([*careful, *rows[doubted].tolist()])
-    return Stretch(after, careful, _array("I", rows[place[kept]]), _array("Q", characters[kept]))
-
-
-def _array(code: str, numbers: Positions) -> array[int]:
-    return array(code, numbers.astype(code).tobytes())
 
 
 def _holding(found: Positions, starts: Positions, ends: Positions) -> Marks:
@@ -234,3 +240,59 @@ def _characters(text: bytes, data: Bytes, starts: Positions, found: Positions) -
     inner = np.flatnonzero(data & 0xC0 == 0x80)
     characters: Positions = found - starts - (inner.searchsorted(found) - inner.searchsorted(starts))
     return characters
+
+
+class PatternFinder:
+    """Finder of all positions of a byte pattern in bytes."""
+
+    def __init__(self, pattern: BytePattern) -> None:
+        self._pattern = pattern
+        self._order: list[int] = []
+
+    def find(self, data: Bytes) -> Positions:
+        """All positions of matches or candidates; they may overlap."""
+        count = len(data) - self._pattern.size + 1
+        if count <= 0:
+            return _NONE
+        if not self._order:
+            self._order = self._rarest_first(data)
+        lowered = data | _CASE if any(self._pattern.letters) else data
+        first, *rest = self._order
+        may = self._matches_at(data, lowered, slice(first, first + count), first)
+        if rest:
+            may &= self._matches_at(data, lowered, slice(rest[0], rest[0] + count), rest[0])
+        if not may.any():
+            return _NONE
+        found: Positions = np.flatnonzero(may)
+        for at in rest[1:]:
+            found = found[self._matches_at(data, lowered, found + at, at)]
+        return found
+
+    def doubts(self, data: bytes) -> Positions:
+        """Positions of letters that may belong to a match that `find` misses."""
+        if self._pattern.others is None or (data.isascii() and not self._pattern.others_are_ascii):
+            return _NONE
+        return np.fromiter((match.start() for match in self._pattern.others.finditer(data)), np.int64)
+
+    def _matches_at(self, data: Bytes, lowered: Bytes, where: slice | Positions, at: int) -> NDArray[np.bool_]:
+        """True where the byte at this index of the pattern matches."""
+        wanted = self._pattern.bytes[at]
+        if len(wanted) == 1:
+            return np.equal(data[where], np.uint8(min(wanted)))
+        if letter := self._pattern.letters[at]:
+            return np.equal(lowered[where], np.uint8(letter))
+        table = np.zeros(256, bool)
+        table[list(wanted)] = True
+        found: NDArray[np.bool_] = table[data[where]]
+        return found
+
+    def _rarest_first(self, data: Bytes) -> list[int]:
+        """The indexes of the pattern, ordered by how rare their bytes are here and how fast they are to search."""
+        counts = np.bincount(data[:_SAMPLE], minlength=256)
+
+        def cost(at: int) -> int:
+            wanted = self._pattern.bytes[at]
+            slow = 0 if len(wanted) == 1 or self._pattern.letters[at] else _SAMPLE
+            return slow + sum(int(counts[byte]) for byte in wanted)
+
+        return sorted(range(self._pattern.size), key=cost)

@@ -1,40 +1,49 @@
-"""Calls that an audience sees, as rows of the call columns; made into values on access."""
+"""Calls that an audience sees: a view of all of them, made into values on access, and their changes while following."""
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
-from viewer.document.call_lists import ShownCalls, Spans
+from viewer.columns.api import Column, Columns
 from viewer.document.values import ShownCall
-from viewer.document.visibility_cache import MANY, VisibilityCache
-from viewer.index.call_columns import CallColumns, CallLink
+from viewer.document.visibility_cache import VisibilityCache
+from viewer.index.calls import CallLedger, CallLink, CallState
+from viewer.index.messages import MessageIndex
 
 
-class SeenCalls(ShownCalls):
-    """The calls with both ends visible to the audience."""
+class Spans(NamedTuple):
+    """First and last messages of calls that have both ends; each column is sorted."""
 
-    def __init__(self, columns: CallColumns, sight: VisibilityCache, show: Callable[[CallLink], ShownCall]) -> None:
-        super().__init__()
+    firsts: Column
+    lasts: Column
+    firm_firsts: Column
+    """Those of calls linked by id."""
+    firm_lasts: Column
+
+
+class CallView(Sequence[ShownCall]):
+    """The calls with both ends visible to the audience, in input order; they are rows of the ledger."""
+
+    def __init__(
+        self, ledger: CallLedger, columns: Columns, cache: VisibilityCache, show: Callable[[CallLink], ShownCall]
+    ) -> None:
+        self._ledger = ledger
         self._columns = columns
         self._show = show
-        self._calls_of, self._replies_of = columns.ends()
-        self._links = self._seen(sight)
-        """The rows in the columns."""
+        self._calls_of, self._replies_of = ledger.ends()
+        self._links = self._seen(cache)
+        """The rows in the ledger."""
 
-    def _seen(self, sight: VisibilityCache) -> array[int]:
-        if len(self._calls_of) >= MANY:
-            from viewer.document.many_calls import seen_links
-
-            return seen_links(self._calls_of, self._replies_of, sight)
-        pairs = enumerate(zip(self._calls_of, self._replies_of, strict=True))
-        return array(
-            "I", (link for link, ends in pairs if any(ends) and all(not end or sight.sees(end) for end in ends))
-        )
+    def _seen(self, cache: VisibilityCache) -> Column:
+        columns = self._columns
+        links = columns.select(cache.mask_at(self._calls_of), 0)
+        seen = cache.mask_at(columns.take(self._replies_of, links))
+        return columns.take(links, columns.select(seen, 0))
 
     def __len__(self) -> int:
         return len(self._links)
@@ -47,38 +56,60 @@ class SeenCalls(ShownCalls):
 
     def __getitem__(self, row: int | slice) -> ShownCall | Sequence[ShownCall]:
         if isinstance(row, slice):
-            return [self._show(self._columns.link(link)) for link in self._links[row]]
-        return self._show(self._columns.link(self._links[row]))
+            return [self._show(self._ledger.link(link)) for link in self._links[row]]
+        return self._show(self._ledger.link(self._links[row]))
 
     def of(self, number: int) -> list[ShownCall]:
+        """The calls that begin or end at a message."""
         return [self[row] for row in self._rows_of(number)]
 
     def row_of(self, number: int) -> int:
+        """The row of the first call that begins or ends at a message; -1 if there is none."""
         return next(iter(self._rows_of(number)), -1)
+
+    @property
+    def open(self) -> int:
+        """The number of calls that await a reply."""
+        return self.states[CallState.PENDING.value]
 
     @cached_property
     def states(self) -> Mapping[str, int]:
-        codes = self._columns.states()
-        if len(self) >= MANY:
-            from viewer.document.many_calls import counted
-
-            counts = counted(codes, self._links)
-        else:
-            counts = Counter(codes[link] for link in self._links)
-        return Counter({CallColumns.state_of(code).value: count for code, count in counts.items()})
+        """The number of calls in each state."""
+        counts = self._columns.count_by(self._ledger.states(), self._links)
+        return Counter({CallLedger.state_of(code).value: count for code, count in counts.items()})
 
     @property
     def largest(self) -> int:
+        """The last message with an end of a call."""
         numbers = self._ends[0]
         return numbers[-1] if numbers else 0
 
     @cached_property
     def spans(self) -> Spans:
-        if len(self) < MANY:
-            return super().spans
-        from viewer.document.many_calls import spans
+        """The ranges of messages that calls span."""
+        columns = self._columns
+        linked = self._of_links(self._linked)
+        is_firm = columns.take(self._ledger.inferred(), self._linked)
+        firm = self._of_links(columns.take(self._linked, columns.where(is_firm, {0}, 0, len(is_firm))))
+        return Spans(*linked, *firm)
 
-        return spans(self._calls_of, self._replies_of, self._links, self._columns.inferred())
+    @cached_property
+    def _linked(self) -> Column:
+        """The links that have both ends."""
+        columns, links = self._columns, self._links
+        kept = bytearray(b"\1") * len(links)
+        for ends in (self._calls_of, self._replies_of):
+            for row in columns.where(columns.take(ends, links), {0}, 0, len(links)):
+                kept[row] = 0
+        return columns.take(links, columns.select(kept, 0))
+
+    def _of_links(self, links: Column) -> tuple[Column, Column]:
+        """The first and the last messages of these links, each sorted."""
+        columns = self._columns
+        firsts, lasts = columns.smaller_and_larger(
+            columns.take(self._calls_of, links), columns.take(self._replies_of, links)
+        )
+        return columns.take(firsts, columns.order(firsts)), columns.take(lasts, columns.order(lasts))
 
     def _rows_of(self, number: int) -> Sequence[int]:
         numbers, rows = self._ends
@@ -88,21 +119,28 @@ class SeenCalls(ShownCalls):
         return sorted(set(rows[first:last]))
 
     @cached_property
-    def _ends(self) -> tuple[array[int], array[int]]:
+    def _ends(self) -> tuple[Column, Column]:
         """The messages at the ends of calls, sorted, and the rows of those calls."""
-        if len(self) >= MANY:
-            from viewer.document.many_calls import ends
+        columns, links = self._columns, self._links
+        numbers = columns.take(self._calls_of, links) + columns.take(self._replies_of, links)
+        order = columns.order(numbers)
+        numbers = columns.take(numbers, order)
+        rows = columns.take(columns.sequence(0, len(links)) * 2, order)
+        first = bisect_left(numbers, 1)  # ends that are missing have the number 0
+        return numbers[first:], rows[first:]
 
-            return ends(self._calls_of, self._replies_of, self._links)
-        columns = self._calls_of, self._replies_of
-        pairs = sorted((ends[link], row) for ends in columns for row, link in enumerate(self._links) if ends[link])
-        return array("I", (number for number, _ in pairs)), array("I", (row for _, row in pairs))
+
+def no_calls() -> CallView:
+    """The view of an audience that sees no calls."""
+    index = MessageIndex()
+    ledger = CallLedger(lambda *_: None, index)
+    return CallView(ledger, index.columns, VisibilityCache(index, lambda _: False), shown_call)
 
 
-def sees_both_ends(link: CallLink, sight: VisibilityCache) -> bool:
+def sees_both_ends(link: CallLink, cache: VisibilityCache) -> bool:
     """True if a call, and its reply if there is one, are shown."""
     ends = [number for number in (link.call, link.reply) if number is not None]
-    return bool(ends) and all(map(sight.sees, ends))
+    return bool(ends) and all(map(cache.sees, ends))
 
 
 def shown_call(link: CallLink) -> ShownCall:
@@ -119,3 +157,76 @@ def shown_call(link: CallLink) -> ShownCall:
         link.deadline_ms,
         link.observed_ms,
     )
+
+
+_STATES = list(CallState)
+_NOT_REPORTED = -1
+
+
+class CallWatch:
+    """The calls that one audience sees, while following: those of a message, and changes of state since the last
+    report. Finished calls are not checked again."""
+
+    def __init__(
+        self,
+        links: Sequence[CallLink],
+        show: Callable[[CallLink], ShownCall | None],
+        relinked: Sequence[int] = (),
+    ) -> None:
+        """`relinked` grows by the row of each call whose reply is replaced."""
+        self._links = links
+        self._show = show
+        self._relinked = relinked
+        self._relinked_at = 0
+        self._known = 0
+        """The number of links read so far."""
+        self._open: dict[int, int] = {}
+        """The reported state of each call that may still change, by row."""
+
+    def all(self) -> list[ShownCall]:
+        """Every call in its current state."""
+        return [shown for shown in map(self._show, self._links) if shown is not None]
+
+    def of(self, number: int) -> list[ShownCall]:
+        """The calls that a message makes or answers, as known so far."""
+        self._read_new()
+        rows = [row for row in self._open if number in (self._links[row].call, self._links[row].reply)]
+        for row in rows:
+            if self._links[row].reply == number:
+                del self._open[row]
+        return self._shown(rows)
+
+    def changed(self, *, ended: bool = False) -> list[ShownCall]:
+        """The calls that are no longer pending and changed their state; with `ended`, the pending ones too."""
+        relinked = self._read_relinked()
+        self._read_new()
+        changed = (row for row, reported in self._open.items() if self._key(row) != reported)
+        rows = [row for row in changed if ended or not self._is_pending(row)]
+        for row in rows:
+            self._open[row] = self._key(row)
+        self._open = {row: reported for row, reported in self._open.items() if self._links[row].reply is None}
+        shown = ((row, self._show(self._links[row])) for row in rows)
+        return [replace(call, relinked=row in relinked) for row, call in shown if call is not None]
+
+    def _read_relinked(self) -> set[int]:
+        """The calls with another reply than the reported one."""
+        rows = self._relinked[self._relinked_at :]
+        self._relinked_at = len(self._relinked)
+        relinked = {row for row in rows if row < self._known and self._open.get(row) != _NOT_REPORTED}
+        self._open |= dict.fromkeys(relinked, _NOT_REPORTED)
+        return relinked
+
+    def _read_new(self) -> None:
+        for row in range(self._known, len(self._links)):
+            self._open[row] = _NOT_REPORTED
+        self._known = len(self._links)
+
+    def _is_pending(self, row: int) -> bool:
+        return self._links[row].state is CallState.PENDING
+
+    def _key(self, row: int) -> int:
+        link = self._links[row]
+        return 2 * _STATES.index(link.state) + (link.reply is not None)
+
+    def _shown(self, rows: list[int]) -> list[ShownCall]:
+        return [shown for shown in (self._show(self._links[row]) for row in rows) if shown is not None]

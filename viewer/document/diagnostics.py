@@ -6,23 +6,29 @@ messages are rebuilt each time."""
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias, overload
 
-from viewer.document.diagnostic_lists import ShownDiagnostics
-from viewer.document.new_diagnostics import Show, by_message
+from viewer.columns.api import Column
 from viewer.document.values import ShownDiagnostic
 from viewer.index.findings import Findings
 from viewer.model.diagnostic import Diagnostic
+from viewer.rules import RULES
 
 _SEVERITIES = ("error", "warning", "info")
+_KINDS = [(code, reason) for code, rule in RULES.items() for reason in (None, *rule.reasons)]
+_KIND_OF = {kind: number for number, kind in enumerate(_KINDS)}
 
+Show: TypeAlias = Callable[[Diagnostic], ShownDiagnostic | None]
+"""A function that returns the disclosed value of a diagnostic, or None."""
+CheckAhead: TypeAlias = Callable[[int], list[Diagnostic]]
+"""A function that checks a message ahead of time."""
 Key: TypeAlias = tuple[int, int, int] | tuple[int, str, str, int]
 
 
-class Taken(NamedTuple):
+class _Entry(NamedTuple):
     """A diagnostic as disclosed to its audience."""
 
     key: Key
@@ -36,11 +42,7 @@ class Taken(NamedTuple):
 _Lengths: TypeAlias = tuple[int, dict[str, int], dict[str, int], frozenset[str], Key | None]
 
 
-Look: TypeAlias = Callable[[int], list[Diagnostic]]
-"""A function that checks a message ahead of time."""
-
-
-class _Columns:
+class _SortedEntries:
     """Sorted diagnostics and the end of the final part."""
 
     def __init__(self) -> None:
@@ -65,86 +67,81 @@ class _Columns:
             del self.numbers_of[severity][size:]
         self.without_number = dict(without)
 
-    def add(self, taken: Iterable[Taken], findings: Findings) -> None:
+    def add(self, entries: Iterable[_Entry], findings: Findings) -> None:
         """Append diagnostics in order."""
         codes = set(self.codes)
-        for one in taken:
-            codes.add(findings.code(one.row))
-            self.rows.append(one.row)
-            self.numbers.append(one.number)
-            severity = findings.severity(one.row)
-            if one.number:
-                self.numbers_of[severity].append(one.number)
+        for entry in entries:
+            codes.add(findings.code(entry.row))
+            self.rows.append(entry.row)
+            self.numbers.append(entry.number)
+            severity = findings.severity(entry.row)
+            if entry.number:
+                self.numbers_of[severity].append(entry.number)
             else:
                 self.without_number[severity] += 1
-            self.last = one.key
+            self.last = entry.key
         self.codes = frozenset(codes)
 
 
-class SeenDiagnostics(ShownDiagnostics):
+class DiagnosticView(Sequence[ShownDiagnostic]):
     """The growing list of diagnostics disclosed to the audience of a projection. The end user gets no notes.
 
     Lookups use message numbers of the input; values have the numbers that the audience knows."""
 
-    def __init__(self, findings: Findings, show: Show, look: Look, *, by_place: bool) -> None:
-        super().__init__()
-        self._look = look
+    def __init__(self, findings: Findings, show: Show, check_ahead: CheckAhead, *, by_place: bool) -> None:
+        self._check_ahead = check_ahead
         self._findings = findings
         self._show = show
         self._by_place = by_place
-        self._columns = _Columns()
-        self._firm: _Lengths | None = self._columns.lengths()
+        self._entries = _SortedEntries()
+        self._final: _Lengths | None = self._entries.lengths()
         """The state of the final part of the columns; None if that is not at the beginning."""
         self._read = 0
         self._waiting: list[int] = []
         """Rows of open messages."""
-        self._orders: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
+        self._orders: dict[str, tuple[Column, Column]] = {}
         """Sorted numbers and the indexes of their diagnostics, built on demand."""
 
-    def ahead(self, number: int) -> list[ShownDiagnostic]:
-        found = filter(None, map(self._show, self._look(number)))
-        return [one for one in found if self._by_place or one.severity != "info"]
-
-    def extend(self, settled: int) -> SeenDiagnostics:
+    def extend(self, settled: int) -> DiagnosticView:
         """Add new findings; messages up to this one are settled."""
         findings, rows = self._findings, [*self._waiting, *range(self._read, len(self._findings))]
-        if self._firm is None:
-            self._columns, rows = _Columns(), list(range(len(findings)))
+        if self._final is None:
+            self._entries, rows = _SortedEntries(), list(range(len(findings)))
         else:
-            self._columns.cut(self._firm)
+            self._entries.cut(self._final)
         self._read = len(findings)
         self._waiting = [row for row in rows if findings.number(row) > settled]
         waiting = set(self._waiting)
-        self._put(row for row in rows if row not in waiting)
-        self._firm = self._columns.lengths()
-        if not self._put(self._waiting):
-            self._firm = None
+        self._add(row for row in rows if row not in waiting)
+        self._final = self._entries.lengths()
+        if not self._add(self._waiting):
+            self._final = None
         self._orders.clear()
         return self
 
-    def _put(self, rows: Iterable[int]) -> bool:
+    def _add(self, rows: Iterable[int]) -> bool:
         """Add rows. If they do not come last, sort everything again and return False."""
-        taken = sorted(filter(None, map(self._take, rows)))
-        columns = self._columns
-        comes_last = not taken or columns.last is None or columns.last <= taken[0].key
+        entries = sorted(filter(None, map(self._entry, rows)))
+        known = self._entries
+        comes_last = not entries or known.last is None or known.last <= entries[0].key
         if not comes_last:
-            taken = sorted(chain(filter(None, map(self._take, columns.rows)), taken))
-            self._columns = columns = _Columns()
-        columns.add(taken, self._findings)
+            entries = sorted(chain(filter(None, map(self._entry, known.rows)), entries))
+            self._entries = known = _SortedEntries()
+        known.add(entries, self._findings)
         return comes_last
 
-    def _take(self, row: int) -> Taken | None:
+    def _entry(self, row: int) -> _Entry | None:
         if self._by_place:
             if self._findings.is_spare(row):
                 return None
-            return Taken(self._findings.place(row), row, self._findings.number(row))
+            return _Entry(self._findings.place(row), row, self._findings.number(row))
         if self._findings.severity(row) == "info":
             return None
         shown = self._show(self._findings[row])
-        return Taken(by_message(shown), row, self._findings.number(row)) if shown is not None else None
+        return _Entry(by_message(shown), row, self._findings.number(row)) if shown is not None else None
 
     def __len__(self) -> int:
-        return len(self._columns.rows)
+        return len(self._entries.rows)
 
     @overload
     def __getitem__(self, place: int) -> ShownDiagnostic: ...
@@ -153,7 +150,7 @@ class SeenDiagnostics(ShownDiagnostics):
     def __getitem__(self, place: slice) -> Sequence[ShownDiagnostic]: ...
 
     def __getitem__(self, place: int | slice) -> ShownDiagnostic | Sequence[ShownDiagnostic]:
-        rows = self._columns.rows
+        rows = self._entries.rows
         return list(map(self._shown, rows[place])) if isinstance(place, slice) else self._shown(rows[place])
 
     def _shown(self, row: int) -> ShownDiagnostic:
@@ -161,9 +158,28 @@ class SeenDiagnostics(ShownDiagnostics):
         assert shown is not None
         return shown
 
+    def of(self, number: int) -> list[ShownDiagnostic]:
+        """The diagnostics of one message."""
+        return self.between(number, number)
+
+    def ahead(self, number: int) -> list[ShownDiagnostic]:
+        """The diagnostics of a message that has not been checked yet, checked ahead of time."""
+        found = filter(None, map(self._show, self._check_ahead(number)))
+        return [one for one in found if self._by_place or one.severity != "info"]
+
+    def between(self, first: int, last: int) -> list[ShownDiagnostic]:
+        """The diagnostics of these messages."""
+        numbers, places = self._by_number
+        found = range(bisect_left(numbers, max(1, first)), bisect_right(numbers, last))
+        return [self[place] for place in sorted(places[row] for row in found)]
+
     def place_of(self, diagnostic: ShownDiagnostic) -> int:
+        """The index of this diagnostic, or of an equal one; -1 if there is none."""
         if self._by_place:
-            return super().place_of(diagnostic)
+            numbers, places = self._by_number
+            number = diagnostic.message or 0
+            found = sorted(places[row] for row in range(bisect_left(numbers, number), bisect_right(numbers, number)))
+            return next((place for place in found if self[place] == diagnostic), -1)
         place = bisect_left(range(len(self)), by_message(diagnostic), key=lambda place: by_message(self[place]))
         while place < len(self) and by_message(self[place]) == by_message(diagnostic):
             if self[place] == diagnostic:
@@ -171,35 +187,114 @@ class SeenDiagnostics(ShownDiagnostics):
             place += 1
         return -1
 
-    @property
-    def largest(self) -> int:
-        return super().largest if self._by_place or not len(self) else self[len(self) - 1].message or 0
+    def worst(self, first: int, last: int) -> str:
+        """The highest severity in these messages; empty for notes or nothing."""
+        for severity in ("error", "warning"):
+            numbers = self.numbers(severity)
+            if bisect_left(numbers, first) < bisect_right(numbers, last):
+                return severity
+        return ""
 
-    def numbers(self, severity: str) -> Sequence[int]:
-        numbers = self._columns.numbers_of[severity]
+    def numbers(self, severity: str) -> Column:
+        """The messages with diagnostics of this severity, sorted, one entry per diagnostic."""
+        numbers = self._entries.numbers_of[severity]
         return self._in_order(severity, numbers)[0] if self._by_place else numbers
 
     @property
+    def faulty(self) -> Faulty:
+        """The messages with an error."""
+        return Faulty(self.numbers("error"))
+
+    @property
     def severities(self) -> Mapping[str, int]:
-        columns = self._columns
-        return {name: len(columns.numbers_of[name]) + columns.without_number[name] for name in _SEVERITIES}
+        """The number of diagnostics per severity."""
+        known = self._entries
+        return {name: len(known.numbers_of[name]) + known.without_number[name] for name in _SEVERITIES}
+
+    @property
+    def largest(self) -> int:
+        """The largest known message number of a diagnostic."""
+        if not self._by_place:
+            return self[len(self) - 1].message or 0 if len(self) else 0
+        numbers, _ = self._by_number
+        return numbers[-1] if numbers else 0
 
     @property
     def codes(self) -> frozenset[str]:
-        return self._columns.codes
+        """All diagnostic codes in the list."""
+        return self._entries.codes
 
     @property
-    def without_notes(self) -> ShownDiagnostics:
-        return super().without_notes if self._by_place else self
-
-    @property
-    def _by_number(self) -> tuple[Sequence[int], Sequence[int]]:
-        numbers = self._columns.numbers
+    def _by_number(self) -> tuple[Column, Sequence[int]]:
+        """The message numbers, 0 for none, sorted, and the index of each."""
+        numbers = self._entries.numbers
         return self._in_order("", numbers) if self._by_place else (numbers, range(len(numbers)))
 
-    def _in_order(self, name: str, numbers: array[int]) -> tuple[Sequence[int], Sequence[int]]:
+    def _in_order(self, name: str, numbers: Column) -> tuple[Column, Column]:
         """Sort numbers that are ordered by position, and the index of each."""
         if name not in self._orders:
             places = sorted(range(len(numbers)), key=numbers.__getitem__)
             self._orders[name] = array("I", map(numbers.__getitem__, places)), array("I", places)
         return self._orders[name]
+
+
+class Faulty:
+    """Membership test for messages with an error."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._numbers = numbers
+
+    def __contains__(self, number: object) -> bool:
+        if not isinstance(number, int):
+            return False
+        place = bisect_left(self._numbers, number)
+        return place < len(self._numbers) and self._numbers[place] == number
+
+
+class NewDiagnostics:
+    """The diagnostics of one audience, in the order of `Projection.diagnostics` as far as known."""
+
+    def __init__(self, findings: Findings, show: Show, *, by_place: bool) -> None:
+        self._findings = findings
+        self._show = show
+        self._by_place = by_place
+        self._taken = 0
+        self._waiting: list[int] = []
+        """Rows of messages that are not settled yet."""
+
+    def through(self, number: int) -> list[ShownDiagnostic]:
+        """The new diagnostics of messages up to this one; and those without a message, if positions are disclosed. For
+        the end user those come last."""
+        rows = [*self._waiting, *range(self._taken, len(self._findings))]
+        self._taken = len(self._findings)
+        self._waiting = [row for row in rows if (self._findings[row].message or 0) > number]
+        return self._shown(row for row in rows if self._is_of(row, number))
+
+    def rest(self) -> list[ShownDiagnostic]:
+        """All diagnostics that were not returned yet."""
+        rows = [*self._waiting, *range(self._taken, len(self._findings))]
+        if not self._by_place:
+            of_none = (row for row in range(self._taken) if self._findings[row].message is None)
+            rows = [*of_none, *rows]
+        self._taken, self._waiting = len(self._findings), []
+        return self._shown(rows)
+
+    def _is_of(self, row: int, number: int) -> bool:
+        message = self._findings[row].message
+        return self._by_place if message is None else message <= number
+
+    def _shown(self, rows: Iterable[int]) -> list[ShownDiagnostic]:
+        found = [self._findings[row] for row in rows if not (self._by_place and self._findings.is_spare(row))]
+        if self._by_place:
+            found.sort(key=_place_key)
+        shown = [one for one in map(self._show, found) if one is not None]
+        return shown if self._by_place else sorted(shown, key=by_message)
+
+
+def _place_key(found: Diagnostic) -> tuple[int, int, int]:
+    return found.start, found.end, _KIND_OF[found.code, found.reason]
+
+
+def by_message(found: ShownDiagnostic) -> tuple[int, str, str, int]:
+    """The sort key for an end user, who gets no positions."""
+    return found.message or 0, found.code, found.reason or "", found.count or 0

@@ -1,17 +1,17 @@
-"""Disclosure: diagnostics redacted for one audience, all at once or incrementally."""
+"""Disclosure: diagnostics redacted for one audience; of a hidden message only code, severity and number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 from viewer.checks.analysis import Analysis
-from viewer.document.disclosed import for_developer, for_end_user
-from viewer.document.new_diagnostics import Show, by_message
+from viewer.document.diagnostics import Show, by_message
 from viewer.document.positions import Positions
 from viewer.document.rows import Rows
 from viewer.document.values import ShownDiagnostic
 from viewer.document.vault import Vault
 from viewer.document.visibility_cache import VisibilityCache
+from viewer.index.calls import CallLedger
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.visibility import Audience
 from viewer.values import frozen
@@ -27,26 +27,26 @@ class Disclosure:
     _vault: Vault
 
     @property
-    def tells_places(self) -> bool:
+    def discloses_places(self) -> bool:
         """True if the audience may know positions; diagnostics are then sorted by them."""
         return not self.audience.is_safe
 
     def all(self) -> list[ShownDiagnostic]:
         """All diagnostics, by position if the audience may know positions, otherwise by message."""
-        sight = VisibilityCache(self._analysis.index, self.audience.sees)
-        if self.tells_places:
+        cache = VisibilityCache(self._analysis.index, self.audience.sees)
+        if self.discloses_places:
             by_position = self._analysis.findings.by_position()
             return [
-                for_developer(diagnostic, sight, self.audience, self._places, self._vault, self._analysis.calls)
+                for_developer(diagnostic, cache, self.audience, self._places, self._vault, self._analysis.calls)
                 for diagnostic in by_position
             ]
-        label_of: Callable[[int], int] = _same
+        label_of: Callable[[int], int] = _identity
         reach = self._reach
         found: Iterable[Diagnostic] = self._analysis.findings
         if self.audience.strict:
-            label_of = self._strict_labels(sight).__getitem__
-            found = (diagnostic for diagnostic in found if _is_disclosed(diagnostic, sight, reach))
-        return sorted((for_end_user(diagnostic, sight, label_of) for diagnostic in found), key=by_message)
+            label_of = self._strict_labels(cache).__getitem__
+            found = (diagnostic for diagnostic in found if _is_disclosed(diagnostic, cache, reach))
+        return sorted((for_end_user(diagnostic, cache, label_of) for diagnostic in found), key=by_message)
 
     @property
     def _reach(self) -> int:
@@ -59,29 +59,59 @@ class Disclosure:
     def show(self, rows: Rows) -> Show:
         """A function that returns the disclosed value of a diagnostic, or None. `rows` are all rows of the
         projection."""
-        sight = VisibilityCache(self._analysis.index, self.audience.sees)
-        label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _same
+        cache = VisibilityCache(self._analysis.index, self.audience.sees)
+        label_of = (lambda number: rows.label(rows.row_of(number))) if self.audience.strict else _identity
 
         def show(diagnostic: Diagnostic) -> ShownDiagnostic | None:
-            if self.tells_places:
-                return for_developer(diagnostic, sight, self.audience, self._places, self._vault, self._analysis.calls)
-            if self.audience.strict and not _is_disclosed(diagnostic, sight, rows.reach):
+            if self.discloses_places:
+                return for_developer(diagnostic, cache, self.audience, self._places, self._vault, self._analysis.calls)
+            if self.audience.strict and not _is_disclosed(diagnostic, cache, rows.reach):
                 return None
-            return for_end_user(diagnostic, sight, label_of)
+            return for_end_user(diagnostic, cache, label_of)
 
         return show
 
-    def _strict_labels(self, sight: VisibilityCache) -> dict[int, int]:
+    def _strict_labels(self, cache: VisibilityCache) -> dict[int, int]:
         """Numbers of shown messages, counting only shown messages."""
-        seen = filter(sight.sees, range(1, len(self._analysis.index) + 1))
+        seen = filter(cache.sees, range(1, len(self._analysis.index) + 1))
         return {number: position for position, number in enumerate(seen, 1)}
 
 
-def _is_disclosed(diagnostic: Diagnostic, sight: VisibilityCache, reach: int) -> bool:
+def _is_disclosed(diagnostic: Diagnostic, cache: VisibilityCache, reach: int) -> bool:
     """True if a strict audience may know of this diagnostic: it belongs to a message in its rows."""
     message = diagnostic.message
-    return message is not None and message <= reach and sight.sees(message)
+    return message is not None and message <= reach and cache.sees(message)
 
 
-def _same(number: int) -> int:
+def _identity(number: int) -> int:
     return number
+
+
+def for_end_user(diagnostic: Diagnostic, cache: VisibilityCache, label_of: Callable[[int], int]) -> ShownDiagnostic:
+    """The diagnostic for the end user, without positions."""
+    code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+    if message is None or not cache.sees(message):
+        return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+    number = label_of(message)
+    return ShownDiagnostic(code, diagnostic.reason, severity, number, False, None, None, None, diagnostic.count)
+
+
+def for_developer(
+    diagnostic: Diagnostic,
+    cache: VisibilityCache,
+    audience: Audience,
+    places: Positions,
+    vault: Vault,
+    calls: CallLedger,
+) -> ShownDiagnostic:
+    """The diagnostic for a developer, with its position if the audience sees its message."""
+    code, severity, message = diagnostic.code, diagnostic.rule.severity.value, diagnostic.message
+    if not (audience.sees_stray if message is None else cache.sees(message)):
+        return ShownDiagnostic(code, None, severity, message, True, None, None, None, None)
+    line, column = places.line_and_column(diagnostic.start)
+    span = diagnostic.start, diagnostic.end
+    value = vault.value_for(audience, diagnostic)
+    delay = calls.delay_ms(message) if (code, diagnostic.reason) == ("E-TOOL-TIMEOUT", "late") and message else None
+    return ShownDiagnostic(
+        code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count, value, delay
+    )

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from viewer.cache import clear_caches, give_back
+from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
 from viewer.checks.offending import offending_value
 from viewer.checks.text import find_nul
-from viewer.document.judging import is_still
+from viewer.document.backend import BIG, MANY, PLAIN, forced_backend, load_backend
 from viewer.document.positions import Positions
 from viewer.document.projection import Projection
 from viewer.document.vault import Vault
@@ -22,9 +22,10 @@ from viewer.index.calls import CallLink
 from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.messages import Message
-from viewer.model.visibility import Audience
-from viewer.reading.format import Options
+from viewer.model.events import Closed
+from viewer.model.messages import Message, Piece, Span
+from viewer.model.visibility import Audience, is_user_safe
+from viewer.reading.format import FormatTraits, Options
 from viewer.reading.parser import Parser
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
 
 LONGEST_EXCERPT = 512
-BIG = 1024 * 1024
-"""Inputs of at least this size are scanned: loading NumPy takes as long as reading this much without it."""
 WORTH_SCANNING = 16 * 1024
 """A smaller piece is left to the parser."""
 PARSED_AT_ONCE = 16 * 1024
@@ -93,6 +92,8 @@ class Document:
         self.revision = 0
         """The number of restarts from the beginning of the input."""
         self._reader = _Reader(source)
+        self._forced = forced_backend()
+        self._backend = self._forced or PLAIN
         self._begin(source, _choose(source, dialect))
 
     def _begin(self, source: Source, detection: Detection) -> None:
@@ -102,12 +103,12 @@ class Document:
         self.detection = detection
         self._places = Positions(reader.read)
         self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
+        self._analysis.index.use_columns(self._backend.columns)
         self._analysis.is_partial = True
         self._analysis.unknown = detection.unknown
         self._analysis.findings.most_per_code = self._most_per_code
         self._parser = Parser(FORMATS[detection.dialect], self._options)
         self._scanner: Scanner | None = None
-        self._is_prepared = False
         self._read_to = 0
         self._noise = 0
         self._is_read = False
@@ -167,13 +168,14 @@ class Document:
     @property
     def needs_backend(self) -> bool:
         """True if reading will need a backend that is not loaded yet."""
-        return not self._is_prepared and not self._is_read and self._is_worth_scanning(CHUNK)
+        if self._backend is not PLAIN or self._forced is not None or self._is_read:
+            return False
+        return self._source.size >= BIG or self.message_count >= MANY
 
-    def prepare(self) -> None:
-        """Load the backend; interactive callers use another thread."""
-        import viewer.document.scanner  # noqa: F401
-
-        self._is_prepared = True
+    def load_backend(self) -> None:
+        """Load and use the backend; interactive callers use another thread. It stays, also for later readings."""
+        self._backend = load_backend()
+        self._analysis.index.use_columns(self._backend.columns)
 
     def read_some(self, size: int) -> None:
         """Read this many more bytes; then check as many. At the end the document is complete.
@@ -206,7 +208,7 @@ class Document:
         if self._is_read and self._analysis.is_checked:
             clear_caches()
             if self._source.size >= BIG:
-                give_back()
+                release_memory()
             self.is_complete = True
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._analysis.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
@@ -230,30 +232,24 @@ class Document:
         return self._source.next(self._read_to, size)
 
     def _take(self, data: bytes) -> None:
+        if self.needs_backend and (len(data) >= WORTH_SCANNING or self.message_count >= MANY):
+            self.load_backend()
         self._read_to += len(data)
-        self._places.feed(data)
-        if self._is_worth_scanning(len(data)):
-            self._scan(data)
+        self._places.feed(data, self._backend.columns)
+        make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
+        if make_scanner is None or len(data) < least or not self._parser.has_frames:
+            self._index_source(data)
+            self._analysis.take(self._parser.feed(data))
             return
-        if isinstance(self._source, FileSource):
-            self._source.index(self._read_to - len(data), data)
-        self._analysis.take(self._parser.feed(data))
-
-    def _is_worth_scanning(self, size: int) -> bool:
-        if size < WORTH_SCANNING or not self._parser.has_frames:
-            return False
-        return self._scanner is not None or self._source.size >= BIG
-
-    def _scan(self, data: bytes) -> None:
-        """Scan a large piece; NumPy is loaded only now."""
         if self._scanner is None:
-            from viewer.document.scanner import Scanner
-
-            self._scanner = Scanner(self._parser, self._analysis)
-            self._is_prepared = True
+            self._scanner = make_scanner(self._parser, self._analysis)
         self._scanner.feed(data)
+        self._index_source(data, self._scanner.parsed)
+
+    def _index_source(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
+        """Let the source record the bytes read; `parsed` are the parts that the parser read, if not all."""
         if isinstance(self._source, FileSource):
-            self._source.index(self._read_to - len(data), data, self._scanner.parsed)
+            self._source.index(self._read_to - len(data), data, parsed)
 
     def _end(self) -> None:
         """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
@@ -399,3 +395,28 @@ def open_document(
 ) -> Document:
     """Read the input at a path."""
     return Document(open_source(path), dialect, options).keep_per_code(most_per_code).load()
+
+
+def is_still(message: Message, frame: bytes, dialect: FormatTraits, options: Options | None) -> bool:
+    """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
+    verdict."""
+    parser = Parser(dialect, options)
+    events = [*parser.feed(frame), *parser.close()]
+    found = [event.message for event in events if isinstance(event, Closed)]
+    return len(found) == 1 and _is_same(found[0], message)
+
+
+def _is_same(found: Message, message: Message) -> bool:
+    base = message.span[0]
+    return (
+        found.header == message.header
+        and found.ending is message.ending
+        and _moved(found.span, base) == message.span
+        and tuple(Piece(piece.start + base, piece.end + base, piece.coding) for piece in found.pieces) == message.pieces
+        and (found.stop and _moved(found.stop, base)) == message.stop
+        and is_user_safe(found) == is_user_safe(message)
+    )
+
+
+def _moved(span: Span, base: int) -> Span:
+    return span[0] + base, span[1] + base

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import suppress
+from typing import NamedTuple
 
 from viewer.cache import clear_caches
-from viewer.document.deadlines import Deadlines
-from viewer.document.document import BIG, CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
+from viewer.document.backend import BIG
+from viewer.document.document import CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
+from viewer.index.calls import CallLedger, CallState
+from viewer.index.findings import Findings
 from viewer.reading.format import Options
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
@@ -23,11 +26,11 @@ from viewer.values import frozen
 
 @frozen
 class LiveChange:
-    """The result of one step. If `anew` is set, earlier projections are stale."""
+    """The result of one step. If `restarted` is set, earlier projections are stale."""
 
     grew: bool = False
     """True if rows grew, messages settled, or calls changed their state."""
-    anew: bool = False
+    restarted: bool = False
     """True if reading restarted, and numbers begin at 1 again."""
     reset: Reason | None = None
     """The reason for the restart, if something had been read before."""
@@ -70,7 +73,7 @@ class LiveDocument(Document):
         super()._begin(source, detection)
         self._analysis.is_partial = False  # text that is still being written is shown as it arrives
         self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
-        self._told = self._revised = 0
+        self._returned = self._revised = 0
         """The number of diagnostics, and of changed reasons, that were returned."""
         self._is_over = False
         self.has_caught_up = False
@@ -92,7 +95,7 @@ class LiveDocument(Document):
         return 1.0 if self.is_complete else min(1.0, self._read_to / max(1, self.following.length))
 
     @property
-    def pulse(self) -> tuple[int, ...]:
+    def version(self) -> tuple[int, ...]:
         """A version that changes on any change except growing text of an open message."""
         analysis = self._analysis
         counts = len(analysis.index), len(analysis.unsettled), len(analysis.findings), len(analysis.strays)
@@ -122,10 +125,10 @@ class LiveDocument(Document):
         """The diagnostics of this reading that were not returned yet, by position: each when it is found, and again
         when its reason changes."""
         findings, revised = self._analysis.findings, self._deadlines.revised[self._revised :]
-        again = [row for row in revised if row < self._told]
-        fresh = (row for row in range(self._told, len(findings)) if not findings.is_spare(row))
+        again = [row for row in revised if row < self._returned]
+        fresh = (row for row in range(self._returned, len(findings)) if not findings.is_spare(row))
         new = [self._located(findings[row]) for row in (*again, *fresh)]
-        self._told, self._revised = len(findings), len(self._deadlines.revised)
+        self._returned, self._revised = len(findings), len(self._deadlines.revised)
         return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
 
     @property
@@ -194,7 +197,7 @@ class LiveDocument(Document):
         self.has_caught_up = True
         known = len(self._analysis.findings)
         self._analysis.check_some(CHECKED_AT_ONCE)
-        self._deadlines.look(self._clock(), live=False)
+        self._deadlines.watch(self._clock(), live=False)
         return LiveChange(grew=self._analysis.is_checked or len(self._analysis.findings) > known, more=True)
 
     def _take_states(self) -> SourceState | None:
@@ -206,24 +209,24 @@ class LiveDocument(Document):
 
     def _changed(self, size: int, state: SourceState | None) -> LiveChange:
         """Handle a reset and the bytes after it, or one of the two."""
-        reason, anew = None, False
+        reason, restarted = None, False
         if isinstance(self._queue[0], Reset):
             reason = self._queue[0].reason
             if reason is Reason.REPLACED and self._read_to and not self._is_over:
                 self._finish()  # the reset stays in the queue
                 return LiveChange(grew=True, ended=True, state=state, more=True)
             self._queue.popleft()
-            reason, anew = reason if self._read_to else None, True
+            reason, restarted = reason if self._read_to else None, True
             self._begin(self.following.generation, self._detection_of(b""))
         if self._queue and isinstance(self._queue[0], Grew):
             was_empty = not self._read_to
             began = self._grow(self._next(size))
             if self._noise >= MOST_IN_BINARY and self._read_to >= HEAD:
                 self.close()
-                return LiveChange(True, began or anew, reason, ended=True, state=state)
+                return LiveChange(True, began or restarted, reason, ended=True, state=state)
             if began:
-                anew, reason = True, reason or (None if was_empty else Reason.DETECTED)
-        return LiveChange(True, anew, reason, state=state, more=True)
+                restarted, reason = True, reason or (None if was_empty else Reason.DETECTED)
+        return LiveChange(True, restarted, reason, state=state, more=True)
 
     def _next(self, size: int) -> bytes:
         """The next `size` bytes; the rest stays in the queue."""
@@ -242,14 +245,14 @@ class LiveDocument(Document):
         began = self._settle(before, data)
         self._analysis.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
         self._take(before + data if began else data)
-        self._look_for_noise(data)
+        self._check_for_noise(data)
         if self._read_to == self.following.size:
             self._report_fault()
-        self._deadlines.look(self._clock(), live=self.has_caught_up)
+        self._deadlines.watch(self._clock(), live=self.has_caught_up)
         self._grew_at = self._clock()
         return began
 
-    def _look_for_noise(self, data: bytes) -> None:
+    def _check_for_noise(self, data: bytes) -> None:
         """List few findings of binary input, but allow more again if it turns out to have another format."""
         is_noise = self._is_noise(data) or (self.unknown == "binary" and self._noise >= MOST_IN_BINARY)
         self._analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
@@ -290,3 +293,89 @@ class LiveDocument(Document):
         clear_caches()
         self.is_complete = False
         self._is_over = True
+
+
+class Overdue(NamedTuple):
+    """A call whose deadline passed without a reply."""
+
+    finding: int | None
+    """The row of its diagnostic; None if the diagnostic is only counted."""
+    due: float
+
+
+class Deadlines:
+    """Watch over the deadlines of calls. A deadline counts from the arrival of the call, because a transcript need not
+    contain times."""
+
+    def __init__(self, calls: CallLedger, findings: Findings) -> None:
+        self._calls = calls
+        self._findings = findings
+        self._watched_to = 0
+        self._seen_at: dict[int, float] = {}
+        """Arrival time of each call observed while following, by row."""
+        self._due: dict[int, float] = {}
+        """Deadline of each pending call, by row."""
+        self._overdue: dict[int, Overdue] = {}
+        self.revised: list[int] = []
+        """Rows of the diagnostics whose reason changed, in order."""
+        calls.answered = []
+
+    def watch(self, now: float, *, live: bool) -> None:
+        """Record new calls and replies. With `live` they arrived just now, so their times can be observed."""
+        calls = self._calls
+        for row in range(self._watched_to, len(calls)):
+            if calls.state(row) is not CallState.PENDING:
+                continue
+            deadline = calls.deadline_ms(row)
+            if deadline is not None:
+                self._due[row] = now + deadline / 1000
+            if live:
+                self._seen_at[row] = now
+        self._watched_to = len(calls)
+        answered, calls.answered = calls.answered or [], []
+        for row in answered:
+            self._settle(row, now, live=live)
+
+    def _settle(self, row: int, now: float, *, live: bool) -> None:
+        """Handle the arrival of a reply."""
+        calls = self._calls
+        seen = self._seen_at.get(row)
+        if seen is not None and live:
+            calls.set_observed(row, round((now - seen) * 1000))
+        due = self._due.pop(row, None)
+        overdue = self._overdue.pop(row, None)
+        if overdue is not None:
+            calls.overdue.discard(row)
+            self._report_late(row, overdue.finding, now - overdue.due)
+        elif live and due is not None and now > due and self._is_unjudged(row):
+            self._report_late(row, self._add(row, "late"), now - due)
+
+    def _is_unjudged(self, row: int) -> bool:
+        """True if the transcript does not show whether the reply was late."""
+        return self._calls.latency_ms(row) is None and self._calls.state(row) is CallState.OK
+
+    def _report_late(self, row: int, finding: int | None, seconds: float) -> None:
+        calls, stated, deadline = self._calls, self._calls.latency_ms(row), self._calls.deadline_ms(row)
+        delay = round(seconds * 1000)
+        if stated is not None and deadline is not None and stated > deadline:
+            delay = stated - deadline
+        if finding is not None and self._findings.set_reason(finding, "late"):
+            self.revised.append(finding)
+        calls.set_late(row, calls.call(row), delay)
+
+    def expire(self, now: float) -> bool:
+        """Report the calls whose deadline has passed; True if there were any."""
+        calls = self._calls
+        over = [row for row, due in self._due.items() if due < now]
+        for row in over:
+            due = self._due.pop(row)
+            if calls.state(row) is CallState.PENDING:
+                calls.set_state(row, CallState.TIMEOUT)
+                calls.overdue.add(row)
+                self._overdue[row] = Overdue(self._add(row, "overdue"), due)
+        return bool(over)
+
+    def _add(self, row: int, reason: str) -> int | None:
+        link, known = self._calls.link(row), len(self._findings)
+        self._findings.add("E-TOOL-TIMEOUT", reason, link.call_end, link.call_end, link.call)
+        return known if len(self._findings) > known else None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from itertools import pairwise
+
+from viewer.columns.api import Columns
 
 BLOCK = 64 * 1024
-MUCH = 1024 * 1024
+_LINE_END = ord("\n")
 
 
 class Positions:
@@ -28,16 +31,16 @@ class Positions:
         self._column_cursor = (0, 0, 0)
         """A line start, an offset in the line, and the code points between."""
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes, columns: Columns) -> None:
         """Count the next bytes of the input; none is kept."""
-        at, count = 0, _counter(data)
-        while at < len(data):
-            end = min(len(data), at + BLOCK - self._length % BLOCK)
-            newest = data.rfind(b"\n", at, end)
-            self._ends += count(at, end)
-            self._line_start = self._length + newest + 1 - at if newest >= 0 else self._line_start
-            self._length += end - at
-            at = end
+        if not data:
+            return
+        cuts = [0, *range(BLOCK - self._length % BLOCK, len(data), BLOCK), len(data)]
+        for (start, end), count in zip(pairwise(cuts), columns.count_byte(data, _LINE_END, cuts), strict=True):
+            newest = data.rfind(b"\n", start, end)
+            self._ends += count
+            self._line_start = self._length + newest + 1 - start if newest >= 0 else self._line_start
+            self._length += end - start
             if self._length % BLOCK == 0:
                 self._end_block()
 
@@ -101,13 +104,3 @@ def _whole_characters(data: bytes) -> int:
             needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
             return len(data) - back if back < needed else len(data)
     return len(data)
-
-
-def _counter(data: bytes) -> Callable[[int, int], int]:
-    """A function that counts line ends between two positions; for much data with NumPy, which is faster."""
-    if len(data) < MUCH:
-        return lambda start, end: data.count(b"\n", start, end)
-    import numpy as np
-
-    ends = np.frombuffer(data, np.uint8) == ord("\n")
-    return lambda start, end: int(np.count_nonzero(ends[start:end]))

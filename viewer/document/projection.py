@@ -9,19 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from viewer.checks.analysis import Analysis
-from viewer.document.boundaries import Boundary, first_question
-from viewer.document.call_lists import ShownCalls
-from viewer.document.call_watch import CallWatch
-from viewer.document.calls import SeenCalls, sees_both_ends, shown_call
-from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.backend import PLAIN, forced_backend
+from viewer.document.calls import CallView, CallWatch, no_calls, sees_both_ends, shown_call
+from viewer.document.diagnostics import DiagnosticView, NewDiagnostics
 from viewer.document.disclosure import Disclosure
-from viewer.document.message_set import MessageSet
-from viewer.document.new_diagnostics import NewDiagnostics
-from viewer.document.panes import Pane
 from viewer.document.positions import Positions
-from viewer.document.rows import RowKind, Rows
-from viewer.document.turn_starts import Border, TurnStarts, turn_starts
+from viewer.document.rows import Border, MessageSet, RowKind, Rows, TurnStarts, turn_starts
 from viewer.document.values import (
+    Boundary,
     Headline,
     HiddenRun,
     Item,
@@ -34,16 +29,17 @@ from viewer.document.values import (
 from viewer.document.vault import Vault
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLink
+from viewer.index.messages import MessageIndex
 from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcript
-from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind, reason_of
-from viewer.reading.safe_fields import safe_header, withheld_count, without_unlisted
+from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
+from viewer.reading.header import safe_header, withheld_count, without_unlisted
 from viewer.syntax.times import format_time
 from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.document.block_search import BlockSearcher
 
-WORTH_SKIMMING = 1024 * 1024
+WORTH_SEARCHING_BLOCKS = 1024 * 1024
 """Inputs from this size on are searched in many messages at once, which needs NumPy."""
 
 TITLE_READ = 400
@@ -99,7 +95,7 @@ class Projection:
         return Boundary(head, len(shown), self._title(rows, transcript.number))
 
     def _title(self, rows: Rows, transcript: int) -> str:
-        asked = first_question(self._analysis.index, transcript, rows.reach)
+        asked = _first_question(self._analysis.index, transcript, rows.reach)
         return "" if asked is None else " ".join(self.beginning(asked, TITLE_READ).split())
 
     def _shown_transcript(self, transcript: Transcript, label: int) -> ShownTranscript:
@@ -109,9 +105,9 @@ class Projection:
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
         return ShownTranscript(label, transcript.dialect, version, model, header_shown)
 
-    def rows(self, lane: Pane | None = None, only: MessageSet | None = None, *, again: Sequence[Rows] = ()) -> Rows:
+    def rows(self, pane: Pane | None = None, only: MessageSet | None = None, *, again: Sequence[Rows] = ()) -> Rows:
         """The rows read so far; `Rows.extend` adds more. A matching entry of `again` is reused."""
-        wanted = Rows(self._analysis, self.audience, lane, only)
+        wanted = Rows(self._analysis, self.audience, pane, only)
         rows = next((each for each in again if each.is_like(wanted)), wanted)
         rows.extend()
         return rows
@@ -147,24 +143,25 @@ class Projection:
         """The number of messages hidden from this audience; 0 for a strict one."""
         if self.audience.strict:
             return 0
-        sight = VisibilityCache(self._analysis.index, self.audience.sees)
+        cache = VisibilityCache(self._analysis.index, self.audience.sees)
         count = len(self._analysis.index)
-        return count - sight.count(1, count)
+        return count - cache.count(1, count)
 
     @property
     def withheld_count(self) -> int:
         """The number of fields left out of messages that this audience sees."""
         if self.audience.sees_unlisted:
             return 0
-        index, sight = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
+        index, cache = self._analysis.index, VisibilityCache(self._analysis.index, self.audience.sees)
         counts: dict[int, tuple[int, bool]] = {}
         total = 0
-        for number, key in index.look_keys(1, len(index)):
-            if not sight.sees_key(number, key):
+        for number in range(1, len(index) + 1):
+            kind = index.header_key(number)
+            if not cache.sees_kind(kind):
                 continue
-            if key not in counts:
-                counts[key] = _withheld_by_key(index[number])
-            count, is_shown = counts[key]
+            if kind not in counts:
+                counts[kind] = _withheld_by_kind(index.example(kind))
+            count, is_shown = counts[kind]
             total += count + (is_shown and index.call_id(number) is not None)
         return total
 
@@ -244,7 +241,7 @@ class Projection:
         borders = index.transcripts(first, last) if first <= last else []
         before = (index.turn(first - 1), index.transcript(first - 1)) if 1 < first <= last else (0, 0)
         places = [Border(number - first, transcript) for number, transcript in borders]
-        return turn_starts(index.turns(first, last), places, *before, base=after)
+        return turn_starts(index.columns, index.turns(first, last), places, *before, base=after)
 
     def headline(self, number: int) -> Headline:
         """One entry of a message list. Only a developer gets facts about hidden messages."""
@@ -286,16 +283,17 @@ class Projection:
             return iter((self._vault.stray_for(self.audience, *self._analysis.strays[value].span),))
         return self._vault.blocks_for(self.audience, self._analysis.index[value])
 
-    def skimmer(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
+    def block_searcher(self, rows: Rows, text: str, ignores_case: bool, *, is_all: bool = True) -> BlockSearcher | None:
         """A searcher for a text in many of these rows at once, or, if it is a part of the query, for the rows with it;
         None if each row must be searched as text."""
         index = self._analysis.index
-        if not len(index) or index.span(len(index))[1] < WORTH_SKIMMING:
+        is_small = not len(index) or index.span(len(index))[1] < WORTH_SEARCHING_BLOCKS
+        if is_small or forced_backend() is PLAIN:
             return None
-        from viewer.document.byte_pattern import needle_of
+        from viewer.document.byte_pattern import byte_pattern
 
-        needle = needle_of(text, ignores_case, is_all=is_all)
-        return self._vault.skimmer_for(self.audience, index, rows, needle) if needle else None
+        pattern = byte_pattern(text, ignores_case, is_all=is_all)
+        return self._vault.searcher_for(self.audience, index, rows, pattern) if pattern else None
 
     def message_at_byte(self, offset: int) -> int | None:
         """The number of the message at a byte of the input; only for a developer."""
@@ -335,40 +333,40 @@ class Projection:
 
     def diagnostics(self) -> list[ShownDiagnostic]:
         """The diagnostics, by position if the audience may know positions, otherwise by message."""
-        return self._teller.all()
+        return self._disclosure.all()
 
-    def problems(self, rows: Rows) -> SeenDiagnostics:
+    def problems(self, rows: Rows) -> DiagnosticView:
         """The same for a growing view, without notes for the end user; `rows` are all rows of this projection."""
-        teller, analysis = self._teller, self._analysis
-        show = teller.show(rows)
-        return SeenDiagnostics(analysis.findings, show, analysis.ahead, by_place=teller.tells_places)
+        disclosure, analysis = self._disclosure, self._analysis
+        show = disclosure.show(rows)
+        return DiagnosticView(analysis.findings, show, analysis.ahead, by_place=disclosure.discloses_places)
 
-    def finds(self, rows: Rows) -> NewDiagnostics:
+    def new_diagnostics(self, rows: Rows) -> NewDiagnostics:
         """The same incrementally, for following."""
-        teller = self._teller
-        return NewDiagnostics(self._analysis.findings, teller.show(rows), by_place=teller.tells_places)
+        disclosure = self._disclosure
+        return NewDiagnostics(self._analysis.findings, disclosure.show(rows), by_place=disclosure.discloses_places)
 
     @property
-    def _teller(self) -> Disclosure:
+    def _disclosure(self) -> Disclosure:
         return Disclosure(self.audience, self._analysis, self._places, self._vault)
 
     def call_watch(self) -> CallWatch:
         """Calls and their changes of state, for following."""
-        sight = VisibilityCache(self._analysis.index, self.audience.sees)
+        cache = VisibilityCache(self._analysis.index, self.audience.sees)
 
         def show(link: CallLink) -> ShownCall | None:
-            return shown_call(link) if sees_both_ends(link, sight) else None
+            return shown_call(link) if sees_both_ends(link, cache) else None
 
         if self.audience.is_safe:
             return CallWatch([], show)
         return CallWatch(self._analysis.calls.links, show, self._analysis.calls.relinked)
 
-    def calls(self) -> ShownCalls:
+    def calls(self) -> CallView:
         """Calls and their replies, for an audience that sees tools or commentary."""
         if self.audience.is_safe:
-            return ShownCalls()
-        sight = VisibilityCache(self._analysis.index, self.audience.sees)
-        return SeenCalls(self._analysis.calls, sight, shown_call)
+            return no_calls()
+        cache = VisibilityCache(self._analysis.index, self.audience.sees)
+        return CallView(self._analysis.calls, self._analysis.index.columns, cache, shown_call)
 
 
 def _shortened(message: Message, length: int) -> Message:
@@ -379,7 +377,7 @@ def _shortened(message: Message, length: int) -> Message:
     return replace(message, pieces=(piece._replace(end=min(piece.end, piece.start + 4 * length)),))
 
 
-def _withheld_by_key(message: Message) -> tuple[int, bool]:
+def _withheld_by_kind(message: Message) -> tuple[int, bool]:
     """The number of fields left out of such messages, without the call id; True if the end user sees them."""
     if is_user_safe(message):
         return withheld_count(message.header.with_call_id(None)), True
@@ -397,3 +395,12 @@ def _says_more(transcript: Transcript) -> bool:
 
 def _harmless(value: str | None) -> str | None:
     return value if value is not None and _PLAIN_VALUE.fullmatch(value) else None
+
+
+def _first_question(index: MessageIndex, transcript: int, last: int) -> int | None:
+    """The first user message of a transcript that the end user sees, up to `last`."""
+    span = index.numbers_of_transcript(transcript)
+    if span is None:
+        return None
+    asks = VisibilityCache(index, lambda message: message.header.role == "user" and is_user_safe(message))
+    return asks.first(span[0], min(span[1], last))

@@ -5,19 +5,17 @@ from __future__ import annotations
 import copy
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import pairwise
+from typing import NamedTuple
 
 from viewer.checks.analysis import Analysis
-from viewer.document.message_set import MessageSet
-from viewer.document.panes import Pane, lane_of
-from viewer.document.turn_starts import Border, TurnStarts, turn_starts
-from viewer.document.visibility_cache import AT_ONCE, MANY, VisibilityCache
-from viewer.index.messages import MessageIndex
+from viewer.columns.api import Column, Columns, Folded
+from viewer.document.visibility_cache import AT_ONCE, VisibilityCache
 from viewer.index.turns import TurnCounter
-from viewer.model.visibility import Audience
+from viewer.model.visibility import Audience, Pane, pane_of
+from viewer.values import field, mutable
 
 
 class RowKind(Enum):
@@ -31,12 +29,73 @@ class RowKind(Enum):
 _KINDS = tuple(RowKind)
 
 
-@dataclass(slots=True)
+class MessageSet:
+    """The messages that pass a filter: numbers in order, four bytes each."""
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        self._numbers = numbers if isinstance(numbers, array) else array("I", numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers)
+
+    def __contains__(self, number: int) -> bool:
+        place = bisect_left(self._numbers, number)
+        return place < len(self._numbers) and self._numbers[place] == number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MessageSet) and self._numbers == other._numbers
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def between(self, first: int, last: int) -> Column:
+        """The messages of the set that are among these."""
+        start = bisect_left(self._numbers, first)
+        return self._numbers[start : bisect_right(self._numbers, last, start)]
+
+
+class Border(NamedTuple):
+    """The start of a transcript among messages."""
+
+    place: int
+    transcript: int
+
+
+class TurnStarts(NamedTuple):
+    """One entry per turn."""
+
+    places: Column
+    turns: Column
+    transcripts: Column
+
+
+def turn_starts(
+    columns: Columns, turns: Column, borders: Sequence[Border], turn: int = 0, transcript: int = 0, *, base: int = 0
+) -> TurnStarts:
+    """The places where the turn changes. A turn of 0 is that of the message before; at the start of a transcript it is
+    the first turn. Places count from `base`."""
+    borders = [border for border in borders if border.place < len(turns)]
+    if not borders:
+        return TurnStarts(array("I"), array("I"), array("I"))
+    starts = array("I", [border.place for border in borders])
+    if borders[0].transcript == transcript and turn:
+        del starts[0]
+    rows, found = columns.borders(turns, starts, turn)
+    firsts = array("I", [border.place for border in borders])
+    numbers = array("I", [border.transcript for border in borders])
+    its = columns.take(numbers, columns.add(columns.lookup(firsts, columns.add(rows, 1)), -1))
+    return TurnStarts(columns.add(rows, base), found, its)
+
+
+@mutable
 class _Mark:
     """The end of the settled rows: rows after it are rebuilt when more was read."""
 
     length: int = 0
     last_value: int = 0
+    last_number: int = 0
     taken: int = 0
     shown: int = 0
     strays: int = 0
@@ -47,12 +106,12 @@ class Rows:
     """The rows that one audience sees, in input order; about 20 bytes each, no bodies."""
 
     def __init__(
-        self, analysis: Analysis, audience: Audience, lane: Pane | None = None, only: MessageSet | None = None
+        self, analysis: Analysis, audience: Audience, pane: Pane | None = None, only: MessageSet | None = None
     ) -> None:
         self._analysis = analysis
         self._audience = audience
-        self._sight = VisibilityCache(analysis.index, audience.sees)
-        self._wants = VisibilityCache(analysis.index, lambda message: lane_of(message) is lane) if lane else None
+        self._seen = VisibilityCache(analysis.index, audience.sees)
+        self._in_pane = VisibilityCache(analysis.index, lambda message: pane_of(message) is pane) if pane else None
         self._users = VisibilityCache(analysis.index, lambda message: message.header.role == "user")
         self._only = only
         self._kinds = array("B")
@@ -84,19 +143,20 @@ class Rows:
         """The number of the message, the count of hidden messages, or the position of the stray text."""
         return self._values[row]
 
-    def columns(self, first: int, last: int) -> tuple[array[int], array[int]]:
+    @property
+    def columns(self) -> Columns:
+        """The backend of the document."""
+        return self._analysis.index.columns
+
+    def kinds_and_values(self, first: int, last: int) -> tuple[Column, Column]:
         """The kinds and values of the rows from `first` up to, but not including, `last`."""
         return self._kinds[first:last], self._values[first:last]
 
-    def messages_in(self, rows: array[int]) -> MessageSet:
+    def messages_in(self, rows: Column) -> MessageSet:
         """The shown messages of these rows."""
-        if len(rows) < MANY:
-            return MessageSet(self._values[row] for row in rows if self._kinds[row] == RowKind.MESSAGE.value)
-        import numpy as np
-
-        at = np.frombuffer(rows, rows.typecode)
-        kinds, values = (np.array(column)[at] for column in (self._kinds, self._values))
-        return MessageSet(array("I", values[kinds == RowKind.MESSAGE.value].tobytes()))
+        columns = self.columns
+        chosen = columns.where(columns.take(self._kinds, rows), {RowKind.MESSAGE.value}, 0, len(rows))
+        return MessageSet(columns.take(self._values, columns.take(rows, chosen)))
 
     def label(self, row: int) -> int:
         """The number of the message of a row in this view."""
@@ -179,11 +239,11 @@ class Rows:
         before."""
         index = self._analysis.index
         if first >= len(self):
-            return turn_starts(array("I"), ())
+            return turn_starts(self.columns, array("I"), ())
         found = index.transcripts(max(1, self._numbers[first]), max(1, self._numbers[-1]))
         rows = [first, *(bisect_left(self._numbers, number) for number, _ in found[1:])]
         borders = [Border(row - first, number) for row, (_, number) in zip(rows, found, strict=True)]
-        return turn_starts(self._turns[first:], borders, turn, transcript, base=first)
+        return turn_starts(self.columns, self._turns[first:], borders, turn, transcript, base=first)
 
     def last_turn(self, transcript: int = 1) -> int:
         """The highest turn number of a transcript."""
@@ -196,7 +256,7 @@ class Rows:
     @property
     def is_whole(self) -> bool:
         """True if the rows cover all messages: no pane, no filter."""
-        return self._wants is None and self._only is None
+        return self._in_pane is None and self._only is None
 
     def is_like(self, other: Rows) -> bool:
         """True if both cover all messages of one reading, for the same audience."""
@@ -260,7 +320,7 @@ class Rows:
             del column[mark.length :]  # some are empty
         if mark.length:
             self._values[-1] = mark.last_value
-            self._numbers[-1] = mark.taken
+            self._numbers[-1] = mark.last_number
         self._now = copy.copy(mark)
         self._now.turns = copy.copy(mark.turns)
 
@@ -270,87 +330,113 @@ class Rows:
         self._settled.turns = copy.copy(now.turns)
         self._settled.length = len(self)
         self._settled.last_value = self._values[-1] if self._values else 0
+        self._settled.last_number = self._numbers[-1] if self._numbers else 0
 
     def _take(self, last: int) -> None:
         """Add the messages up to this number, and the stray text before the last of them."""
-        now, strays = self._now, self._analysis.strays if self._audience.sees_stray else []
+        now = self._now
         while now.taken < last:
             self._add_strays(now.taken + 1)
-            stop = min(last, strays[now.strays].after) if now.strays < len(strays) else last
-            if stop - now.taken >= MANY:
-                self._take_many(min(stop, now.taken + AT_ONCE))
-            else:
-                self._take_few(stop)
+            self._take_some(now.taken + 1, min(last, now.taken + AT_ONCE))
 
-    def _take_few(self, last: int) -> None:
-        index, now, sees, is_safe = self._analysis.index, self._now, self._sight.sees_key, self._audience.is_safe
-        for number, key in index.look_keys(now.taken + 1, last):
-            now.taken = number
-            if self._only is not None and number not in self._only:
-                continue
-            if self._wants and not self._wants.sees_key(number, key):
-                continue
-            if sees(number, key):
-                now.shown += 1
-                turn = now.turns.after(index.transcript(number), index.role(number)) if is_safe else 0
-                self._append(RowKind.MESSAGE, number, now.shown, turn)
-            elif not self._audience.strict:
-                self._hide(number, index)
-
-    def _take_many(self, last: int) -> None:
-        from viewer.document.many_rows import Request, make_rows
-
-        now, audience = self._now, self._audience
-        ends_hidden = len(self) and self._kinds[-1] == RowKind.HIDDEN.value
-        request = Request(
-            self._analysis.index,
-            self._sight,
-            self._wants,
-            self._only,
-            audience.strict,
-            audience.is_safe,
-            self._users,
-            now.turns,
-            now.shown,
-            self._numbers[-1] if ends_hidden else 0,
-        )
-        made = make_rows(request, now.taken + 1, last)
-        if made.joined:
-            self._values[-1] += made.joined
-            self._numbers[-1] = made.joined_to
-        columns = (
-            (self._kinds, made.kinds),
-            (self._values, made.values),
-            (self._numbers, made.numbers),
-            (self._labels, made.labels),
-            (self._turns, made.turns),
-        )
-        for column, more in columns:
-            if more is not None:
-                column.frombytes(more.data)
-        now.taken = last
-        now.shown += made.shown
-
-    def _hide(self, number: int, index: MessageIndex) -> None:
-        joins = len(self) and self._kinds[-1] == RowKind.HIDDEN.value and self._numbers[-1] == number - 1
-        if joins and index.transcript(number - 1) == index.transcript(number):
-            self._values[-1] += 1
-            self._numbers[-1] = number
+    def _take_some(self, first: int, last: int) -> None:
+        """Add these messages, and the stray text between them."""
+        columns, now, is_strict = self.columns, self._now, self._audience.strict
+        numbers, seen = self._wanted(first, last)
+        transcripts = self._analysis.index.transcripts(first, last)
+        first_stray, strays = now.strays, self._strays_between(first, last)
+        shown = numbers if 0 not in seen else columns.take(numbers, columns.select(seen, 0))
+        if is_strict:
+            folded = Folded(array("B", bytes(len(shown))), shown, shown)
         else:
-            self._append(RowKind.HIDDEN, 1, 0, 0)
+            edges = sorted({number for number, _ in transcripts} | {after + 1 for after in strays})
+            folded = columns.fold(numbers, seen, self._places(numbers, edges))
+        labels = columns.sequence(now.shown + 1, now.shown + 1 + len(shown)) if is_strict else array("I")
+        turns = self._turns_of(shown, transcripts, folded.kinds) if self._audience.is_safe else array("I")
+        now.shown += len(shown)
+        now.taken = last
+        if self._join(folded, transcripts[0][1]):
+            del turns[:1]
+        kinds, values, lasts = folded
+        if strays:
+            at = columns.lookup(lasts, array("I", [after + 1 for after in strays]))
+            none = array("I", bytes(at.itemsize * len(at)))
+            kinds = columns.insert(kinds, at, array("B", bytes((RowKind.STRAY.value,)) * len(at)))
+            values = columns.insert(values, at, columns.sequence(first_stray, first_stray + len(at)))
+            labels = columns.insert(labels, at, none) if is_strict else labels
+            turns = columns.insert(turns, at, none) if self._audience.is_safe else turns
+            lasts = columns.insert(lasts, at, array("I", strays))
+        self._kinds.extend(kinds)
+        self._values.extend(values)
+        self._numbers.extend(lasts)
+        self._labels.extend(labels)
+        self._turns.extend(turns)
 
-    def _append(self, kind: RowKind, value: int, label: int, turn: int) -> None:
-        self._kinds.append(kind.value)
-        self._values.append(value)
-        self._numbers.append(self._now.taken)
-        if self._audience.strict:
-            self._labels.append(label)
-        if self._audience.is_safe:
-            self._turns.append(turn)
+    def _wanted(self, first: int, last: int) -> tuple[Column, bytearray]:
+        """Those of these messages that belong to the pane and pass the filter, and a mask of the seen ones."""
+        columns = self.columns
+        if self._only is not None:
+            numbers = self._only.between(first, last)
+            if self._in_pane is not None:
+                numbers = columns.take(numbers, columns.select(self._in_pane.mask_at(numbers), 0))
+        elif self._in_pane is not None:
+            numbers = columns.select(self._in_pane.mask(first, last), first)
+        else:
+            return columns.sequence(first, last + 1), self._seen.mask(first, last)
+        return numbers, self._seen.mask_at(numbers)
+
+    def _places(self, numbers: Column, edges: list[int]) -> Column:
+        """Where the first number from each edge on is, without edges after the last number."""
+        places = self.columns.lookup(numbers, array("I", edges))
+        while places and places[-1] == len(numbers):
+            places.pop()
+        return places
+
+    def _turns_of(self, shown: Column, transcripts: list[tuple[int, int]], kinds: Column) -> Column:
+        """The turns of rows of these kinds, counting only shown messages."""
+        columns = self.columns
+        if not shown:
+            return array("I", bytes(array("I").itemsize * len(kinds)))
+        places = columns.lookup(shown, array("I", [number for number, _ in transcripts]))
+        pairs = zip(places, (transcript for _, transcript in transcripts), strict=True)
+        starts = {place: transcript for place, transcript in pairs if place < len(shown)}
+        turns = self._now.turns.after_all(columns, list(starts.items()), self._users.mask_at(shown))
+        if len(shown) == len(kinds):
+            return turns
+        return columns.put(turns, columns.where(kinds, {RowKind.MESSAGE.value}, 0, len(kinds)), len(kinds))
+
+    def _join(self, folded: Folded, transcript: int) -> bool:
+        """Let the first row join the last known one if both are parts of one run of hidden messages; True if so."""
+        hidden = RowKind.HIDDEN.value
+        if not len(self) or self._kinds[-1] != hidden or not folded.kinds or folded.kinds[0] != hidden:
+            return False
+        is_next = self._numbers[-1] == folded.lasts[0] - folded.values[0]
+        if not is_next or self._analysis.index.transcript(self._numbers[-1]) != transcript:
+            return False
+        self._values[-1] += folded.values[0]
+        self._numbers[-1] = folded.lasts[0]
+        for column in folded:
+            del column[0]
+        return True
+
+    def _strays_between(self, first: int, last: int) -> list[int]:
+        """The numbers of the messages before the next runs of stray text, if these are between these messages."""
+        now, found = self._now, []
+        strays = self._analysis.strays if self._audience.sees_stray else []
+        while now.strays < len(strays) and first <= strays[now.strays].after < last:
+            found.append(strays[now.strays].after)
+            now.strays += 1
+        return found
 
     def _add_strays(self, before: int) -> None:
         """Add the stray text before the message with this number."""
         strays = self._analysis.strays if self._audience.sees_stray else []
         while self._now.strays < len(strays) and strays[self._now.strays].after < before:
-            self._append(RowKind.STRAY, self._now.strays, 0, 0)
+            self._kinds.append(RowKind.STRAY.value)
+            self._values.append(self._now.strays)
+            self._numbers.append(self._now.taken)
+            if self._audience.strict:
+                self._labels.append(0)
+            if self._audience.is_safe:
+                self._turns.append(0)
             self._now.strays += 1

@@ -15,7 +15,7 @@ class Tail:
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
         self._rows = projection.rows()
-        self._finds = projection.finds(self._rows)
+        self._diagnostics = projection.new_diagnostics(self._rows)
         self._next = 0
         self._number = 0
         """The number of the last returned message, shown or hidden."""
@@ -45,11 +45,11 @@ class Tail:
 
     def found(self) -> list[ShownDiagnostic]:
         """The new diagnostics of the returned rows and of everything before the open message."""
-        return self._finds.up_to(self._number)
+        return self._diagnostics.through(self._number)
 
     def found_last(self) -> list[ShownDiagnostic]:
         """All remaining diagnostics, at the end of the reading."""
-        return self._finds.rest()
+        return self._diagnostics.rest()
 
     def _is_settled(self, row: int) -> bool:
         rows = self._rows

@@ -22,6 +22,17 @@ class ShownTranscript:
 
 
 @frozen
+class Boundary:
+    """The text that an audience reads at the start of a transcript."""
+
+    transcript: ShownTranscript
+    count: int = 0
+    """The number of transcripts; 0 if more may come."""
+    title: str = ""
+    """The beginning of the first shown user message, on one line. Not yet safe for a terminal."""
+
+
+@frozen
 class ShownMessage:
     """A message that the audience may see; positions are None for the end user."""
 

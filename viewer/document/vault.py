@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from viewer.checks.offending import offending_value
-from viewer.document.body_blocks import BLOCK, body_blocks, size_of
 from viewer.document.rows import Rows
 from viewer.document.visibility_cache import VisibilityCache
 from viewer.errors import FileRewrittenError, UnprovenError
@@ -15,12 +15,13 @@ from viewer.formats import FORMATS, body_of_ids
 from viewer.formats.text.quoted_marks import shown_source
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.messages import Coding, Kind, Message, Piece, Span, Transcript
+from viewer.model.messages import VERBATIM, Coding, Kind, Message, Piece, Span, Transcript
 from viewer.model.visibility import Audience, Reveal, is_user_safe, message_kind
-from viewer.reading.bodies import Body, read_body
+from viewer.reading.bodies import Body, hold_back, read_body
+from viewer.reading.embedded_turn import may_be_stripped
 from viewer.reading.hidden_spans import ALL_KINDS, BlockKind, shown_so_far, shown_text
 from viewer.reading.offset_map import all_characters_of
-from viewer.reading.open_bodies import hold_back
+from viewer.reading.template_marks import MAY_BE_MARK
 from viewer.reading.thoughts import text_so_far
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import Source
@@ -34,10 +35,15 @@ class HiddenError(Exception):
     """A request for a body that its audience may not see: a bug."""
 
 
+BLOCK = 1024 * 1024
+"""A larger body is returned in blocks of this size."""
 WHOLE_SPAN = 64 * 1024
 """A message of up to this many bytes is read with its header and its stop."""
 
 Judge = Callable[[Message, bytes], bool]
+Read = Callable[[int, int], bytes]
+
+_LONGEST_MARK = 32
 
 
 class Vault:
@@ -129,13 +135,13 @@ class Vault:
             raise
         self._on_rewritten()
 
-    def skimmer_for(self, audience: Audience, index: MessageIndex, rows: Rows, needle: BytePattern) -> BlockSearcher:
+    def searcher_for(self, audience: Audience, index: MessageIndex, rows: Rows, pattern: BytePattern) -> BlockSearcher:
         """A searcher for a text in many of these rows at once, limited to what this audience sees."""
         from viewer.document.block_search import BlockSearcher, SearchScope
 
         cuts = VisibilityCache(index, lambda message: bool(_cut_kinds(audience, message)))
         return BlockSearcher(
-            SearchScope(index, rows, self._read_proven, VisibilityCache(index, audience.sees), cuts), needle
+            SearchScope(index, rows, self._read_proven, VisibilityCache(index, audience.sees), cuts), pattern
         )
 
     def _read_proven(self, start: int, end: int) -> bytes:
@@ -243,3 +249,68 @@ def _cut_kinds(audience: Audience, message: Message) -> frozenset[BlockKind]:
 @lru_cache(maxsize=64)
 def _kinds_of(audience: Audience) -> frozenset[BlockKind]:
     return frozenset(kind for kind in ALL_KINDS if not audience.reveals(_REVEALED_BY[kind]))
+
+
+def size_of(message: Message) -> int:
+    """The number of bytes of the body in the input."""
+    return sum(piece.end - piece.start for piece in message.pieces)
+
+
+def body_blocks(message: Message, read: Read, whole: Callable[[], str], cuts: bool) -> Iterator[str]:
+    """The text of a body in order; an empty block only signals progress.
+
+    `whole` returns the whole body, for the rare one with parts that may be cut."""
+    if cuts:
+        before, is_head = "", True
+        for text in _texts(message, read):
+            before += text
+            data = before.encode("utf-8", "replace")
+            if MAY_BE_MARK.search(data) or (is_head and may_be_stripped(data)):
+                yield whole()
+                return
+            is_head = is_head and len(before) < _LONGEST_MARK
+            before = before if is_head else before[-_LONGEST_MARK:]
+            yield ""
+    yield from _texts(message, read)
+
+
+def _texts(message: Message, read: Read) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    strings: list[Piece] = []
+    size = 0
+    for piece in message.pieces:
+        if piece.coding is Coding.JSON_STRING:
+            strings.append(piece)
+            size += piece.end - piece.start
+            if size < BLOCK or read_body(tuple(strings[-1:]), read).pending:
+                continue  # a character may begin in one string and end in the next
+        if strings:
+            yield decoder.decode(read_body(tuple(strings), read).data)
+            strings, size = [], 0
+        if piece.coding is not Coding.JSON_STRING:
+            for data in _data(piece, read):
+                yield decoder.decode(data)
+    if strings:
+        yield decoder.decode(read_body(tuple(strings), read).data)
+    yield decoder.decode(b"", True)
+
+
+def _data(piece: Piece, read: Read) -> Iterator[bytes]:
+    """The decoded bytes of a piece; one with escapes or JSON comes as one block."""
+    plain = piece.coding in VERBATIM
+    if piece.end - piece.start > BLOCK and piece.coding is Coding.ESCAPED:
+        plain = True
+        for data in _stretches(piece, read, overlap=1):
+            if b"<|" in data:
+                plain = False
+                break
+            yield b""
+    if plain:
+        yield from _stretches(piece, read)
+    else:
+        yield read_body((piece,), read, body_of_ids).data
+
+
+def _stretches(piece: Piece, read: Read, overlap: int = 0) -> Iterator[bytes]:
+    for start in range(piece.start, piece.end, BLOCK):
+        yield read(start, min(start + BLOCK + overlap, piece.end))

@@ -1,24 +1,17 @@
-"""Visibility of messages for an audience, cached by header and ending."""
+"""Visibility of messages for an audience, cached by kind of message."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from viewer.columns.api import Column
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Message
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-MANY = 4096
-"""From this number of messages on, loading NumPy pays off."""
 AT_ONCE = 64 * 1024
 """The number of messages processed at once: their columns fit into a processor cache."""
-FIRST_TABLE, LARGEST_TABLE = 1 << 12, 1 << 18
-_UNSEEN, _SEEN = 1, 2
+_UNKNOWN = 2
 
 
 class VisibilityCache:
@@ -28,66 +21,52 @@ class VisibilityCache:
     def __init__(self, index: MessageIndex, rule: Callable[[Message], bool]) -> None:
         self._index = index
         self._rule = rule
-        self._known: dict[int, bool] = {}
-        self._verdicts: NDArray[np.uint8] | None = None
-        """Cached verdicts of bulk queries, by key; 0 if unknown."""
+        self._verdicts = bytearray(b"\1")
+        """By kind: 1 if such messages are seen, 0 if not. Number 0 stands for no message and hides nothing."""
 
     def sees(self, number: int) -> bool:
         """True if the audience sees the message with this number; False until its header is known."""
-        return number <= len(self._index) and self.sees_key(number, self._index.look_key(number))
+        return number <= len(self._index) and self.sees_kind(self._index.kinds[number])
 
-    def sees_key(self, number: int, key: int) -> bool:
-        """The same for a known key."""
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._rule(self._index[number])
-        return known
+    def sees_kind(self, kind: int) -> bool:
+        """The same for all messages of a kind."""
+        if kind >= len(self._verdicts):
+            self._cover_all_kinds()
+        verdict = self._verdicts[kind]
+        if verdict == _UNKNOWN:
+            verdict = self._verdicts[kind] = self._rule(self._index.example(kind))
+        return verdict == 1
 
     def count(self, first: int, last: int) -> int:
         """The number of these messages that are seen."""
-        if last - first < MANY:
-            return sum(self.sees_key(*pair) for pair in self._index.look_keys(first, last))
-        return sum(
-            int(self.seen(start, min(last, start + AT_ONCE - 1)).sum()) for start in range(first, last + 1, AT_ONCE)
-        )
+        starts = range(first, last + 1, AT_ONCE)
+        return sum(self.mask(start, min(last, start + AT_ONCE - 1)).count(1) for start in starts)
 
-    def seen(self, first: int, last: int) -> NDArray[np.bool_]:
-        """The same for many messages at once."""
-        return self._judged(*self._index.kinds(first, last), lambda row: first + row)
+    def first(self, first: int, last: int) -> int | None:
+        """The first of these messages that is seen; None if there is none."""
+        for start in range(first, last + 1, AT_ONCE):
+            place = self.mask(start, min(last, start + AT_ONCE - 1)).find(1)
+            if place >= 0:
+                return start + place
+        return None
 
-    def seen_at(self, numbers: array[int]) -> NDArray[np.bool_]:
-        """The same for messages that are not consecutive."""
-        return self._judged(*self._index.kinds_at(numbers), numbers.__getitem__)
+    def mask(self, first: int, last: int) -> bytearray:
+        """A mask of the seen messages among these."""
+        return self._mask(self._index.kinds, first, last + 1)
 
-    def _judged(self, headers: array[int], flags: array[int], number: Callable[[int], int]) -> NDArray[np.bool_]:
-        import numpy as np
+    def mask_at(self, numbers: Column) -> bytearray:
+        """The same for messages that need not be adjacent."""
+        return self._mask(self._index.columns.take(self._index.kinds, numbers), 0, len(numbers))
 
-        keys = np.frombuffer(headers, np.uint32).astype(np.intp) << 8 | np.frombuffer(flags, np.uint8)
-        size = int(keys.max(initial=0)) + 1
-        if size > LARGEST_TABLE:
-            distinct, examples, places = np.unique(keys, return_index=True, return_inverse=True)
-            pairs = zip(examples.tolist(), distinct.tolist(), strict=True)
-            return np.array([self.sees_key(number(row), key) for row, key in pairs], bool)[places]
-        verdicts = self._verdicts_up_to(size)
-        found = verdicts[keys]
-        if not found.all():
-            unknown = np.flatnonzero(found == 0)
-            examples = np.full(size, -1)
-            examples[keys[unknown]] = unknown
-            new = np.flatnonzero(examples >= 0)
-            for key, row in zip(new.tolist(), examples[new].tolist(), strict=True):
-                verdicts[key] = _SEEN if self.sees_key(number(row), key) else _UNSEEN
-            found = verdicts[keys]
-        seen: NDArray[np.bool_] = found == _SEEN
-        return seen
+    def _mask(self, kinds: array[int], first: int, last: int) -> bytearray:
+        columns = self._index.columns
+        self._cover_all_kinds()
+        mask = columns.mask(kinds, self._verdicts, first, last)
+        if _UNKNOWN not in mask:
+            return mask
+        for kind in columns.count_by(kinds[first:last], None):
+            self.sees_kind(kind)
+        return columns.mask(kinds, self._verdicts, first, last)
 
-    def _verdicts_up_to(self, size: int) -> NDArray[np.uint8]:
-        import numpy as np
-
-        before = self._verdicts
-        if before is None or len(before) < size:
-            self._verdicts = np.zeros(max(size, FIRST_TABLE), np.uint8)
-            if before is not None:
-                self._verdicts[: len(before)] = before
-        assert self._verdicts is not None
-        return self._verdicts
+    def _cover_all_kinds(self) -> None:
+        self._verdicts.extend(bytes((_UNKNOWN,)) * (self._index.kind_count - len(self._verdicts)))

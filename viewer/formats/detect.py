@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json

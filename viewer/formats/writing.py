@@ -117,7 +117,7 @@ def without_headers(write: Callable[[Iterable[Writable]], tuple[str, list[str]]]
     def write_all(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
         text, losses = write(messages)
         if any(transcript.header for transcript in transcripts):
-            losses = [*losses, "the document header cannot be said"]
+            losses = [*losses, "the document header has no equivalent"]
         return text, losses
 
     return write_all

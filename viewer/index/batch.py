@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from viewer.columns.api import Column
+from viewer.reading.grammar import TextGrammar
 from viewer.values import frozen
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from viewer.reading.grammar import TextGrammar
 
 
 @frozen
@@ -19,22 +13,22 @@ class MessageBatch:
 
     transcript: int
     grammar: TextGrammar
-    starts: NDArray[np.int64]
-    body_starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    headers: NDArray[np.int64]
-    """Numbers from `MessageIndex.header_number`."""
-    endings: NDArray[np.int64]
-    """Numbers from `ending_number`."""
-    users: NDArray[np.bool_]
-    """True for messages of the user."""
-    id_rows: NDArray[np.int64]
+    starts: Column
+    ends: Column
+    leads: Column
+    """From the start of each message to its body."""
+    tails: Column
+    """The length of each stop."""
+    kinds: Column
+    """Kinds from `MessageIndex.kind_for`."""
+    users: bytearray
+    """A mask of the messages of the user."""
+    id_rows: Column
     """The positions in the batch that have a call id."""
-    id_ends: NDArray[np.int64]
+    id_ends: Column
     """The end of each call id in the text."""
     id_text: bytes
-    noted: NDArray[np.int64]
+    noted: Column
     """The positions of messages with something to report about the header or stop."""
 
     def __len__(self) -> int:

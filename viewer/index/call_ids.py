@@ -5,11 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from viewer.columns.api import Column, Columns
 
 
 class CallIds:
@@ -40,10 +37,10 @@ class CallIds:
         elif self.get(row) != call_id:
             self._changed[row] = call_id
 
-    def extend(self, rows: NDArray[np.int64], ends: NDArray[np.int64], text: bytes) -> None:
+    def extend(self, columns: Columns, rows: Column, ends: Column, text: bytes) -> None:
         """Append the call ids of many rows. The ends count from the start of the text."""
-        self._rows.frombytes(rows.astype("=u4").tobytes())
-        self._ends.frombytes((ends + len(self._text)).astype("=u8").tobytes())
+        self._rows.extend(rows)
+        self._ends.extend(columns.add(ends, len(self._text)))
         self._text += text
 
 

@@ -1,16 +1,18 @@
-"""Call ledger: links calls to replies, by id or by tool and order, and records the state of each call."""
+"""Call ledger: links calls to replies, by id or by tool and order, and records the state of each call, as columns."""
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import overload
 
-from viewer.index.call_columns import CallColumns, CallLink, CallLinks, CallState
+from viewer.columns.api import Column
 from viewer.index.call_ids import CallTable
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Message, Span
-
-__all__ = ["CallLedger", "CallLink", "CallState", "bare_tool_name", "full_tool_name", "is_function"]
+from viewer.values import frozen
 
 UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
@@ -18,6 +20,54 @@ BUILT_INS = frozenset({"python", "browser"})
 Report = Callable[[str, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
 """A function that returns the span of a call id, or where it should be. Called only for a report there."""
+
+
+class CallState(Enum):
+    """State of a call."""
+
+    PENDING = "pending"
+    OK = "ok"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    UNANSWERED = "unanswered"
+    ORPHAN = "orphan"
+    DUPLICATE = "duplicate"
+
+
+@frozen
+class CallLink:
+    """A call and its reply; one of them may be missing."""
+
+    transcript: int
+    turn: int
+    call_id: str | None
+    tool: str
+    call: int | None = None
+    reply: int | None = None
+    state: CallState = CallState.PENDING
+    inferred: bool = False
+    call_time: int | None = None
+    reply_time: int | None = None
+    deadline_ms: int | None = None
+    call_end: int = 0
+    """The byte offset of the end of the call message."""
+    observed_ms: int | None = None
+    """The time from call to reply, observed while following."""
+
+    @property
+    def latency_ms(self) -> int | None:
+        """The time from call to reply, if both times are known."""
+        if self.call_time is None or self.reply_time is None:
+            return None
+        return self.reply_time - self.call_time
+
+
+_STATES = tuple(CallState)
+_STATE_OF = {state: number for number, state in enumerate(_STATES)}
+_INFERRED = 16
+_CODES = bytes(state & ~_INFERRED for state in range(256))
+_INFERRED_FLAGS = bytes(bool(state & _INFERRED) for state in range(256))
 
 
 def full_tool_name(name: str) -> str:
@@ -43,12 +93,29 @@ class OpenCalls:
         self.with_id: deque[int] = deque()
 
 
-class CallLedger(CallColumns):
-    """Ledger that links the calls and replies of an input in the order in which they close."""
+class CallLedger:
+    """Ledger that links the calls and replies of an input in the order in which they close.
+
+    Calls and replies are columns, about 13 bytes each. Facts about their messages stay in the index."""
 
     def __init__(self, report: Report, index: MessageIndex) -> None:
-        super().__init__(index)
         self._report = report
+        self._index = index
+        self._calls = array("I")
+        self._replies = array("I")
+        self._states = array("B")
+        self._tools = array("I")
+        self._tool_names: list[str] = []
+        self._tool_numbers: dict[str, int] = {}
+        self._deadlines: dict[int, int] = {}
+        self._ids: dict[int, str | None] = {}
+        """Call ids that differ from those in the index."""
+        self._observed: dict[int, int] = {}
+        """Milliseconds from call to reply, observed while following."""
+        self._delays: dict[int, int] = {}
+        """Milliseconds from deadline to reply, by the message of the diagnostic."""
+        self.relinked = array("I")
+        """Rows whose reply was replaced, once per replacement."""
         self.answered: list[int] | None = None
         """If set, collects the row of each call that gets a reply."""
         self.overdue: set[int] = set()
@@ -58,6 +125,83 @@ class CallLedger(CallColumns):
         self._turn_first = 0
         """The first row of the current turn."""
         self._begin_transcript()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def link(self, row: int) -> CallLink:
+        """The current call and reply of a row."""
+        index, call, reply = self._index, self._calls[row], self._replies[row]
+        state = self._states[row]
+        first = call if call and state & ~_INFERRED != _STATE_OF[CallState.DUPLICATE] else reply
+        return CallLink(
+            index.transcript(first),
+            index.turn(first),
+            self.call_id(row),
+            self._tool_names[self._tools[row]],
+            call or None,
+            reply or None,
+            _STATES[state & ~_INFERRED],
+            bool(state & _INFERRED),
+            index.time_ms(call) if first == call else None,
+            index.time_ms(reply) if reply else None,
+            self._deadlines.get(row),
+            index.span(call)[1] if first == call else 0,
+            self._observed.get(row),
+        )
+
+    def call_id(self, row: int) -> str | None:
+        """The call id of the call, or of the reply if the call has none."""
+        if self._ids and row in self._ids:
+            return self._ids[row]
+        call, reply = self._calls[row], self._replies[row]
+        call_id = self._index.call_id(call) if call else None
+        return self._index.call_id(reply) if call_id is None and reply else call_id
+
+    def state(self, row: int) -> CallState:
+        """The state of a call."""
+        return _STATES[self._states[row] & ~_INFERRED]
+
+    @staticmethod
+    def state_of(code: int) -> CallState:
+        """The state for a code of `states`."""
+        return _STATES[code]
+
+    def states(self) -> Column:
+        """The states of all rows, as codes."""
+        return array("B", self._states.tobytes().translate(_CODES))
+
+    def inferred(self) -> Column:
+        """A column with 1 for each reply that was linked by tool and order."""
+        return array("B", self._states.tobytes().translate(_INFERRED_FLAGS))
+
+    def ends(self) -> tuple[Column, Column]:
+        """The current calls and replies of all rows; 0 if there is none."""
+        return self._calls[:], self._replies[:]
+
+    def set_state(self, row: int, state: CallState) -> None:
+        """Set the state of a call as known so far."""
+        self._states[row] = self._states[row] & _INFERRED | _STATE_OF[state]
+
+    def set_inferred(self, row: int, inferred: bool) -> None:
+        """Record if the reply was linked by tool and order."""
+        self._states[row] = self._states[row] & ~_INFERRED | (_INFERRED if inferred else 0)
+
+    def call(self, row: int) -> int:
+        """The message of the call; 0 for a reply without a call."""
+        return self._calls[row]
+
+    def set_observed(self, row: int, milliseconds: int) -> None:
+        """Set the time from call to reply, observed while following."""
+        self._observed[row] = milliseconds
+
+    def delay_ms(self, message: int) -> int | None:
+        """The time from the deadline to the reply, for the message that has E-TOOL-TIMEOUT/late."""
+        return self._delays.get(message)
+
+    def deadline_ms(self, row: int) -> int | None:
+        """The deadline that a call gave its tool."""
+        return self._deadlines.get(row)
 
     @property
     def links(self) -> CallLinks:
@@ -269,3 +413,44 @@ class CallLedger(CallColumns):
             self.set_state(row, CallState.UNANSWERED)
             end = self._index.span(self._calls[row])[1]
             self._report("W-CALL-UNANSWERED", None, end, end, self._calls[row])
+
+    def _set_tool(self, row: int, tool: str) -> None:
+        number = self._tool_numbers.setdefault(tool, len(self._tool_names))
+        if number == len(self._tool_names):
+            self._tool_names.append(tool)
+        self._tools[row] = number
+
+    def _add(self, call: int, reply: int, tool: str, state: CallState, call_id: str | None) -> int:
+        row = len(self)
+        self._calls.append(call)
+        self._replies.append(reply)
+        self._tools.append(0)
+        self._set_tool(row, tool)
+        self._states.append(_STATE_OF[state])
+        if self.call_id(row) != call_id:
+            self._ids[row] = call_id
+        return row
+
+
+class CallLinks(Sequence[CallLink]):
+    """All calls and replies as a sequence that builds its values on access."""
+
+    def __init__(self, ledger: CallLedger) -> None:
+        self._ledger = ledger
+
+    def __len__(self) -> int:
+        return len(self._ledger)
+
+    @overload
+    def __getitem__(self, row: int) -> CallLink: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[CallLink]: ...
+
+    def __getitem__(self, row: int | slice) -> CallLink | list[CallLink]:
+        if isinstance(row, slice):
+            return [self._ledger.link(one) for one in range(*row.indices(len(self)))]
+        return self._ledger.link(range(len(self))[row])
+
+    def __iter__(self) -> Iterator[CallLink]:
+        return (self._ledger.link(row) for row in range(len(self)))

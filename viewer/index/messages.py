@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from viewer.columns.api import Column, Columns
+from viewer.columns.plain import PlainColumns
 from viewer.index.batch import MessageBatch
 from viewer.index.call_ids import CallIds
-from viewer.index.span_columns import SpanColumns
 from viewer.index.turns import TurnCounter
 from viewer.model.messages import Coding, Ending, Header, Message, Piece, Span
 
 _ENDINGS = list(Ending)
 _ENDING_OF = {ending: number for number, ending in enumerate(_ENDINGS)}
-_ESCAPED, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 32, 64, 128
-IRREGULAR = 16
-"""The flag of a message whose body is not one plain run of bytes."""
-
-
-def ending_number(ending: Ending) -> int:
-    """The number of an ending in the columns."""
-    return _ENDING_OF[ending]
+_ESCAPED, _IRREGULAR, _HAS_STOP, _BROKE_OUT, _CANCELLED = 8, 16, 32, 64, 128
+"""An irregular body is not one plain run of bytes."""
+_FAR_LEAD, _FAR_TAIL = 0xFFFF_FFFF, 0xFF
 
 
 class MessageIndex:
-    """Messages by number, at most 64 bytes each, plus the headers that many of them share."""
+    """Messages by number, at most 64 bytes each, plus the kinds that many of them share.
+
+    Messages with equal headers (except call ids) and endings have the same *kind*: whatever depends on nothing else,
+    such as visibility, is computed once per kind."""
 
     def __init__(self) -> None:
-        self.places = SpanColumns()
+        self.spans = SpanColumns()
         """Their positions by row: the number minus one."""
-        self._header = array("I")
+        self.columns: Columns = PlainColumns()
+        """The backend for operations on the columns of this document."""
+        self.kinds = array("I", [0])
+        """The kind of each message, by its number; kind 0 is that of number 0, which stands for no message."""
+        self._kind_headers = array("I", [0])
+        self._kind_flags = bytearray(1)
+        self._kind_of: dict[int, int] = {}
+        self.regular_kinds = bytearray(1)
+        """A flag for each kind: 1 if the body of its messages is one plain run of bytes."""
         self._transcripts: list[tuple[int, int]] = []
         """The first row of each transcript, and its number."""
         self._turn = array("I")
-        self._flags = array("B")
         self._headers: list[Header] = []
         self._header_ids: dict[Header, int] = {}
         self._last_header: tuple[Header | None, int] = (None, 0)
@@ -45,18 +51,22 @@ class MessageIndex:
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
 
+    def use_columns(self, columns: Columns) -> None:
+        """Use another backend from now on; the columns stay."""
+        self.columns = columns
+
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.spans)
 
     def __getitem__(self, number: int) -> Message:
         """The message with this number, counted from 1."""
         row = number - 1
-        flags = self._flags[row]
-        header = self._headers[self._header[row]]
+        flags = self._kind_flags[self.kinds[number]]
+        header = self._headers[self._kind_headers[self.kinds[number]]]
         call_id = self._call_ids.get(row)
         if call_id is not None:
             header = header.with_call_id(call_id)
-        span = self.places.span(row)
+        span = self.spans.span(row)
         return Message(
             number,
             self.transcript(number),
@@ -64,33 +74,60 @@ class MessageIndex:
             _ENDINGS[flags & 7],
             span,
             self._pieces_at(row, flags),
-            stop=(self.places.body_end(row), span[1]) if flags & _HAS_STOP else None,
+            stop=(self.spans.body_end(row), span[1]) if flags & _HAS_STOP else None,
             broke_out=bool(flags & _BROKE_OUT),
             time_ms=self._times.get(row),
             cancelled=bool(flags & _CANCELLED),
         )
 
     def _pieces_at(self, row: int, flags: int) -> tuple[Piece, ...]:
-        if flags & IRREGULAR:
+        if flags & _IRREGULAR:
             return tuple(self._pieces[row])
         coding = Coding.ESCAPED if flags & _ESCAPED else Coding.PLAIN
-        return (Piece(self.places.body_start(row), self.places.body_end(row), coding),)
+        return (Piece(self.spans.body_start(row), self.spans.body_end(row), coding),)
 
-    def look_key(self, number: int) -> int:
-        """A key that is equal for messages with the same ending and header (except call ids): they have the same
-        visibility."""
-        return self._header[number - 1] << 8 | self._flags[number - 1]
+    def header_key(self, number: int) -> int:
+        """The kind of a message, as a key for facts that depend only on its header and ending."""
+        return self.kinds[number]
 
-    def look_keys(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The numbers of these messages, each with its key."""
-        headers, flags = self._header[first - 1 : last], self._flags[first - 1 : last]
-        return enumerate((header << 8 | flag for header, flag in zip(headers, flags, strict=True)), first)
+    @property
+    def kind_count(self) -> int:
+        """The number of kinds so far, including kind 0."""
+        return len(self._kind_flags)
+
+    def example(self, kind: int) -> Message:
+        """A message of this kind without call id, position and body."""
+        flags = self._kind_flags[kind]
+        return Message(
+            0,
+            0,
+            self._headers[self._kind_headers[kind]],
+            _ENDINGS[flags & 7],
+            (0, 0),
+            (),
+            broke_out=bool(flags & _BROKE_OUT),
+            cancelled=bool(flags & _CANCELLED),
+        )
+
+    def kind_for(self, header: Header, ending: Ending, *, escaped: bool) -> int:
+        """The kind of complete messages with one run of bytes, for a batch."""
+        return self._kind(self._header_number(header), _ENDING_OF[ending] | _HAS_STOP | (_ESCAPED if escaped else 0))
+
+    def _kind(self, header: int, flags: int) -> int:
+        key = header << 8 | flags
+        kind = self._kind_of.get(key)
+        if kind is None:
+            kind = self._kind_of[key] = len(self._kind_flags)
+            self._kind_headers.append(header)
+            self._kind_flags.append(flags)
+            self.regular_kinds.append(not flags & _IRREGULAR)
+        return kind
 
     def role(self, number: int) -> str:
         """The role of a message."""
-        return self._headers[self._header[number - 1]].role
+        return self._headers[self._kind_headers[self.kinds[number]]].role
 
-    def turns(self, first: int, last: int) -> array[int]:
+    def turns(self, first: int, last: int) -> Column:
         """The turns of these messages."""
         return self._turn[first - 1 : last]
 
@@ -137,9 +174,9 @@ class MessageIndex:
         row = message.number - 1
         if row == len(self):
             self._append(message)
-        self.places.set_span(row, message.span)
-        self._header[row] = self.header_number(message.header)
-        self._flags[row] = self._place_body(row, message) | _marks(message)
+        self.spans.set_span(row, message.span)
+        header = self._header_number(message.header)
+        self.kinds[message.number] = self._kind(header, self._place_body(row, message) | _marks(message))
         if message.header.call_id is not None:
             self._call_ids.put(row, message.header.call_id)
         if message.time_ms is not None:
@@ -147,26 +184,27 @@ class MessageIndex:
 
     def grow(self, number: int, pieces: tuple[Piece, ...], first: int) -> None:
         """Grow an open message: these pieces replace the known ones from index `first` on."""
-        row = number - 1
+        row, kind = number - 1, self.kinds[number]
+        flags = self._kind_flags[kind]
         known = self._pieces.get(row)
         if not isinstance(known, list):
-            known = list(self._pieces_at(row, self._flags[row]))
+            known = list(self._pieces_at(row, flags))
         del known[first:]
         known.extend(pieces)
         if known:
-            self.places.reach(row, known[-1].end)
-        self._flags[row] = self._flags[row] & ~(IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
+            self.spans.reach(row, known[-1].end)
+        flags = flags & ~(_IRREGULAR | _ESCAPED) | self._place_pieces(row, known)
+        self.kinds[number] = self._kind(self._kind_headers[kind], flags)
 
-    def extend(self, run: MessageBatch) -> None:
+    def extend(self, batch: MessageBatch) -> None:
         """Append a batch of messages."""
         row = len(self)
-        self.places.extend(run)
-        flags = run.endings | (_HAS_STOP | (_ESCAPED if run.grammar.literals else 0))
-        self._header.frombytes(run.headers.astype("=u4").tobytes())
-        self._flags.frombytes(flags.astype("=u1").tobytes())
-        self._turn.frombytes(self._turns.after_all(run.transcript, run.users).astype("=u4").tobytes())
-        self._enter_transcript(row, run.transcript)
-        self._call_ids.extend(run.id_rows + row, run.id_ends, run.id_text)
+        self.spans.extend(batch)
+        self.kinds.extend(batch.kinds)
+        turns = self._turns.after_all(self.columns, [(0, batch.transcript)], batch.users)
+        self._turn.extend(turns)
+        self._enter_transcript(row, batch.transcript)
+        self._call_ids.extend(self.columns, self.columns.add(batch.id_rows, row), batch.id_ends, batch.id_text)
 
     def call_id(self, number: int) -> str | None:
         """The call id of a message."""
@@ -178,38 +216,31 @@ class MessageIndex:
 
     def span(self, number: int) -> Span:
         """Where a message begins and ends."""
-        return self.places.span(number - 1)
+        return self.spans.span(number - 1)
 
-    def bounds(self, first: int, last: int) -> tuple[array[int], array[int]]:
+    def bounds(self, first: int, last: int) -> tuple[Column, Column]:
         """Where the messages of these numbers begin and end."""
-        return self.places.spans(first - 1, last)
+        return self.spans.spans(first - 1, last)
 
-    def kinds(self, first: int, last: int) -> tuple[array[int], array[int]]:
-        """The two parts of the header keys of these messages: header numbers, and flags."""
-        return self._header[first - 1 : last], self._flags[first - 1 : last]
+    def bodies(self, first: int, last: int) -> tuple[Column, Column]:
+        """Where the bodies of the messages of these numbers begin and end."""
+        return self.spans.bodies(self.columns, first - 1, last)
 
-    def kinds_at(self, numbers: array[int]) -> tuple[array[int], array[int]]:
-        """The same for many messages that are not adjacent."""
-        import numpy as np
-
-        rows = np.frombuffer(numbers, np.uint32) - np.uint32(1)
-        headers, flags = array("I"), array("B")
-        headers.frombytes(np.frombuffer(self._header, np.uint32)[rows].tobytes())
-        flags.frombytes(np.frombuffer(self._flags, np.uint8)[rows].tobytes())
-        return headers, flags
+    def came_in_batch(self, first: int, last: int) -> bytearray:
+        """A mask of the messages of these numbers that came in a batch: there is no mark inside their bodies."""
+        return self.spans.came_in_batch(first - 1, last)
 
     def _append(self, message: Message) -> None:
         self._enter_transcript(len(self), message.transcript)
-        self.places.append()
-        self._header.append(0)
-        self._flags.append(0)
+        self.spans.append()
+        self.kinds.append(0)
         self._turn.append(self._turns.next(message))
 
     def _enter_transcript(self, row: int, number: int) -> None:
         if not self._transcripts or self._transcripts[-1][1] != number:
             self._transcripts.append((row, number))
 
-    def header_number(self, header: Header) -> int:
+    def _header_number(self, header: Header) -> int:
         """The number of a header in this index, without its call id."""
         if header is self._last_header[0]:
             return self._last_header[1]
@@ -224,17 +255,17 @@ class MessageIndex:
     def _place_body(self, row: int, message: Message) -> int:
         """Store the body in the columns, or as pieces if it is not one plain run; return the flags for that."""
         flags = self._place_pieces(row, message.pieces)
-        if flags & IRREGULAR:
-            self.places.set_body_end(row, message.stop[0] if message.stop else message.span[1])
+        if flags & _IRREGULAR:
+            self.spans.set_body_end(row, message.stop[0] if message.stop else message.span[1])
         return flags | (_HAS_STOP if message.stop else 0)
 
     def _place_pieces(self, row: int, pieces: Sequence[Piece]) -> int:
         if len(pieces) != 1 or pieces[0].coding not in (Coding.PLAIN, Coding.ESCAPED):
             self._pieces[row] = pieces
-            return IRREGULAR
+            return _IRREGULAR
         self._pieces.pop(row, None)
-        self.places.set_body_start(row, pieces[0].start)
-        self.places.set_body_end(row, pieces[0].end)
+        self.spans.set_body_start(row, pieces[0].start)
+        self.spans.set_body_end(row, pieces[0].end)
         return _ESCAPED if pieces[0].coding is Coding.ESCAPED else 0
 
 
@@ -243,3 +274,100 @@ def _marks(message: Message) -> int:
     if message.broke_out:
         flags |= _BROKE_OUT
     return flags | (_CANCELLED if message.cancelled else 0)
+
+
+class SpanColumns:
+    """Spans of messages and their bodies by row, 21 bytes each. A body start or end is a distance, or a separate offset
+    if it is too far."""
+
+    def __init__(self) -> None:
+        self._start = array("Q")
+        self._end = array("Q")
+        self._lead = array("I")
+        """From the start of a message to its body."""
+        self._tail = array("B")
+        """From the end of the body, or the start of the stop, to the end of the message."""
+        self._far_starts: dict[int, int] = {}
+        self._far_ends: dict[int, int] = {}
+        self._batch_firsts, self._batch_ends = array("Q"), array("Q")
+        """The rows that came in batches: the first row and the end of each run of them."""
+
+    def __len__(self) -> int:
+        return len(self._start)
+
+    def append(self) -> None:
+        """Append an empty row."""
+        for column in (self._start, self._end, self._lead, self._tail):
+            column.append(0)
+
+    def extend(self, batch: MessageBatch) -> None:
+        """Append the rows of a batch."""
+        if self._batch_ends and self._batch_ends[-1] == len(self):
+            self._batch_ends[-1] += len(batch)
+        else:
+            self._batch_firsts.append(len(self))
+            self._batch_ends.append(len(self) + len(batch))
+        self._start.extend(batch.starts)
+        self._end.extend(batch.ends)
+        self._lead.extend(batch.leads)
+        self._tail.extend(batch.tails)
+
+    def span(self, row: int) -> Span:
+        """Where a message begins and ends."""
+        return self._start[row], self._end[row]
+
+    def spans(self, first: int, last: int) -> tuple[Column, Column]:
+        """The starts and ends of the rows from `first` up to, but not including, `last`."""
+        return self._start[first:last], self._end[first:last]
+
+    def bodies(self, columns: Columns, first: int, last: int) -> tuple[Column, Column]:
+        """The starts and ends of the bodies of the rows from `first` up to, but not including, `last`."""
+        starts = columns.add(self._start[first:last], self._lead[first:last])
+        ends = columns.subtract(self._end[first:last], self._tail[first:last])
+        for row in columns.where(self._lead, {_FAR_LEAD}, first, last):
+            starts[row - first] = self._far_starts.get(row, 0)
+        for row in columns.where(self._tail, {_FAR_TAIL}, first, last):
+            ends[row - first] = self._far_ends.get(row, 0)
+        return starts, ends
+
+    def came_in_batch(self, first: int, last: int) -> bytearray:
+        """A mask of the rows from `first` up to, but not including, `last` that came in a batch."""
+        came = bytearray(last - first)
+        at = bisect_right(self._batch_ends, first)
+        while at < len(self._batch_firsts) and self._batch_firsts[at] < last:
+            start, end = max(first, self._batch_firsts[at]), min(last, self._batch_ends[at])
+            came[start - first : end - first] = b"\1" * (end - start)
+            at += 1
+        return came
+
+    def set_span(self, row: int, span: Span) -> None:
+        """Set the span of a message; the caller must set the body again."""
+        self._start[row], self._end[row] = span
+
+    def reach(self, row: int, end: int) -> None:
+        """Extend a message at least to this offset; the caller must set the body again."""
+        self._end[row] = max(self._end[row], end)
+
+    def body_start(self, row: int) -> int:
+        """Where the body begins."""
+        lead = self._lead[row]
+        return self._start[row] + lead if lead != _FAR_LEAD else self._far_starts[row]
+
+    def body_end(self, row: int) -> int:
+        """Where the body ends and the stop begins."""
+        tail = self._tail[row]
+        return self._end[row] - tail if tail != _FAR_TAIL else self._far_ends[row]
+
+    def set_body_start(self, row: int, start: int) -> None:
+        """Set where the body begins."""
+        lead = start - self._start[row]
+        self._lead[row] = lead if 0 <= lead < _FAR_LEAD else _FAR_LEAD
+        if self._lead[row] == _FAR_LEAD:
+            self._far_starts[row] = start
+
+    def set_body_end(self, row: int, end: int) -> None:
+        """Set where the body ends."""
+        tail = self._end[row] - end
+        self._tail[row] = tail if 0 <= tail < _FAR_TAIL else _FAR_TAIL
+        if self._tail[row] == _FAR_TAIL:
+            self._far_ends[row] = end

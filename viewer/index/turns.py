@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from array import array
 
+from viewer.columns.api import Column, Columns
 from viewer.model.messages import Message
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class TurnCounter:
@@ -16,9 +13,9 @@ class TurnCounter:
 
     def __init__(self) -> None:
         self._transcript = 0
-        self._turn = 1
-        self._last_role = ""
-        self._user_seen = False
+        self._turn = 0
+        """The turn of the last user message; 0 before the first."""
+        self._is_after_user = False
 
     def next(self, message: Message) -> int:
         """The turn of the next message in the order of the input."""
@@ -27,23 +24,21 @@ class TurnCounter:
     def after(self, transcript: int, role: str) -> int:
         """The same for a message with this transcript and role."""
         if transcript != self._transcript:
-            self._transcript, self._turn, self._user_seen, self._last_role = transcript, 1, False, ""
-        if role == "user" and self._last_role != "user":
-            self._turn += self._user_seen
-            self._user_seen = True
-        self._last_role = role
-        return self._turn
+            self._transcript, self._turn, self._is_after_user = transcript, 0, False
+        is_user = role == "user"
+        if is_user and not self._is_after_user:
+            self._turn += 1
+        self._is_after_user = is_user
+        return self._turn or 1
 
-    def after_all(self, transcript: int, users: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The turns of consecutive messages of one transcript, given which of them are the user's."""
-        if transcript != self._transcript:
-            self.after(transcript, "")
-        begins = users.copy()
-        begins[1:] &= ~users[:-1]
-        begins[0] &= self._last_role != "user"
-        begun = begins.cumsum()
-        turns: NDArray[np.int64] = self._turn + (begun if self._user_seen else (begun - 1).clip(0))
-        self._turn = int(turns[-1])
-        self._user_seen = self._user_seen or bool(begun[-1])
-        self._last_role = "user" if users[-1] else "assistant"
+    def after_all(self, columns: Columns, transcripts: list[tuple[int, int]], users: bytearray) -> Column:
+        """The turns of consecutive messages, given which of them are the user's, and the first row and the number of
+        each of their transcripts."""
+        is_same = transcripts[0][1] == self._transcript
+        breaks = array("I", [row for row, _ in transcripts[is_same:]])
+        turns = columns.number_runs(users, breaks, self._turn, self._is_after_user)
+        has_user = 1 in users[breaks[-1] :] if breaks else self._turn > 0 or 1 in users
+        self._transcript = transcripts[-1][1]
+        self._turn = turns[-1] if has_user else 0
+        self._is_after_user = bool(users[-1])
         return turns

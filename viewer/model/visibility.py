@@ -89,6 +89,14 @@ class Audience:
         return is_user_safe(message) or self.reveals(kind_of(message))
 
 
+class Pane(Enum):
+    """The panes of messages in the layout with one pane per channel."""
+
+    CONVERSATION = "conversation"
+    ANALYSIS = "analysis"
+    COMMENTARY = "commentary"
+
+
 END_USER = Audience()
 EVERYTHING = Audience(frozenset({Reveal.ALL}))
 
@@ -108,6 +116,16 @@ def kind_of(message: Message) -> Reveal:
     if header.role not in ("user", "assistant") or header.channel is None:
         return Reveal.UNCLEAR
     return _BY_CHANNEL.get(header.channel, Reveal.UNCLEAR)
+
+
+_PANES = {Reveal.ANALYSIS: Pane.ANALYSIS, Reveal.COMMENTARY: Pane.COMMENTARY, Reveal.TOOL: Pane.COMMENTARY}
+
+
+def pane_of(message: Message) -> Pane:
+    """The pane of a message; content that the end user saw is in the conversation."""
+    if is_user_safe(message):
+        return Pane.CONVERSATION
+    return _PANES.get(kind_of(message), Pane.CONVERSATION)
 
 
 def message_kind(message: Message) -> str:

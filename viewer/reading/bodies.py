@@ -1,12 +1,13 @@
-"""What the author of a body meant: pieces of bytes joined, escapes undone, and the way back to the input's bytes."""
+"""Decode message bodies: join pieces, undo escapes, and map the result back to the bytes of the input."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import field
 
+from viewer.cache import lazy_regex
 from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
@@ -26,55 +27,61 @@ _MARK = re.compile(
 _EVENT_BREAK = re.compile(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )
-"""Between two `data:` lines of a server-sent event."""
+"""The bytes between the contents of two `data:` lines of a server-sent event."""
 _LITERAL = b"<|literal|>"
 _END_LITERAL = b"<|endliteral|>"
 
 _HALF = "�".encode()
 HALF_LENGTH = len(r"\ud83d")
 
+LONGEST_TAIL = 32
+"""The longest control token or mark of any format has 30 bytes."""
+
+_TAIL = lazy_regex(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?[A-Z_]{0,14})\Z")
+"""Bytes at the end that may begin a control token or a mark of any format."""
+
 Decoder = Callable[[bytes], str]
 
 
 @frozen
 class ByteRun:
-    """A stretch of the meant bytes that came from one stretch of the input."""
+    """A run of decoded bytes that came from one run of input bytes."""
 
     at: int
     length: int
     source: int
     source_length: int
     live: bool
-    """Marks in it count: it is neither literal nor escaped."""
+    """True if marks in it count, because it is not literal and not escaped."""
     raw: bytes | None = None
-    """The JSON string that it was, where the two are not the same bytes."""
+    """The JSON string in the input, if its bytes differ from the decoded ones."""
     whole: Coding | None = None
-    """The coding of a piece whose text is not its bytes, such as a label; no part of it is a piece."""
+    """The coding of a piece whose text is not its bytes, such as a label. It cannot be divided."""
 
 
 @mutable
 class Body:
-    """The bytes that were meant, and where each came from."""
+    """The decoded bytes of a body and the origin of each one."""
 
     data: bytes = b""
     runs: list[ByteRun] = field(default_factory=list)
     pending: int = 0
-    """The length of a U+FFFD at the end, for half of a character whose other half may still come."""
+    """The length of a U+FFFD at the end that represents half of a surrogate pair. The other half may still arrive."""
     _maps: dict[int, StringMap] = field(default_factory=dict)
-    """Where the bytes of JSON strings came from, made when it is asked for."""
+    """Offset maps of JSON strings, built on demand."""
 
     @property
     def text(self) -> str:
-        """As text; ill-formed UTF-8 is U+FFFD."""
+        """Return the body as text, with U+FFFD for ill-formed UTF-8."""
         return self.data.decode("utf-8", "replace")
 
     def source_span(self, start: int, end: int) -> Span:
-        """Where these meant bytes stand in the input."""
+        """Return the span of the input that these decoded bytes came from."""
         first = self._source_of(start)
         return first, max(first, self._source_of(end - 1, last=True) if end > start else first)
 
     def is_live(self, start: int, end: int) -> bool:
-        """Whether a mark at these bytes counts: all of it is live, however many pieces brought it."""
+        """True if a mark at these bytes counts, which requires every one of its runs to be live."""
         index = bisect_right(self.runs, start, key=lambda run: run.at) - 1
         while 0 <= index < len(self.runs) and self.runs[index].at < end:
             if not self.runs[index].live:
@@ -100,7 +107,7 @@ class Body:
 
 
 def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:
-    """Join the pieces; `read` gives the input's bytes, `ids` the text of token ids."""
+    """Join and decode the pieces. `read` returns bytes of the input, `ids` decodes token ids."""
     joined = _Joined()
     for piece in pieces:
         _ADD[piece.coding](joined, piece, read, ids)
@@ -114,10 +121,10 @@ class _Joined:
     runs: list[ByteRun] = field(default_factory=list)
     length: int = 0
     half: tuple[str, int] | None = None
-    """The first half of a surrogate pair at the end of a string, and where it starts in the input."""
+    """The first half of a surrogate pair at the end of a string, and its offset in the input."""
 
     def add_string(self, raw: bytes, source: int) -> None:
-        """A JSON string. A surrogate pair may begin in one string and end in the next."""
+        """Add a JSON string. A surrogate pair may begin in one string and end in the next."""
         text = string_units(raw)
         if self.half and not text:
             return
@@ -140,7 +147,7 @@ class _Joined:
         self.half = half
 
     def flush(self) -> int:
-        """The half of a pair that has no other half; returns the length of what stands for it."""
+        """Add U+FFFD for an unpaired surrogate and return its length in bytes."""
         if self.half is None:
             return 0
         (_, start), self.half = self.half, None
@@ -178,7 +185,7 @@ def _add_json_string(joined: _Joined, piece: Piece, read: Callable[[int, int], b
 
 
 def _add_split_string(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
-    """A JSON string over several `data:` lines, which are joined by line feeds."""
+    """Add a JSON string that spans several `data:` lines, which a line feed joins."""
     raw = read(piece.start, piece.end)
     at = 0
     while found := _EVENT_BREAK.search(raw, at):
@@ -204,7 +211,7 @@ def _add_break(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
 
 
 def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
-    from viewer.reading.attachments import attachment_label  # few inputs have one
+    from viewer.syntax.attachments import attachment_label  # lazy: few inputs have attachments
 
     label = attachment_label(read(piece.start, piece.end))
     joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
@@ -233,7 +240,7 @@ def _add_escaped(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes
 
 
 def _add_literal(joined: _Joined, data: bytes, start: int, base: int) -> int:
-    """The content of a literal block, which an absent end mark lets run to the end; returns where it ends."""
+    """Add the content of a literal block and return its end. Without an end mark it extends to the end of the body."""
     found = data.find(_END_LITERAL, start)
     end = found if found >= 0 else len(data)
     joined.add(data[start:end], base + start, end - start, live=False)
@@ -252,3 +259,20 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.LABEL: _add_label,
     Coding.LINE: _add_line,
 }
+
+
+class OpenMessages(set[int]):
+    """The numbers of the open messages."""
+
+    is_tentative = False
+    """True if a later token may still change the detected format."""
+
+
+def hold_back(body: Body, numbers: Container[int]) -> None:
+    """Remove bytes from the end of an open body whose meaning depends on what comes next."""
+    if body.pending:
+        body.data = body.data[: -body.pending]
+    if isinstance(numbers, OpenMessages) and numbers.is_tentative:
+        found = _TAIL.search(body.data[-LONGEST_TAIL:])
+        if found:
+            body.data = body.data[: found.start() - min(LONGEST_TAIL, len(body.data))]

@@ -1,4 +1,4 @@
-"""In a body or a literal block: where it ends, and tokens that do not end it."""
+"""Step functions of the states BODY and LITERAL: find the end, and keep tokens that do not end it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
 
 LONGEST_LOOKAHEAD = 600
-"""The bytes after a marker in a body among which a `<|message|>` makes it the beginning of a message."""
+"""If `<|message|>` follows a marker within this many bytes, the marker may begin a message."""
 assert LONGEST_LOOKAHEAD > LONGEST_PLAUSIBLE
 
 
@@ -50,7 +50,7 @@ def read_body(reader: TextReader) -> State | None:
 
 
 def end_body(reader: TextReader) -> State | None:
-    """Truncate a body, or keep a marker in it that too little follows to begin a message."""
+    """End a truncated body, or keep a marker in it that is too close to the end to begin a message."""
     token = reader.cursor.search(reader.tokens[State.BODY])
     if token is None:
         return _truncate(reader, "body")
@@ -70,12 +70,12 @@ def read_literal(reader: TextReader) -> State | None:
 
 
 def end_literal(reader: TextReader) -> State | None:
-    """Truncate a literal block."""
+    """End a truncated literal block."""
     return _truncate(reader, "literal")
 
 
 def _keep_token(reader: TextReader, frame: Frame, token: Token) -> State:
-    """Leave a token in the body that does not end it."""
+    """Keep a token as part of the body."""
     if token.name == "constrain" and frame.is_blank(reader.cursor.window, token.start):
         _unassume_preamble(frame)
     reason = {"constrain": "constrain", "endliteral": "unbalanced-literal"}.get(token.name, "nested")
@@ -85,13 +85,13 @@ def _keep_token(reader: TextReader, frame: Frame, token: Token) -> State:
 
 
 def _unassume_preamble(frame: Frame) -> None:
-    """A constraint at the head of the body marks a call."""
+    """Withdraw the assumption of a preamble: a constraint at the start of the body marks a call."""
     if frame.header.intent == "preamble":
         frame.header = replace(frame.header, intent=None)
 
 
 def _opens_message(reader: TextReader, token: Token) -> bool | None:
-    """True if a plausible header follows a marker in a body; None while too few bytes are known."""
+    """True if a plausible header follows a marker in a body. None if too few bytes are known."""
     window, tokens = reader.cursor.window, reader.tokens[State.BODY]
     limit = token.end + LONGEST_LOOKAHEAD
     following = tokens.search(window, token.end, min(limit, window.end))
@@ -106,7 +106,7 @@ def _opens_message(reader: TextReader, token: Token) -> bool | None:
 
 
 def _break_out(reader: TextReader, frame: Frame, token: Token) -> State:
-    """Begin the next message before this one was closed."""
+    """Begin the next message although this one is not closed."""
     reader.recorder.report("W-END-MISSING", None, token.start, token.start, frame.number)
     unclosed = _close(reader, frame, Ending.IMPLIED, token.start, None)
     broke_out = not is_user_safe(unclosed)

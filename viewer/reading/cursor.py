@@ -1,4 +1,4 @@
-"""The cursor over a window of bytes that grows at its end and is dropped at its start, and token search in it."""
+"""The cursor over a sliding window of bytes, and token search in the window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Token(NamedTuple):
-    """One control token; positions are offsets in the input."""
+    """One control token with its offsets in the input."""
 
     name: str
     start: int
@@ -15,29 +15,29 @@ class Token(NamedTuple):
 
 
 class Window:
-    """The bytes of the input that are still needed, addressed by their offset in the input."""
+    """The bytes that are still needed, addressed by their offset in the input."""
 
     def __init__(self) -> None:
         self.data = bytearray()
         self.base = 0
         """The offset of the first byte that is kept."""
         self.before = 0
-        """The byte before the first one that is kept; 0 at the beginning of the input."""
+        """The byte before the first one that is kept; 0 at the start of the input."""
         self._line_end = -1
         self._searched_to = 0
-        """No line ends between the last search's beginning and this offset, but for the one that was found."""
+        """The search for line ends has reached this offset."""
 
     @property
     def end(self) -> int:
-        """The offset after the last byte."""
+        """Return the offset after the last byte."""
         return self.base + len(self.data)
 
     def append(self, data: bytes) -> None:
-        """More input."""
+        """Append input."""
         self.data += data
 
     def drop(self, offset: int) -> None:
-        """Forget what lies before this offset."""
+        """Drop the bytes before this offset."""
         count = offset - self.base
         if count > 0:
             self.before = self.data[count - 1]
@@ -45,21 +45,24 @@ class Window:
             self.base = offset
 
     def restart(self, offset: int, before: int) -> None:
-        """Forget everything; the next bytes stand at this offset, behind this byte."""
+        """Drop everything. The next bytes begin at this offset, after this byte."""
         self.data.clear()
         self.base, self.before = offset, before
         self._line_end, self._searched_to = -1, offset
 
     def text(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets that are still kept."""
+        """Return the bytes between two offsets, as far as they are kept."""
         return bytes(self.data[start - self.base : end - self.base])
 
     def byte_before(self, offset: int) -> int:
-        """The byte before this offset; 0 at the beginning of the input."""
+        """Return the byte before this offset, or 0 at the start of the input."""
         return self.data[offset - self.base - 1] if offset > self.base else self.before
 
     def line_end(self, start: int) -> int:
-        """The first LF from an offset on, or -1. Offsets never go back, so that each byte is searched once."""
+        """Return the offset of the first LF at or after an offset, or -1.
+
+        Offsets never decrease, so each byte is searched once.
+        """
         if self._line_end < start:
             at = self.data.find(b"\n", max(start, self._searched_to) - self.base)
             self._line_end = at + self.base if at >= 0 else -1
@@ -68,7 +71,7 @@ class Window:
 
 
 class TokenSet:
-    """The control tokens of one dialect."""
+    """The control tokens that one state searches."""
 
     def __init__(self, spellings: dict[bytes, str], *, escapes: bool = False) -> None:
         self._names = spellings
@@ -78,7 +81,7 @@ class TokenSet:
         self._prefixes = {spelling[:length] for spelling in spellings for length in range(1, len(spelling))}
 
     def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """The first token from an offset on that is not escaped by a doubled `<`."""
+        """Return the first token at or after an offset that no doubled `<` escapes."""
         data, base = window.data, window.base
         position = start - base
         limit = len(data) if end is None else end - base
@@ -89,7 +92,7 @@ class TokenSet:
         return None
 
     def held_back(self, window: Window) -> int:
-        """How many bytes at the end of the window may be the beginning of a token."""
+        """Count the bytes at the end of the window that may begin a token."""
         tail = bytes(window.data[-self._longest + 1 :])
         for skip in range(len(tail)):
             if tail[skip:] in self._prefixes:
@@ -98,52 +101,52 @@ class TokenSet:
 
 
 class Cursor:
-    """The offsets of a reader in its window."""
+    """The read and search offsets of a reader in its window."""
 
     def __init__(self) -> None:
         self.window = Window()
         self.at = 0
         """Everything before this offset has been read."""
         self.scan = 0
-        """No token that matters begins before this offset."""
+        """No relevant token begins before this offset."""
         self.is_line_checked = False
-        """True if the line at `at` is neither an event nor a document header."""
+        """True if the line at `at` is not an event and not a document header."""
 
     @property
     def end(self) -> int:
-        """The offset after the last byte of the window."""
+        """Return the offset after the last byte of the window."""
         return self.window.end
 
     def peek(self, end: int) -> bytes:
-        """The bytes from `at` to an offset."""
+        """Return the bytes from `at` to an offset."""
         window = self.window
         return bytes(window.data[self.at - window.base : end - window.base])
 
     def search(self, tokens: TokenSet, limit: int | None = None) -> Token | None:
-        """The first token from `scan` on."""
+        """Return the first token at or after `scan`."""
         return tokens.search(self.window, self.scan, limit)
 
     def hold_back(self, tokens: TokenSet) -> None:
-        """Search on at the end of the window, or where a token may begin at it."""
+        """Continue the search at the end of the window, or where a token may begin just before it."""
         self.hold_back_bytes(tokens.held_back(self.window))
 
     def hold_back_bytes(self, count: int) -> None:
-        """Search on before the last bytes of the window."""
+        """Continue the search this many bytes before the end of the window."""
         self.scan = max(self.scan, self.window.end - count)
 
     def move_to(self, offset: int) -> None:
-        """Read on at an offset."""
+        """Continue reading at an offset."""
         self.at = self.scan = offset
         self.is_line_checked = False
 
     def scan_from(self, offset: int) -> None:
-        """Search on at an offset; what lies before it is still being read."""
+        """Continue the search at an offset. The bytes before it are still being read."""
         self.scan = offset
 
     def release(self, offset: int) -> None:
-        """Read on at an offset up to which the search has come; the line stays the same."""
+        """Continue reading at an offset that the search has reached, in the same line."""
         self.at = offset
 
     def set_line_checked(self) -> None:
-        """The line at `at` is neither an event nor a document header."""
+        """Record that the line at `at` is not an event and not a document header."""
         self.is_line_checked = True

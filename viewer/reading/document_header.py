@@ -1,17 +1,22 @@
-"""The YAML block that a transcript begins with: where it ends, and what it says."""
+"""The YAML document header at the start of a transcript: find its end and read its values."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import field
 from typing import NamedTuple
 
 from viewer.cache import bounded_cache
 from viewer.reading.cursor import Window
 from viewer.reading.header import looks_like_header
 from viewer.reading.recorder import Recorder
-from viewer.reading.yaml_header import VERSION_MISSING, DocumentHeader, read_document_header
 from viewer.syntax.json_text import read_json
+from viewer.syntax.yaml_reader import MALFORMED, YamlFault, read_yaml
+from viewer.values import frozen
 
+VERSION_MISSING = "version-missing"
+
+_FALSE = frozenset({"false", "no", "off", "n"})
 LONGEST = 64 * 1024
 LONGEST_REMEMBERED = 4 * 1024
 
@@ -26,19 +31,38 @@ _KNOWN_VERSION = re.compile(r"2\.[02]|2|1(\.\d+)?|0\.1")
 _BLOCK_LINES = (b"---", b"version", b'"version"', b"'version'")
 
 
+@frozen
+class DocumentHeader:
+    """The values and faults of a document header."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    version: str | None = None
+    model: str | None = None
+    faults: tuple[YamlFault, ...] = ()
+
+
+@frozen
+class HarmonyProfile:
+    """The keys of `profiles.harmony` that decide what is reported."""
+
+    require_channels: bool = False
+    tool_calls_in: str = "commentary"
+    builtins_in: tuple[str, ...] = ("analysis", "commentary")
+
+
 class DocumentHeaderSpan(NamedTuple):
     """Where the text before the first message ends, and whether it is a header."""
 
     end: int
     is_header: bool
     is_cut: bool = False
-    """It goes on beyond what is read of a header."""
+    """True if it is longer than the limit of a header."""
 
 
 def find_document_header(window: Window, start: int, scan: int, ended: bool) -> DocumentHeaderSpan | None:
-    """The text from `start` to the first message; None while more input is needed to know.
+    """Find the text from `start` to the first message. Return None if that takes more input.
 
-    No `<|start|>` that begins a line stands before `scan`; the window begins at the beginning of a line.
+    No line before `scan` begins with `<|start|>`. The window begins at the start of a line.
     """
     limit = start + LONGEST
     first = _NOT_SPACE.search(window.data, start - window.base)
@@ -63,7 +87,7 @@ def _is_header(text: bytes) -> bool:
 
 
 def _end_without_line_start(head: bytes) -> int:
-    """No message begins a line: the first that has a plausible header, or all of the text."""
+    """Return where the first message with a plausible header begins if none begins a line, or the end of the text."""
     for match in _ANY_START.finditer(head):
         if looks_like_header(match[1]):
             return match.start()
@@ -71,19 +95,19 @@ def _end_without_line_start(head: bytes) -> int:
 
 
 def is_yaml_like(text: bytes) -> bool:
-    """Whether text before a message is a document header, also a malformed one."""
+    """True if the text before a message is a document header, even a malformed one."""
     if text.lstrip(b" \t\r\n").startswith(b"---") or _VERSION_LINE.search(text):
         return True
     return b"version" in text and read_header(text).version is not None
 
 
 def read_header(text: bytes) -> DocumentHeader:
-    """The document header that a text is."""
+    """Parse a document header, with a cache for short ones."""
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else read_document_header(text)
 
 
 def _is_mapping(text: bytes) -> bool:
-    """True for a YAML mapping without a fault, with or without a version, that holds no message."""
+    """True for a YAML mapping without faults and messages, with or without a version."""
     if _end_without_line_start(text) < len(text):
         return False
     header = read_header(text)
@@ -91,7 +115,7 @@ def _is_mapping(text: bytes) -> bool:
 
 
 def _begins_record(window: Window, start: int, limit: int, ended: bool) -> bool | None:
-    """True if the line that begins with `{` is an event or a record, not a header; None while it is not whole."""
+    """True if a line that begins with `{` is an event or a record, not a header. None if it is incomplete."""
     end = window.line_end(start)
     if end < 0 and not ended and window.end <= limit:
         return None
@@ -102,7 +126,7 @@ def _begins_record(window: Window, start: int, limit: int, ended: bool) -> bool 
 
 
 def begins_block(line: bytes, whole: bool) -> bool | None:
-    """Whether a line between messages begins a new document header; None while too little of it is known."""
+    """True if a line between messages begins a new document header. None if too little of it is known."""
     bare = line.rstrip(b" \t\r\n")
     if _VERSION_BEGINS_LINE.match(line):
         return True
@@ -119,7 +143,7 @@ def _remembered(data: bytes) -> DocumentHeader:
 
 
 def start_transcript(record: Recorder, data: bytes, base: int, dialect: str | None = None) -> str | None:
-    """Record a transcript with this document header; returns its version."""
+    """Record a transcript with this document header and return its version."""
     header = read_header(data)
     record.start(base, header.version, header.model, header.values, dialect)
     for fault in header.faults:
@@ -131,10 +155,53 @@ def start_transcript(record: Recorder, data: bytes, base: int, dialect: str | No
 
 
 def _place_of(version: str, data: bytes) -> tuple[int, int]:
-    """The place of the version in its line; the line if it is spelled in another way."""
+    """Return the span of the version number, or of its line if the number is written in another way."""
     line = _VERSION_LINE.search(data) or _VERSION_KEY.search(data)
     if line is None:
         return 0, 0
     spelled = version.encode()
     at = data.find(spelled, data.index(b"version", line.start()) + len(b"version"), line.end())
     return (at, at + len(spelled)) if at >= 0 else line.span()
+
+
+def read_document_header(data: bytes, base: int = 0) -> DocumentHeader:
+    """Parse a document header. An empty one is a header without a version."""
+    reading = read_yaml(data, base)
+    values = {} if reading.value == "" else reading.value
+    if not isinstance(values, dict):
+        faults = reading.faults or (YamlFault(MALFORMED, *reading.span),)
+        return DocumentHeader(faults=faults)
+    version = _text(values.get("version"))
+    faults = reading.faults
+    if version is None and not faults:
+        faults = (YamlFault(VERSION_MISSING, base, base),)
+    return DocumentHeader(values, version, _text(values.get("model")), faults)
+
+
+def profile(values: dict[str, object]) -> HarmonyProfile:
+    """Return the Harmony profile of a header. Its keys apply unless it contains `enabled: false`."""
+    profiles = values.get("profiles")
+    keys = profiles.get("harmony") if isinstance(profiles, dict) else None
+    if not isinstance(keys, dict) or _is_false(keys.get("enabled", "")):
+        return HarmonyProfile()
+    default = HarmonyProfile()
+    required = keys.get("require_channels")
+    calls = _texts(keys.get("tool_calls_in"))
+    return HarmonyProfile(
+        bool(required) and not _is_false(required),
+        calls[0] if calls else default.tool_calls_in,
+        _texts(keys["builtins_in"]) if "builtins_in" in keys else default.builtins_in,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if isinstance(item, str) and item)
+
+
+def _is_false(value: object) -> bool:
+    return isinstance(value, str) and value.casefold() in _FALSE

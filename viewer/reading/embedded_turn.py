@@ -1,11 +1,11 @@
-"""Control tokens inside a shown body: a turn that a server failed to parse, and the form whose tokens were stripped."""
+"""Find turns in a shown body that a server failed to parse, with control tokens or without them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.grammar import HeaderGrammar
@@ -22,9 +22,7 @@ _PLAUSIBLE_TURN = lazy_regex(
 )
 _STOPS = {b"end": Ending.END, b"return": Ending.RETURN, b"call": Ending.CALL}
 LONGEST_WORDS = 128
-"""More text before the first token is not what is left of a header."""
-LONGEST_WORDS = 128
-"""More text before the first token is not what is left of a header."""
+"""Longer text before the first token is not the rest of a header."""
 _GRAMMAR = HeaderGrammar(attributes=frozenset({"to"}), harmony=True)
 _HEADER_WORDS = lazy_regex(
     rb"\s*(?:assistant|user|system|developer|tool|functions\.\S+)?\s*(?:to=\S+\s*)?"
@@ -34,10 +32,10 @@ _HEADER_WORDS = lazy_regex(
 _STRIPPED = lazy_regex(
     rb"\s{0,8}(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z])|\s{0,8}to=[A-Za-z]|[\s\S]*?assistantfinal)"
 )
-"""A body whose control tokens a decoder dropped."""
+"""Matches a body whose control tokens a decoder dropped."""
 MAY_BE_STRIPPED = lazy_regex(rb"\s{0,8}(?:assistant)?(?:analysis|commentary)")
 STRIPPED_SIGN = lazy_regex(rb"analysis|commentary")
-"""Occurs at the start of every such body; for a look at many bodies at once."""
+"""Occurs at the start of every such body. It prefilters many bodies at once."""
 _STRIPPED_WORD = lazy_regex(rb"(?:assistant)?(?:analysis|commentary|final)")
 _STRIPPED_HEADER = lazy_regex(rb"assistant(analysis|commentary|final)")
 
@@ -59,13 +57,13 @@ TEMPLATE_TOKEN = lazy_regex(any_of(token.encode() for token in _FRAME_TOKENS))
 
 @frozen
 class Piece:
-    """One run of an embedded turn; `header` is that of the part it belongs to."""
+    """One part of an embedded turn."""
 
     start: int
     end: int
     body: Span
     header: Header | None
-    """None for tokens outside any part and for text that no header introduces."""
+    """The header of the part; None for tokens outside any part and for text without a header."""
     ending: Ending = Ending.END
 
     @property
@@ -78,9 +76,9 @@ class Piece:
 
 
 def find_turn(data: bytes, *, in_json: bool) -> int | None:
-    """Where an embedded turn begins: at its first control token.
+    """Return the offset of the first control token of an embedded turn.
 
-    Outside JSON a plausible header is needed, which no format that has these tokens leaves inside a body."""
+    Outside JSON it needs a plausible header, which formats with these tokens never leave inside a body."""
     if b"<|" not in data:
         return None
     turn = (_TURN if in_json else _PLAUSIBLE_TURN).search(data)
@@ -91,14 +89,14 @@ def find_turn(data: bytes, *, in_json: bool) -> int | None:
 
 
 def read_turn(data: bytes, first: int) -> list[Piece]:
-    """The parts of an embedded turn from its first token on, in order and without gaps from byte 0 to the end."""
+    """Split a body into the parts of its embedded turn, in order and without gaps."""
     parts = list(_parts(data, first))
     lead = _lead(data, first, parts)
     return [lead, *parts] if lead else parts
 
 
 def _lead(data: bytes, first: int, parts: list[Piece]) -> Piece | None:
-    """The text before the first token: an answer, unless a final part follows it or it is what is left of a header."""
+    """Return the text before the first token: an answer, unless a final part follows or it is the rest of a header."""
     if not first:
         return None
     text = data[:first]
@@ -115,7 +113,7 @@ def _header_words(text: bytes) -> re.Match[bytes] | None:
 
 
 def _parts(data: bytes, first: int) -> Iterator[Piece]:
-    """The parts after the text before the first token."""
+    """Yield the parts from the first token on."""
     tokens = list(_TOKEN.finditer(data, first))
     at, index = first, 0
     while index < len(tokens):
@@ -163,12 +161,12 @@ def is_call(piece: Piece) -> bool:
 
 
 def may_be_stripped(data: bytes, start: int = 0) -> bool:
-    """A cheap look that every body without its tokens passes; the body begins at `start`."""
+    """True if the body at `start` may be a turn without its tokens. This test is cheap."""
     return MAY_BE_STRIPPED.match(data, start) is not None
 
 
 def stripped_spans(data: bytes) -> list[Span]:
-    """The hidden runs of a body whose control tokens a decoder dropped; empty if the body is another text."""
+    """Return the hidden spans of a body whose control tokens a decoder dropped, or nothing for other text."""
     if not may_be_stripped(data) or not _STRIPPED.match(data):
         return []
     spans: list[Span] = []
@@ -183,13 +181,13 @@ def stripped_spans(data: bytes) -> list[Span]:
 
 
 def first_token(data: bytes, start: int = 0, end: int | None = None) -> Span:
-    """The first control token or template mark between two places; the place itself if there is none."""
+    """Return the span of the first control token or template mark between two offsets, or an empty span."""
     limit = len(data) if end is None else end
     found = [mark.span() for pattern in (TEMPLATE_TOKEN, MARK) if (mark := pattern.search(data, start, limit))]
     return min(found, default=(start, start))
 
 
 def first_word(data: bytes, start: int) -> Span:
-    """The word with which a stripped part begins."""
+    """Return the span of the word that begins a stripped part."""
     found = _STRIPPED_WORD.search(data, start)
     return found.span() if found else (start, start)

@@ -1,4 +1,4 @@
-"""What differs between the formats, as data, and what a reader of one must do."""
+"""`FormatTraits`: the differences between formats, as data; `ReadOptions`; the `Reader` protocol."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from viewer.values import frozen
 
 
 class Reader(Protocol):
-    """Bytes in, calls on a `Record` out. How the bytes were cut must never show in what is recorded."""
+    """Reads bytes and reports to a `Recorder`. Chunk boundaries never influence what it records."""
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the input."""
+        """Read the next bytes of the input."""
 
     def close(self) -> None:
-        """The input has ended."""
+        """End the input."""
 
 
 @frozen
 class Options:
-    """What the person may choose about reading."""
+    """Choices of the operator about reading."""
 
     harmony_preambles: bool = False
-    """Harmony's own rule: commentary without a recipient is a preamble for the user."""
+    """Apply the rule of Harmony: commentary without a recipient is a preamble for the user."""
 
 
 @frozen
 class FormatTraits:
-    """One row of the table of formats."""
+    """The traits of one format."""
 
     name: str
-    """As in `--format` and in machine output."""
+    """The name in `--format` and in machine output."""
     reader: Callable[[Recorder, Options], Reader]
     json_content: bool = False
-    """Bodies are content of JSON: control tokens in them are a server's fault."""
+    """True if bodies are JSON content, where control tokens are a fault of a server."""
     shares_spans: bool = False
-    """Several messages may stand in the same bytes: parts of one JSON object or frame, streams that interleave."""
+    """True if several messages may share bytes: parts of one JSON object or frame, or interleaved streams."""
     escapes: bool = False
-    """`<<|` escapes and literal blocks mean something (OpenChatML 2.2)."""
+    """True if the format has `<<|` escapes and literal blocks (OpenChatML 2.2)."""
     call_ids: bool = False
-    """Calls and replies must carry a `call_id`."""
+    """True if calls and replies must have a `call_id`."""
     infers_calls: bool = False
-    """There are no call ids at all: pairing by tool and order is worth a note."""
+    """True if the format has no call ids, so that calls are paired by tool and order, with a note."""
     channel_required: bool = False
-    """An assistant message must name its channel."""
+    """True if an assistant message must name its channel."""
     document_header: bool = False
-    """A transcript must begin with a YAML header."""
+    """True if a transcript must begin with a YAML header."""
     closed_by_call: bool = False
-    """A call must end with `<|call|>`."""
+    """True if a call must end with `<|call|>`."""
     thoughts_first: bool = False
-    """A thought block before any shown text of an answer is normal: models of chat templates begin with one."""
+    """True if an answer may begin with a thought block, as with the models of chat templates."""
     display_trim: bool = False
-    """One newline at either end of a body is layout, trimmed only for display."""
+    """True if one newline at either end of a body is layout. It is trimmed only for display."""

@@ -1,4 +1,4 @@
-"""The state of a text reader, and the message that it reads."""
+"""The states of the text reader, and the frame of the message that it reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class State(Enum):
     LITERAL = auto()
     """A literal block in a body."""
     BEGINNING = auto()
-    """Harmony: the input is a conversation, a completion, or text without tokens."""
+    """Harmony: undecided between a conversation, a completion, and text without tokens."""
     STRIPPED = auto()
     """Harmony: a decoder dropped the special tokens."""
 
@@ -30,7 +30,7 @@ class State(Enum):
 
 
 class CutOffHeader:
-    """A header that another `<|start|>` cut off: repeated, or a message without its body."""
+    """A header that another `<|start|>` cut off: a repetition, or a message without a body."""
 
     __slots__ = ("at", "implied", "start", "words")
 
@@ -42,7 +42,7 @@ class CutOffHeader:
 
 
 class Frame:
-    """The message that is open: from its first byte on, until it is closed."""
+    """The open message, from its first byte until it closes."""
 
     __slots__ = (
         "blank_to",
@@ -63,17 +63,17 @@ class Frame:
         self.start = start
         self.body_start = 0
         self.reported_to = 0
-        """The growth of the body is reported up to here."""
+        """The offset up to which the growth of the body is reported."""
         self.broke_out = broke_out
-        """The message began inside a hidden message that nothing had closed."""
+        """True if the message began inside a hidden message that was not closed."""
         self.implied = implied
-        """There was no `<|start|>`."""
+        """True if there was no `<|start|>`."""
         self.cut_off: CutOffHeader | None = None
         self.blank_to: int | None = None
-        """The body is white space up to here; None once it is not, and where preambles are not assumed."""
+        """The body is white space up to this offset. None if it is not, or if preambles are not assumed."""
 
     def is_blank(self, window: Window, end: int) -> bool:
-        """True if the body is white space up to this offset; known only where preambles are assumed."""
+        """True if the body is white space up to this offset. Known only if preambles are assumed."""
         if self.blank_to is not None:
             has_text = window.text(self.blank_to, end).strip(SPACE)
             self.blank_to = None if has_text else max(end, self.blank_to)

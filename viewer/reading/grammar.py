@@ -1,4 +1,4 @@
-"""The grammar of a text format: its tokens, its message headers, and the limits of what is read."""
+"""The grammar of a text format: tokens, message headers, and limits."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ ENDINGS = {"end": Ending.END, "return": Ending.RETURN, "call": Ending.CALL}
 """The ending of a message by the name of its stop token."""
 LONGEST_HEADER = 64 * 1024
 LONGEST_LINE = 1024 * 1024
-"""A longer line between messages is not read as an event."""
+"""Lines between messages that are longer are not read as events."""
 
 
 @frozen
 class HeaderGrammar:
-    """What the message headers of one text dialect may hold."""
+    """What the message headers of a text format may contain."""
 
     attributes: frozenset[str]
-    """Attributes that the dialect defines."""
+    """Attributes that the format defines."""
     channels: bool = True
     constrain: bool = True
     preambles: bool = False
-    """`intent=preamble` has force."""
+    """True if `intent=preamble` shows a message."""
     harmony: bool = False
-    """Bare words, tool names as roles and the strictness of the reference library."""
+    """True for the rules of Harmony: bare words, tool names as roles, and the notes of its reference library."""
     assume_preambles: bool = False
-    """Commentary that nothing marks as a call is a preamble; the dialect itself has none."""
+    """True if commentary without signs of a call is a preamble, because the format has no intents."""
     name_required: bool = False
-    """The role `tool` must come with a name."""
+    """True if the role `tool` needs a name."""
     escapes: bool = False
 
 
@@ -46,9 +46,9 @@ class TextGrammar:
     tokens: tuple[str, ...]
     document_header: bool = False
     literals: bool = False
-    """A doubled `<` escapes a token, and literal blocks quote tokens."""
+    """True if a doubled `<` escapes a token and literal blocks quote tokens."""
     closed_by_call: bool = False
-    """A call must end with `<|call|>`."""
+    """True if a call must end with `<|call|>`."""
 
 
 class Problem(NamedTuple):
@@ -62,9 +62,9 @@ class Problem(NamedTuple):
 
 @frozen
 class HeaderReading:
-    """A header and all that is wrong with it."""
+    """A header and its problems."""
 
     header: Header
     problems: tuple[Problem, ...]
     rest: int
-    """Where text that is no header begins, relative to the header; its length where all of it is header."""
+    """The offset in the header at which other text begins, or its length if everything is header."""

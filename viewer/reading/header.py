@@ -1,30 +1,25 @@
-"""One message header: role, recipient, channel, type and attributes, its problems, and the stop it expects."""
+"""Read one message header, interpret its words, and select the fields that safe output contains."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import field, replace
+from typing import NamedTuple
 
-from viewer.cache import bounded_cache
-from viewer.lazy import lazy_regex
+from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.messages import Channel, Ending, Header
-from viewer.reading.grammar import CHECKED_TYPES, ROLES, HeaderGrammar, HeaderReading, Problem, TextGrammar
-from viewer.reading.header_meaning import HeaderMeaning, is_tool_name
-from viewer.reading.header_words import ITEM, HeaderWords
-
-__all__ = [
-    "CHECKED_TYPES",
-    "ROLES",
-    "HeaderGrammar",
-    "HeaderReading",
-    "Problem",
-    "is_stop_expected",
-    "is_tool",
-    "is_tool_name",
-    "looks_like_channel",
-    "looks_like_header",
-    "read_header",
-    "split_words",
-]
+from viewer.reading.grammar import (
+    ALL_ATTRIBUTES,
+    CHECKED_TYPES,
+    ROLES,
+    SPACE,
+    HeaderGrammar,
+    HeaderReading,
+    Problem,
+    TextGrammar,
+)
+from viewer.syntax.names import plain_name
+from viewer.values import mutable
 
 NOT_TOOLS = frozenset({"user", "assistant", "all"})
 LONGEST_PLAUSIBLE = 512
@@ -32,6 +27,14 @@ LONGEST_PLAUSIBLE = 512
 _ROLE_WORD = rb"(?:system|developer|user|assistant|tool|python|(?:functions|browser)\.[^ \t\r\n<]+)"
 _PLAUSIBLE = lazy_regex(rb"[ \t\r\n]*" + _ROLE_WORD + rb"(?![^ \t\r\n<])[ \t\r\n]*[^\r\n]*")
 _PLAUSIBLE_CHANNEL = lazy_regex(rb"[ \t]*(?:analysis|commentary|final)(?:[ \t<][^\r\n]*)?")
+HIDING_INTENTS = frozenset({"debug", "status"})
+_CHANNELS = {channel.value: channel for channel in Channel}
+ITEM = re.compile(rb"<\|[A-Za-z0-9_]+\|>|<?[^ \t\r\n<]+|<")
+"""A marker or a word."""
+
+_ATTRIBUTE = re.compile(rb"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
+LONGEST_NAME = 64
+_RECIPIENTS = frozenset({"user", "assistant"})
 
 
 def is_tool(recipient: str | None) -> bool:
@@ -52,12 +55,12 @@ def is_stop_expected(header: Header, ending: Ending, grammar: TextGrammar) -> bo
 
 
 def looks_like_header(words: bytes) -> bool:
-    """Whether these bytes before a `<|message|>` are plausible as a header, so that they may end an open message."""
+    """True if the bytes before a `<|message|>` look like a header, so that they may end an open message."""
     return len(words) <= LONGEST_PLAUSIBLE and _PLAUSIBLE.fullmatch(words) is not None
 
 
 def looks_like_channel(words: bytes) -> bool:
-    """Whether these bytes between `<|channel|>` and `<|message|>` are plausible as the rest of a header."""
+    """True if the bytes between `<|channel|>` and `<|message|>` look like the rest of a header."""
     return len(words) <= LONGEST_PLAUSIBLE and _PLAUSIBLE_CHANNEL.fullmatch(words) is not None
 
 
@@ -69,8 +72,8 @@ def split_words(words: bytes) -> list[bytes]:
 def read_header(words: bytes, grammar: HeaderGrammar, *, implied: bool = False, partial: bool = False) -> HeaderReading:
     """Read the bytes between `<|start|>` and `<|message|>`.
 
-    `implied`: there was no `<|start|>`, the author is the assistant.
-    `partial`: there is no `<|message|>`; what is not understood begins the rest.
+    `implied`: there was no `<|start|>`, so the author is the assistant.
+    `partial`: there is no `<|message|>`, so the first word that is not understood begins the body.
     """
     if len(words) <= LONGEST_PLAUSIBLE:
         return _read_remembered(words, grammar, implied, partial)
@@ -89,3 +92,323 @@ def _read(words: bytes, grammar: HeaderGrammar, implied: bool, partial: bool) ->
     malformed = any(problem.code == "E-PARSE-HEADER" for problem in gathered.problems)
     rest = len(words) if gathered.rest is None else gathered.rest
     return HeaderReading(replace(header, malformed=malformed), tuple(gathered.problems), rest)
+
+
+def safe_header(header: Header) -> Header:
+    """Return the header with only the fields that the end user may see."""
+    name = header.name
+    if name is not None:
+        name = plain_name(name, LONGEST_NAME) or None
+    if name == header.name and not withheld_count(header):
+        return header
+    return replace(
+        header,
+        name=name,
+        recipient=header.recipient if header.recipient in _RECIPIENTS else None,
+        intent=_safe_intent(header),
+        call_id=None,
+        content_type=_safe_type(header),
+        extra=(),
+    )
+
+
+def without_unlisted(header: Header) -> Header:
+    """Return the header of a revealed message for an audience that did not ask for unknown content."""
+    return replace(header, extra=()) if header.extra else header
+
+
+def withheld_count(header: Header) -> int:
+    """Count the fields and attributes that the end user does not see."""
+    withheld = (
+        header.recipient is not None and header.recipient not in _RECIPIENTS,
+        header.intent != _safe_intent(header),
+        header.call_id is not None,
+        header.content_type is not None and _safe_type(header) is None,
+    )
+    return len(header.extra) + sum(withheld)
+
+
+def _safe_intent(header: Header) -> str | None:
+    return header.intent if header.intent == "preamble" else None
+
+
+def _safe_type(header: Header) -> str | None:
+    given = (header.content_type or "").lower()
+    return given if given in CHECKED_TYPES else None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+class Place(NamedTuple):
+    """A word and its position in the header."""
+
+    text: str
+    start: int
+    end: int
+
+
+@mutable
+class HeaderWords:
+    """The words of one header, collected one by one."""
+
+    words: bytes
+    grammar: HeaderGrammar
+    implied: bool
+    partial: bool
+    role: Place | None = None
+    channels: list[Place] = field(default_factory=list)
+    type: Place | None = None
+    constrained: bool = False
+    """There is a `<|constrain|>`."""
+    bare: list[Place] = field(default_factory=list)
+    attributes: dict[str, Place] = field(default_factory=dict)
+    extra: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    channel_at: int = 0
+    """The end of the last `<|channel|>`."""
+    awaits: str = "role"
+    """What the next bare word means: `role`, `channel`, `type`, or nothing in particular if empty."""
+    rest: int | None = None
+
+    def collect(self) -> None:
+        """Read all words up to the body."""
+        for match in ITEM.finditer(self.words):
+            self._item(match)
+            if self.rest is not None:
+                break
+        self._finish_awaited(len(self.words) if self.rest is None else self.rest)
+
+    def value(self, key: str) -> str | None:
+        """Return the value of an attribute."""
+        place = self.attributes.get(key)
+        return place.text if place else None
+
+    def _item(self, match: re.Match[bytes]) -> None:
+        start, end = match.span()
+        item = match[0]
+        if item.startswith(b"<|") and item.endswith(b"|>") and not self._escaped(start):
+            self._marker(item, start, end)
+        elif attribute := _ATTRIBUTE.fullmatch(item):
+            self._finish_awaited(start)
+            self._attribute(_text(attribute[1]), Place(_text(attribute[2]), start, end))
+        else:
+            self._word(Place(_text(item), start, end))
+
+    def _escaped(self, start: int) -> bool:
+        return self.grammar.escapes and self.words[start - 1 : start] == b"<"
+
+    def report(self, reason: str, start: int, end: int, code: str = "E-PARSE-HEADER") -> None:
+        """Add a problem at these bytes of the header."""
+        self.problems.append(Problem(code, reason, start, end))
+
+    def strict(self, reason: str, start: int, end: int) -> None:
+        """Add a note where the reference library of Harmony reads something else."""
+        if self.grammar.harmony:
+            self.report(reason, start, end, "I-HARMONY-STRICT")
+
+    def _marker(self, item: bytes, start: int, end: int) -> None:
+        if item == b"<|channel|>" and self.grammar.channels:
+            self._finish_awaited(start)
+            self.awaits, self.channel_at = "channel", end
+        elif item == b"<|constrain|>" and self.grammar.constrain:
+            self._finish_awaited(start)
+            self.constrained = True
+            if self.grammar.harmony and self.words[end : end + 1].strip(SPACE) == b"" and end < len(self.words):
+                self.strict("constrain-space", end, len(self.words) - len(self.words[end:].lstrip(SPACE)))
+            self.awaits = "type"
+        else:
+            self.report("marker-unknown", start, end)
+
+    def _finish_awaited(self, at: int) -> None:
+        """Report a missing channel or type."""
+        if self.awaits == "channel":
+            self.report("channel-empty", at, at)
+            self.channels.append(Place("", at, at))
+        elif self.awaits == "type":
+            self.report("attribute-empty", at, at)
+        self.awaits = ""
+
+    def _word(self, word: Place) -> None:
+        if self.awaits == "channel":
+            self.channels.append(word)
+            if word.start > self.channel_at:
+                self.strict("channel-space", self.channel_at, word.start)
+        elif self.awaits == "type":
+            self._set_type(word)
+        elif self.awaits == "role" and not (self.implied and word.text != "assistant"):
+            self.role = self._stripped(word)
+        elif self.grammar.harmony and self.role is None and not self.implied and word.text in ROLES:
+            self.role = word
+        elif self.partial and not self._may_be_type(word):
+            self.rest = word.start
+        else:
+            self.bare.append(word)
+        self.awaits = ""
+
+    def _stripped(self, word: Place) -> Place:
+        return word._replace(text=word.text.strip()) if self.grammar.harmony else word
+
+    def _may_be_type(self, word: Place) -> bool:
+        return word.text in CHECKED_TYPES and "to" in self.attributes and self.type is None and not self.bare
+
+    def _set_type(self, word: Place) -> None:
+        if self.type is not None and self.type.text != word.text:
+            self.report("attribute-repeated", word.start, word.end)
+        self.type = word
+
+    def _attribute(self, key: str, place: Place) -> None:
+        known = self.grammar.attributes
+        if key not in known and not (self.grammar.harmony and key in ALL_ATTRIBUTES):
+            self.problems.append(Problem("W-ATTRIBUTE-UNKNOWN", None, place.start, place.end))
+            self._keep_extra(key, place)
+            return
+        if key not in known:
+            self.strict("attribute", place.start, place.end)
+        if not place.text:
+            self.report("attribute-empty", place.start, place.end)
+            return
+        before = self.attributes.get(key)
+        if before is None:
+            self.attributes[key] = place
+            if self.type is not None and key == "to":
+                self.strict("attribute", place.start, place.end)
+        elif before.text != place.text:
+            self.report("attribute-repeated", place.start, place.end)
+        else:
+            self.strict("attribute", place.start, place.end)
+
+    def _keep_extra(self, key: str, place: Place) -> None:
+        if self.extra.setdefault(key, place.text) != place.text:
+            self.report("attribute-repeated", place.start, place.end)
+
+
+def is_tool_name(word: str) -> bool:
+    """True if a role word names a tool, which makes the message its reply."""
+    space, _, name = word.partition(".")
+    return word == "python" or (space in ("functions", "browser") and name != "")
+
+
+class HeaderMeaning:
+    """Interprets the words of a header and reports contradictions."""
+
+    def __init__(self, words: HeaderWords) -> None:
+        self._in = words
+
+    def header(self) -> Header:
+        """Return the header that the words describe."""
+        role, name = self._role()
+        recipient = self._in.value("to")
+        content_type, constrained = self._content_type(recipient)
+        channel, given = self._channel()
+        intent = self._intent(role, channel, recipient, content_type)
+        return Header(
+            role=role,
+            name=name,
+            recipient=recipient,
+            channel=channel,
+            channel_given=given,
+            intent=intent,
+            call_id=self._in.value("call_id"),
+            content_type=content_type,
+            constrained=constrained,
+            extra=tuple(self._in.extra.items()),
+            complete=not self._in.partial,
+        )
+
+    def _role(self) -> tuple[str, str | None]:
+        name = self._in.value("name")
+        if self._in.role is None or not self._in.role.text:
+            if self._in.implied:
+                return "assistant", name
+            self._in.report("role-missing", 0, 0)
+            return "", name
+        word, start, end = self._in.role
+        if word in ROLES:
+            return word, self._checked_name(word, name)
+        if not is_tool_name(word) and not (self._in.grammar.harmony and self._in.value("to") == "assistant"):
+            self._in.report("role-unknown", start, end)
+            return word, name
+        if self._in.value("to") != "assistant":
+            self._in.strict("reply-unaddressed", start, end)
+        if name is not None and name != word:
+            place = self._in.attributes["name"]
+            self._in.report("attribute-repeated", place.start, place.end)
+        return "tool", word
+
+    def _checked_name(self, role: str, name: str | None) -> str | None:
+        if role != "tool" or name is not None:
+            return name
+        if self._in.grammar.harmony:
+            return "tool"
+        if self._in.grammar.name_required and self._in.role is not None:
+            self._in.problems.append(Problem("W-TOOL-NAME-MISSING", None, self._in.role.end, self._in.role.end))
+        return None
+
+    def _channel(self) -> tuple[Channel | None, str | None]:
+        if not self._in.channels:
+            return Channel.FINAL, None
+        kept = self._in.channels[-1]
+        for place in self._in.channels:
+            if place.text in _CHANNELS:
+                kept = place
+            elif place.text:
+                self._in.report("channel-unknown", place.start, place.end)
+        for place in self._in.channels[1:]:
+            self._in.report("channel-repeated", place.start, place.end)
+        return _CHANNELS.get(kept.text), kept.text
+
+    def _content_type(self, recipient: str | None) -> tuple[str | None, bool]:
+        bare = self._bare_type(recipient)
+        if self._in.type is not None:
+            if recipient is None:
+                self._in.strict("constrain-unaddressed", self._in.type.start, self._in.type.end)
+            self._note_unknown_type(self._in.type)
+            return self._in.type.text, True
+        if bare is None:
+            return self._in.value("content_type"), False
+        if recipient is None:
+            self._in.strict("constrain-unaddressed", bare.start, bare.end)
+        if bare.text == "json":
+            self._in.problems.append(Problem("I-TYPE-BARE", None, bare.start, bare.end))
+        self._note_unknown_type(bare)
+        return bare.text, False
+
+    def _note_unknown_type(self, place: Place) -> None:
+        if place.text.lower() not in CHECKED_TYPES:
+            self._in.problems.append(Problem("I-TYPE-UNKNOWN", None, place.start, place.end))
+
+    def _bare_type(self, recipient: str | None) -> Place | None:
+        """Return the last bare word if it may be a type. Report all others as unknown."""
+        kept: Place | None = None
+        if self._in.bare and self._in.type is None:
+            last = self._in.bare[-1]
+            addressed = (
+                self._in.grammar.harmony and recipient is not None and last.start > self._in.attributes["to"].start
+            )
+            if addressed or last.text in CHECKED_TYPES:
+                kept = last
+        for place in self._in.bare:
+            if place is not kept:
+                self._in.report("word-unknown", place.start, place.end)
+        return kept
+
+    def _intent(
+        self, role: str, channel: Channel | None, recipient: str | None, content_type: str | None
+    ) -> str | None:
+        intent = self._in.value("intent")
+        if intent is None and self._in.extra.get("intent") in HIDING_INTENTS:
+            intent = self._in.extra.pop("intent")  # hides in formats without intents, too
+        if intent == "preamble" and not self._in.grammar.preambles:
+            self._in.extra["intent"] = intent
+            intent = None
+        may_assume = self._in.grammar.assume_preambles and intent is None and role == "assistant" and recipient is None
+        if may_assume and channel is Channel.COMMENTARY and not self._is_typed(content_type):
+            return "preamble"
+        return intent
+
+    def _is_typed(self, content_type: str | None) -> bool:
+        """True if the header marks the body as data, such as the arguments of a call."""
+        types = {content_type, self._in.value("content_type")}
+        return self._in.constrained or not types <= {None, "text", "markdown"}

@@ -1,4 +1,4 @@
-"""In a header: its words, where it ends, and what becomes of headers that nothing ends."""
+"""Step functions of the state HEADER: read its words, and record headers without a body."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from viewer.model.messages import Ending, Header
 from viewer.reading.cursor import Token
 from viewer.reading.frame import CutOffHeader, Frame, State
-from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, SPACE
-from viewer.reading.header import HeaderReading, read_header, split_words
+from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, SPACE, HeaderReading
+from viewer.reading.header import read_header, split_words
 
 if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
@@ -85,9 +85,9 @@ def _start_again(reader: TextReader, frame: Frame, token: Token, words: bytes) -
 
 
 def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
-    """Decide what a header that was cut off by `<|start|>` was, now that the next one is known.
+    """Decide whether a header that `<|start|>` cut off was a repetition, now that the next header is known.
 
-    Return the frame of the next one: it continues the message, or begins another.
+    Return the frame of the next header, which continues the message or begins another one.
     """
     frame = reader.frame
     assert frame is not None
@@ -112,7 +112,7 @@ def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
 def _record_without_body(
     reader: TextReader, frame: Frame, at: int, words: bytes, end: int, ending: Ending, stop: Token | None
 ) -> None:
-    """Record a header that no `<|message|>` ended: a message of its own with what could be read."""
+    """Record a header without `<|message|>` as a message of its own, with the words that could be read."""
     reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
     body = at + reading.rest
     _report_missing(reader, reading, at)

@@ -1,11 +1,11 @@
-"""Hide parts of a shown body: thought blocks, calls, and replies of every chat template, and embedded turns."""
+"""Find the hidden parts of a shown body: thought blocks, calls and replies of chat templates, and embedded turns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
@@ -17,7 +17,7 @@ _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
 _BEGUN_TOKEN = lazy_regex(rb"<(?:\|[A-Za-z0-9_:=-]*\|?)?")
 LONGEST_INDENT = 256
-"""After more white space a mark does not begin a line."""
+"""A mark after more white space does not begin a line."""
 
 
 class BlockKind(Enum):
@@ -27,11 +27,11 @@ class BlockKind(Enum):
     CALL = "call"
     REPLY = "reply"
     TOKENS = "tokens"
-    """Control tokens of an embedded turn, and what no rule maps."""
+    """Control tokens of an embedded turn, and parts that no rule covers."""
 
 
 class Source(Enum):
-    """What made a block."""
+    """The origin of a block."""
 
     MARKS = "marks"
     EMBEDDED = "embedded"
@@ -41,7 +41,7 @@ class Source(Enum):
 
 @frozen
 class Block:
-    """A hidden run of a body, with its marks."""
+    """A hidden part of a body, with its marks."""
 
     start: int
     end: int
@@ -54,9 +54,9 @@ _KIND_OF = {MarkKind.THOUGHT: BlockKind.THOUGHT, MarkKind.CALL: BlockKind.CALL, 
 
 
 def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block]:
-    """The blocks of a shown body that the safe view hides, in order and apart, besides those of `thought_spans`.
+    """Return the blocks of a shown body that the safe view hides besides those of `thought_spans`, in order.
 
-    `in_json`: the body came as content of JSON, where control tokens have no other meaning."""
+    `in_json`: the body came as JSON content, where control tokens have no other meaning."""
     if not _may_hide(body):
         return []
     if role == "assistant":
@@ -67,7 +67,7 @@ def hidden_blocks(body: Body, role: str, *, in_json: bool = False) -> list[Block
 
 
 def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
-    """The text that is left if blocks of these kinds are hidden."""
+    """Return the text without blocks of these kinds."""
     if not _may_hide(body):
         return body.text
     blocks = [block for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
@@ -79,7 +79,7 @@ def shown_text(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *
 
 
 def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
-    """What is left of a body that is not JSON if blocks of these kinds are hidden; its runs keep their places."""
+    """Return a body that is not JSON without blocks of these kinds. Its runs keep their origins."""
     blocks = [(block.start, block.end) for block in hidden_blocks(body, role) if block.kind in kinds]
     left = _without(body, blocks) if blocks else body
     is_cut = role == "assistant" and BlockKind.THOUGHT in kinds
@@ -87,7 +87,7 @@ def left_of(body: Body, role: str, kinds: frozenset[BlockKind]) -> Body:
 
 
 def shown_so_far(body: Body, role: str, kinds: frozenset[BlockKind] = ALL_KINDS, *, in_json: bool = False) -> str:
-    """The same for a body that still grows, without anything that the next bytes may turn into a mark."""
+    """Like `shown_text` for a growing body, without bytes that may still become part of a mark."""
     spans = [(block.start, block.end) for block in hidden_blocks(body, role, in_json=in_json) if block.kind in kinds]
     held = begun(body.data)
     if role == "assistant":
@@ -142,7 +142,7 @@ def _hidden_parts(body: Body, first: int) -> Iterator[Block]:
 
 
 def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Block]:
-    """Blocks between marks; marks inside the skipped spans, which are in order, count for nothing."""
+    """Yield the blocks between marks. Marks inside the skipped spans, which are in order, do not count."""
     scan = _Scan(body, is_assistant)
     index = 0
     for found in MARK.finditer(body.data):
@@ -156,7 +156,7 @@ def _marked(body: Body, skipped: list[Span], *, is_assistant: bool) -> list[Bloc
 
 
 class _Scan:
-    """Reads marks in order; the outermost pair decides, and marks nest by their pair."""
+    """Reads marks in order. The outermost pair decides, and marks nest by pair."""
 
     def __init__(self, body: Body, is_assistant: bool) -> None:
         self._body = body
@@ -200,7 +200,7 @@ class _Scan:
         return pair.name == "THINK" and (not line or line.endswith((b"\n", b"\r")))
 
     def _unmatched(self, mark: Mark) -> None:
-        """A closing mark without its block: an answer is hidden from the last block on."""
+        """Hide the answer since the last block: a closing mark has no opening mark."""
         pair = next((pair for pair in mark.closes if not pair.shared_close and pair not in THINK_PAIRS), None)
         if pair is None or (pair.kind is MarkKind.THOUGHT and not self._is_assistant):
             return
@@ -223,7 +223,7 @@ class _Scan:
             self._thought_end = end
 
     def finish(self) -> list[Block]:
-        """All blocks; one that is still open extends to the end."""
+        """Return all blocks. An open one extends to the end."""
         if self._open:
             pair, start = self._open
             self._add(start, len(self._body.data), pair)
@@ -231,7 +231,7 @@ class _Scan:
 
 
 def _apart(blocks: list[Block]) -> list[Block]:
-    """In order, and cut where they would overlap."""
+    """Sort the blocks and cut overlaps."""
     ordered: list[Block] = []
     for block in sorted(blocks, key=lambda block: block.start):
         start = max(block.start, ordered[-1].end) if ordered else block.start
@@ -251,7 +251,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 def _without(body: Body, spans: list[Span]) -> Body:
-    """The body without these spans; of its runs only what is live is kept."""
+    """Return the body without these spans. Only live runs keep their origin."""
     parts: list[bytes] = []
     runs: list[ByteRun] = []
     length = 0
@@ -267,13 +267,13 @@ def _without(body: Body, spans: list[Span]) -> Body:
                 parts.append(body.data[low:high])
                 length += high - low
             if end > stop:
-                break  # it goes on in the next run
+                break  # continues in the next run
             place += 1
     return Body(b"".join(parts), runs)
 
 
 def _part_of(run: ByteRun, low: int, high: int, at: int) -> ByteRun:
-    """A part of a run at its new place; its place in the input where bytes were not changed."""
+    """Return a part of a run at its new offset, with its origin if its bytes are unchanged."""
     is_same = run.raw is None and run.whole is None and run.length == run.source_length
     source = (run.source + low - run.at, high - low) if is_same else (0, 0)
     return ByteRun(at, high - low, *source, run.live)
@@ -288,13 +288,13 @@ def _gaps(spans: list[Span], length: int) -> Iterator[Span]:
 
 
 def _begun_token(data: bytes) -> int:
-    """How many bytes at the end may begin a control token."""
+    """Count the bytes at the end that may begin a control token."""
     at = data.rfind(b"<", max(0, len(data) - 32))
     return len(data) - at if at >= 0 and _BEGUN_TOKEN.fullmatch(data, at) else 0
 
 
 def _begun_stripped(data: bytes) -> int:
-    """All of a body that may be the stripped form of a turn whose final part has not come."""
+    """Return the length of a body that may be a stripped turn whose final part has not arrived."""
     head = data[:64].lstrip()
     words = (b"analysis", b"commentary", b"assistantanalysis", b"assistantcommentary")
     return len(data) if head and any(word.startswith(head) or head.startswith(word) for word in words) else 0

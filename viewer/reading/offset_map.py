@@ -1,4 +1,4 @@
-"""From bytes of the input to the text that a body means: where diagnostics stand in what is shown."""
+"""Offset map from bytes of the input to characters of a decoded body, for the positions of diagnostics."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from viewer.reading.bodies import Body
 
 
 def characters_of(body: Body, span: Span) -> Span | None:
-    """The code points of the body's text that these bytes of the input became; None where they are elsewhere."""
+    """Return the characters of the body that these bytes of the input became, or None if they are not in the body."""
     return all_characters_of(body, [span])[0]
 
 
 def all_characters_of(body: Body, spans: Sequence[Span]) -> list[Span | None]:
-    """The same for many spans, in one walk through the body."""
+    """Map many spans in one pass over the body."""
     finder = _Finder(body)
     found = [(finder.meant(start), finder.meant(end)) for start, end in spans]
     count = _counts(body.data, (at for pair in found for at in pair if at is not None))
@@ -28,7 +28,7 @@ def all_characters_of(body: Body, spans: Sequence[Span]) -> list[Span | None]:
 
 
 class _Finder:
-    """Finds the runs of a body that bytes of the input became; by halving where the runs are in order."""
+    """Finds the runs of a body that bytes of the input became, with a binary search if the runs are in order."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -37,7 +37,7 @@ class _Finder:
         self._in_order = all(low <= high for column in (starts, self._ends) for low, high in pairwise(column))
 
     def meant(self, source: int) -> int | None:
-        """The meant byte that stands at, or next after, a byte of the input."""
+        """Return the decoded byte at or after a byte of the input."""
         first = bisect_left(self._ends, source) if self._in_order else 0
         for run in self._body.runs[first : first + 1] if self._in_order else self._body.runs:
             if run.source <= source <= run.source + run.source_length:
@@ -48,7 +48,7 @@ class _Finder:
 
 
 def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
-    """How many code points stand before each of these bytes; what a place cuts off counts as one."""
+    """Count the characters before each of these offsets. A character that an offset cuts counts as one."""
     decoder = getincrementaldecoder("utf-8")("replace")
     counts: dict[int, int] = {}
     whole = at = 0
@@ -60,7 +60,7 @@ def _counts(data: bytes, places: Iterable[int]) -> Mapping[int, int]:
 
 
 def _in_string(body: Body, low: int, high: int, source: int) -> int:
-    """The same inside a JSON string, by halving: escapes make meant and written bytes differ."""
+    """Map an offset inside a JSON string with a binary search, because escapes change the length."""
     while low < high:
         middle = (low + high) // 2
         if body.source_span(middle, middle)[0] < source:

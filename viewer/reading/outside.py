@@ -1,4 +1,4 @@
-"""Between messages: document headers, event lines, stray text, and where the next message begins."""
+"""Step functions between messages: document headers, event lines, stray text, and the start of the next message."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
 
 LONGEST_BLOCK_LINE = 256
-"""The bytes of a line that decide whether it begins a document header."""
+"""This many bytes of a line decide whether it begins a document header."""
 
 _NEXT = re.compile(rb"[ \t\r\n]{0,64}+(<\|start\|>)")
 _LINE_START = b"\n<|start|>"
 
 
 def read_document_header(reader: TextReader) -> State | None:
-    """Read a document header, if there is one, up to the first message."""
+    """Read an optional document header up to the first message."""
     cursor = reader.cursor
     found = find_document_header(cursor.window, cursor.at, cursor.scan, False)
     if found is None:
@@ -33,7 +33,7 @@ def read_document_header(reader: TextReader) -> State | None:
 
 
 def end_document_header(reader: TextReader) -> State | None:
-    """Read a document header that the end of the input ends."""
+    """Read a document header that extends to the end of the input."""
     cursor = reader.cursor
     found = find_document_header(cursor.window, cursor.at, cursor.scan, True)
     assert found is not None
@@ -58,7 +58,7 @@ def _begin_transcript(reader: TextReader, found: DocumentHeaderSpan) -> State:
 
 
 def _switch_grammar(reader: TextReader, data: bytes, base: int) -> None:
-    """Read a later transcript by its own version."""
+    """Use the grammar of the version of a later transcript."""
     assert reader.grammar_of_version is not None
     quiet = Recorder(reader.recorder.dialect)
     grammar = reader.grammar_of_version(start_transcript(quiet, data, base))
@@ -67,7 +67,7 @@ def _switch_grammar(reader: TextReader, data: bytes, base: int) -> None:
 
 
 def read_outside(reader: TextReader) -> State | None:
-    """Read up to the beginning of the next message or document header."""
+    """Read up to the next message or document header."""
     cursor = reader.cursor
     window = cursor.window
     if cursor.at >= window.end:
@@ -88,7 +88,7 @@ def read_outside(reader: TextReader) -> State | None:
 
 
 def end_outside(reader: TextReader) -> State | None:
-    """Check the last line, which has no end, or record it as stray text."""
+    """Read the last line, which has no line end, or record it as stray text."""
     cursor = reader.cursor
     if cursor.at >= cursor.end:
         return None
@@ -100,7 +100,7 @@ def end_outside(reader: TextReader) -> State | None:
 
 
 def _search_line(reader: TextReader) -> State | None:
-    """Search the line for a token; a line without one is stray text."""
+    """Search the line for a token. A line without one is stray text."""
     cursor = reader.cursor
     tokens = reader.tokens[State.OUTSIDE]
     line_end = cursor.window.line_end(cursor.scan)
@@ -121,9 +121,9 @@ def _search_line(reader: TextReader) -> State | None:
 
 
 def _check_line(reader: TextReader, ended: bool) -> State | None:
-    """Read an event, or find the beginning of a document header.
+    """Read an event, or find the start of a document header.
 
-    Return None and mark the line as checked if it is another line; return None without the mark to wait for more.
+    Return None for any other line, and mark it as checked. Return None without the mark to wait for more bytes.
     """
     cursor = reader.cursor
     window = cursor.window
@@ -151,7 +151,7 @@ def _offer_line(reader: TextReader, end: int, is_whole: bool) -> State | None:
     is_long = end - cursor.at > LONGEST_LINE
     if not is_whole and not is_long:
         return None
-    if not is_long and reader.events.offer(cursor.peek(end), cursor.at, reader.flush_stray):
+    if not is_long and reader.events.try_line(cursor.peek(end), cursor.at, reader.flush_stray):
         cursor.move_to(end)
         return State.OUTSIDE
     cursor.set_line_checked()
@@ -172,7 +172,7 @@ def _read_token(reader: TextReader, token: Token) -> State:
 
 
 def _begin_implied(reader: TextReader, token: Token) -> State:
-    """Begin a message without its `<|start|>`; words of its header may precede the token."""
+    """Begin a message without `<|start|>`. Words of its header may precede the token."""
     words = reader.cursor.peek(token.start)
     lead = len(words) - len(words.lstrip(SPACE))
     start = token.start

@@ -1,4 +1,4 @@
-"""Bytes in, events out: the definition of how a transcript is read, whatever its dialect."""
+"""The streaming parser, bytes in and events out: it defines how a transcript of any format is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Parser:
-    """Reads one input in one dialect, in pieces of any size."""
+    """Reads one input in one format, in chunks of any size."""
 
     def __init__(self, dialect: FormatTraits, options: Options | None = None) -> None:
         self.dialect = dialect
@@ -21,16 +21,16 @@ class Parser:
 
     @property
     def frames(self) -> TextReader | None:
-        """The reader of a text dialect with `<|start|>`, for the scanner that takes plain messages off its hands."""
+        """The reader of a text format with `<|start|>`, which the scanner relieves of regular messages."""
         return self._reader if isinstance(self._reader, TextReader) and self._first is None else None
 
     @property
     def has_frames(self) -> bool:
-        """Whether this dialect has such a reader."""
+        """True if the format has such a reader."""
         return isinstance(self._reader, TextReader)
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that the next bytes bring."""
+        """Return the events of the next bytes."""
         if self._first is not None:
             data = self._first + data
             if len(data) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(data):
@@ -38,12 +38,12 @@ class Parser:
                 return []
             self._first = None
             if data.startswith(BYTE_ORDER_MARK):
-                data = b"\n\n\n" + data[3:]  # white space of the same length, so that offsets hold
+                data = b"\n\n\n" + data[3:]  # white space of the same length keeps offsets valid
         self._reader.feed(data)
         return self._record.take()
 
     def close(self) -> list[Event]:
-        """The events that the end of the input brings."""
+        """Return the events of the end of the input."""
         if self._first:
             self._reader.feed(self._first)
         self._first = None

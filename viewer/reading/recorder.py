@@ -1,4 +1,4 @@
-"""What every reader writes to: numbers messages and transcripts and keeps the events until they are taken."""
+"""Event recorder: assigns numbers to messages and transcripts, and queues events until they are drained."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from viewer.rules import RULES
 
 
 class Recorder:
-    """The events of one parser; readers call its methods in the order of the input."""
+    """The events of one parser. Readers call its methods in input order."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.transcript = 0
         """The number of the current transcript; 0 before the first."""
         self.last_number = 0
-        """The number of the last message that was opened or closed."""
+        """The number of the message that was opened or closed last."""
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
 
     def take(self) -> list[Event]:
-        """The events since the last call."""
+        """Drain the queued events."""
         events, self._events = self._events, []
         return events
 
@@ -34,14 +34,14 @@ class Recorder:
         header: dict[str, object] | None = None,
         dialect: str | None = None,
     ) -> None:
-        """A transcript begins; every message, stray text and diagnostic after it belongs to it."""
+        """Begin a transcript, to which all later messages, stray text and diagnostics belong."""
         self.transcript += 1
         self._events.append(
             Started(Transcript(self.transcript, dialect or self.dialect, at, version, model, header or {}))
         )
 
     def start_if_none(self, at: int) -> None:
-        """A transcript without a header of its own begins with its first item."""
+        """Begin a transcript at its first item if it has no header."""
         if not self.transcript:
             self.start(at)
 
@@ -54,7 +54,7 @@ class Recorder:
         broke_out: bool = False,
         time_ms: int | None = None,
     ) -> int:
-        """A message whose header is complete; returns its number."""
+        """Open a message whose header is complete, and return its number."""
         if not self.transcript:
             self.start(start)
         self.last_number += 1
@@ -75,7 +75,7 @@ class Recorder:
         return message.number
 
     def grow(self, number: int, pieces: Iterable[Piece], first: int = 0) -> None:
-        """The pieces of an open message as known by now; they replace the earlier ones from the index `first` on."""
+        """Grow an open message: the pieces replace the earlier ones from the index `first` on."""
         self._events.append(Grew(number, tuple(pieces), first))
 
     def close(
@@ -89,7 +89,7 @@ class Recorder:
         header: Header | None = None,
         cancelled: bool = False,
     ) -> Message:
-        """An open message is settled; `header` replaces the one it was opened with."""
+        """Close an open message. `header` replaces its earlier header."""
         was = self._open.pop(number)
         message = Message(
             number,
@@ -117,34 +117,34 @@ class Recorder:
         broke_out: bool = False,
         time_ms: int | None = None,
     ) -> int:
-        """A whole message at once; returns its number."""
+        """Add a whole message and return its number."""
         number = self.open(header, span[0], broke_out=broke_out, time_ms=time_ms)
         self.close(number, ending, span[1], pieces, stop=stop)
         return number
 
     def stray(self, start: int, end: int) -> None:
-        """Text outside any message, from its first to its last character that is not white space."""
+        """Record text outside any message, without white space at either end."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
         self.report("W-TEXT-BETWEEN", None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
-        """A mark that belongs to no message and is no fault: only an audience that sees stray text sees it."""
+        """Record a mark that belongs to no message and is no fault. Only an audience that sees stray text sees it."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
     def report(self, code: str, reason: str | None, start: int, end: int, message: int | None = None) -> None:
-        """A diagnostic at these bytes; equal ones that touch are merged later."""
+        """Report a diagnostic at these bytes. Equal ones that touch are merged later."""
         if reason is None or reason in RULES[code].reasons:
             self._events.append(Found(code, reason, start, end, message))
             return
         raise KeyError(f"{code} has no reason {reason}")
 
     def cancel_tool(self, call_id: str, start: int, end: int) -> None:
-        """A `tool.cancel` event for a call."""
+        """Record a `tool.cancel` event for a call."""
         self.start_if_none(start)
         self._events.append(ToolCancelled(self.transcript, call_id, start, end))
 
     def declare(self, message: int, start: int, end: int) -> None:
-        """These bytes hold tool declarations in JSON."""
+        """Record that these bytes declare tools in JSON."""
         self._events.append(DeclaredTools(self.transcript, message, start, end))

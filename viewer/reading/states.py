@@ -25,29 +25,29 @@ OUTSIDE_TOKENS = ("start", "channel", "message", "end", "return", "call")
 
 
 class Keeps(Enum):
-    """The bytes that the window retains for a state."""
+    """The bytes that the window must retain in a state."""
 
     FROM_START = auto()
-    """From the beginning of what is being read."""
+    """From the start of what is being read."""
     FROM_SCAN = auto()
     """From the offset at which the next search begins."""
 
 
 @frozen
 class StateRow:
-    """One state: how it reads, and what it needs."""
+    """One state: its functions and requirements."""
 
     step: Callable[[TextReader], State | None]
-    """Reads on and returns the state to continue in; None waits for more bytes."""
+    """Reads and returns the state to continue in, or None to wait for more bytes."""
     at_end: Callable[[TextReader], State | None]
-    """The same where `step` waits and the input has ended; None if nothing is left."""
+    """Runs if `step` waits and the input has ended. Returns None if nothing is left."""
     tokens: tuple[str, ...]
-    """The tokens that are searched, if the grammar has them."""
+    """The tokens to search for, if the grammar has them."""
     keeps: Keeps
     grows: bool = False
-    """A body is open: its growth is reported after each feed."""
+    """True if a body is open, whose growth is reported after each feed."""
     escapes: bool = True
-    """A doubled `<` escapes a token, if the grammar has escapes."""
+    """True if a doubled `<` escapes a token, provided that the grammar has escapes."""
 
 
 STATES: dict[State, StateRow] = {
@@ -63,6 +63,6 @@ STATES: dict[State, StateRow] = {
 
 @lru_cache(maxsize=64)
 def token_set(grammar: TextGrammar, row: StateRow) -> TokenSet | None:
-    """The tokens of the grammar that a state searches; None if it searches none."""
+    """Return the tokens of the grammar that a state searches, or None."""
     spellings = {f"<|{name}|>".encode(): name for name in row.tokens if name in grammar.tokens}
     return TokenSet(spellings, escapes=grammar.literals and row.escapes) if spellings else None

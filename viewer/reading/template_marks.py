@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.values import frozen
 
@@ -24,17 +24,17 @@ class MarkKind(Enum):
 
 @frozen
 class MarkPair:
-    """One row: how a block opens and how it closes."""
+    """One row of the table: how a block opens and closes."""
 
     name: str
     kind: MarkKind
     opens: tuple[str, ...]
     closes: tuple[str, ...] = ()
-    """Empty: the block extends to the end of the message."""
+    """If empty, the block extends to the end of the message."""
     in_line: bool = True
-    """An opening mark counts anywhere; otherwise at the start of a line or directly after another mark."""
+    """True if an opening mark counts anywhere, not only at the start of a line or directly after another mark."""
     shared_close: bool = False
-    """The closing mark belongs to the frame as well, so that it means nothing without an open block."""
+    """True if the closing mark is also a token of the frame, so that it is meaningless without an open block."""
 
 
 MARK_PAIRS = (
@@ -70,23 +70,23 @@ MARK_PAIRS = (
     MarkPair("deepseek-reply", MarkKind.REPLY, ("<｜tool▁output▁begin｜>",), ("<｜tool▁output▁end｜>",)),
     MarkPair("observation", MarkKind.REPLY, ("<|observation|>",), ("<|assistant|>", "<|user|>"), shared_close=True),
 )
-"""All pairs. A mark is matched as it is written; only think tags match in any case of letters and with attributes."""
+"""All pairs. Marks match exactly, except that think tags ignore case and may have attributes."""
 
 THINK_PAIRS = MARK_PAIRS[:2]
-"""`viewer/reading/thoughts.py` reads these in a body; the readers of frames read them like all others."""
+"""`viewer/reading/thoughts.py` reads these pairs in a body. Readers of frames treat them like all others."""
 
 _THINK_TAG = rb"(?<=<)(?i:/think(?:ing)?[ \t]?>|think(?:ing)?(?=[\s>]))"
 _SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
 ESCAPABLE_MARKS = tuple(dict.fromkeys(spelling for spelling in _SPELLINGS if spelling.startswith(b"<|")))
-"""Where OpenChatML 2.2 doubles the `<` of one of these, it is text."""
+"""Marks that OpenChatML 2.2 escapes with a doubled `<`."""
 _BEGUN = (b"<think", b"<thinking", b"</think", b"</thinking", b"</think ", b"</thinking ")
 
 
 def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
-    """A pattern for these spellings. It begins with a set of bytes, which the engine finds fast.
+    """Return a pattern for these spellings that begins with a byte set, which the engine finds fast.
 
-    `others` are patterns for what follows the first byte."""
+    `others` are patterns for the bytes after the first one."""
     rests: dict[bytes, list[bytes]] = {}
     for spelling in spellings:
         rests.setdefault(spelling[:1], []).append(re.escape(spelling[1:]))
@@ -105,7 +105,7 @@ MARK_SIGNS = (
     *(b"<|", b"<think", b"</think", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
     *("<｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
-"""Every mark contains one of them, in any case of letters."""
+"""Every mark contains one of these, ignoring case."""
 _TOKEN_SIGNS = (
     b"<turn",
     b"<s>",
@@ -120,9 +120,9 @@ _TOKEN_SIGNS = (
     b"[e~[",
     b"]~b]",
 )
-"""Every other token of a chat template contains one of them."""
+"""Every other token of a chat template contains one of these."""
 MAY_BE_MARK = lazy_regex(any_of((*MARK_SIGNS, *_TOKEN_SIGNS)), re.IGNORECASE)
-"""Matches in every body from which something may be hidden, besides the form without tokens; for prefilters."""
+"""Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
 
 
 @frozen
@@ -133,7 +133,7 @@ class Mark:
     end: int
     opens: MarkPair | None
     closes: tuple[MarkPair, ...]
-    """The pairs that it closes; more than one if templates share a closing mark."""
+    """The pairs that it closes. Templates may share a closing mark."""
 
 
 def _roles() -> dict[bytes, tuple[MarkPair | None, tuple[MarkPair, ...]]]:
@@ -149,12 +149,12 @@ _ROLES = _roles()
 
 
 def read_mark(found: re.Match[bytes]) -> Mark:
-    """The mark that `MARK` has found."""
+    """Return the mark of a match of `MARK`."""
     return mark_of(found[0], found.span())
 
 
 def mark_of(text: bytes, span: Span) -> Mark:
-    """The mark that is spelled so, at this place."""
+    """Return the mark with this spelling at this offset."""
     if text in _ROLES:
         return Mark(*span, *_ROLES[text])
     think = MARK_PAIRS[0]
@@ -162,7 +162,7 @@ def mark_of(text: bytes, span: Span) -> Mark:
 
 
 def begun(data: bytes) -> int:
-    """How many bytes at the end may be the beginning of a mark."""
+    """Count the bytes at the end that may begin a mark."""
     tail = data[-LONGEST_MARK:]
     for at in range(len(tail)):
         rest = tail[at:]

@@ -14,20 +14,20 @@ from viewer.reading.states import STATES, Keeps, State, StateRow, token_set
 
 
 class EventLines(Protocol):
-    """Takes the lines between messages that are events."""
+    """Reads lines between messages that are events."""
 
-    def offer(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
-        """Whether the line was an event, and has been taken; `first` is called before anything is recorded."""
+    def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
+        """True if the line is an event and was read. `first` is called before anything is recorded."""
 
     def grow(self) -> None:
-        """Report the messages that have grown since the last call."""
+        """Report messages that have grown since the last call."""
 
     def close(self, at: int) -> None:
-        """The input has ended."""
+        """End the input."""
 
 
 class TextReader:
-    """Reads the text formats with `<|start|>`, in pieces of any size."""
+    """Reads the text formats with `<|start|>`, in chunks of any size."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class TextReader:
         self.frame: Frame | None = None
         """The open message."""
         self.stray: Span | None = None
-        """Text outside any message that has begun, and may go on."""
+        """Text outside any message that may continue."""
         self.state = first or (State.DOCUMENT_HEADER if grammar.document_header else State.OUTSIDE)
         self.grammar_of_version = grammar_of_version
         """Chooses the grammar of a later transcript by its document header."""
@@ -78,7 +78,7 @@ class TextReader:
 
     @property
     def is_resting(self) -> bool:
-        """True if nothing is open, and only white space follows what was read last."""
+        """True if nothing is open and only white space follows the last message."""
         window = self.cursor.window
         return (
             self.state is State.OUTSIDE
@@ -89,19 +89,19 @@ class TextReader:
         )
 
     def skip(self, to: int, count: int) -> None:
-        """Continue at this offset, behind messages that the scanner has read; a token ends there."""
+        """Continue at this offset, after messages that the scanner has read. A token ends there."""
         self.cursor.window.restart(to, ord(">"))
         self.cursor.move_to(to)
         self.recorder.last_number += count
 
     def use(self, grammar: TextGrammar) -> None:
-        """Read on by this grammar."""
+        """Continue with this grammar."""
         if grammar is not self.grammar:
             self.grammar = grammar
             self.tokens = self._token_sets()
 
     def begin(self, start: int, words_at: int, *, implied: bool = False, broke_out: bool = False) -> State:
-        """Begin a message, whose header has its words from `words_at` on."""
+        """Begin a message. The words of its header begin at `words_at`."""
         if not self.recorder.transcript:
             self.start_without_header(start)
             self.recorder.start_if_none(start)
@@ -110,7 +110,7 @@ class TextReader:
         return State.HEADER
 
     def end_frame(self, to: int) -> State:
-        """Continue behind a message."""
+        """Continue after a message."""
         self.frame = None
         self.cursor.move_to(to)
         return State.OUTSIDE
@@ -122,11 +122,11 @@ class TextReader:
             self.recorder.report("W-HEADER-MISSING", None, at, at)
 
     def piece(self, start: int, end: int) -> Piece:
-        """A body, or the known part of one."""
+        """Return a body, or the known part of one."""
         return Piece(start, end, Coding.ESCAPED if self.grammar.literals else Coding.PLAIN)
 
     def add_stray(self, to: int) -> None:
-        """Add the text from the cursor to an offset to the stray text; tokens separate stray texts."""
+        """Add the text from the cursor to an offset to the stray text. Tokens separate stray texts."""
         text = self.cursor.peek(to)
         bare = text.strip(SPACE)
         if bare:
@@ -134,7 +134,7 @@ class TextReader:
             self.stray = (self.stray[0] if self.stray else first, first + len(bare))
 
     def flush_stray(self) -> None:
-        """Record the stray text: it is complete."""
+        """Record the complete stray text."""
         if self.stray:
             self.recorder.stray(*self.stray)
             self.stray = None

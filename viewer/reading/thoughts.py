@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
 
@@ -23,7 +23,7 @@ _MARK = lazy_regex(
     % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES}
 )
 MAY_BE_MARK = lazy_regex(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
-"""Matches in every body that has a mark; prefilters are made from it."""
+"""Matches every body that has a mark. Used by prefilters."""
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
     *(b"<%s%s>" % (slash, tag) for slash in (b"", b"/") for tag in (b"think", b"thinking")),
@@ -36,41 +36,41 @@ _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"
 )
-"""White space, control characters, and characters without a shape: no reader sees them before a tag."""
+"""White space, control characters, and invisible characters, which no reader sees before a tag."""
 
 
 def thought_spans(body: Body) -> list[Span]:
-    """The spans of the meant bytes to cut out of an assistant's message, in order and apart."""
+    """Return the spans of decoded bytes to cut from an assistant message, in order, without overlaps."""
     return _merged(body, _read(body).blocks)
 
 
 def thought_blocks(body: Body) -> list[Span]:
-    """The hidden blocks one by one, for diagnostics."""
+    """Return the hidden blocks one by one, for diagnostics."""
     return _read(body).blocks
 
 
 def quoted_tags(body: Body) -> list[Span]:
-    """The opening tags in the middle of a line that stay text because a closing tag follows."""
+    """Return the opening tags inside a line that remain text because a closing tag follows."""
     return _read(body).quoted
 
 
 def without_thoughts(body: Body) -> str:
-    """The text that is left for the end user."""
+    """Return the text that the end user sees."""
     return _cut(body, thought_spans(body), len(body.data)).decode("utf-8", "replace")
 
 
 def without_thoughts_so_far(body: Body) -> str:
-    """The text of a message that still grows, without anything that a later mark may hide.
+    """Return the text of a growing message, without anything that a later mark may hide.
 
-    An unmatched closing mark is the exception: no program knows before it arrives that the text was a thought."""
+    An unmatched closing mark is the exception: nothing reveals before it arrives that the text was a thought."""
     reading = _read(body)
     blocks = reading.blocks if reading.held_from is None else [*reading.blocks, (reading.held_from, len(body.data))]
     certain = _cut(body, _merged(body, blocks), len(body.data) - _unfinished(body.data))
-    return _decoded_so_far(certain) if certain.strip() else ""  # white space before a block goes with it
+    return _decoded_so_far(certain) if certain.strip() else ""  # a block includes the white space before it
 
 
 def text_so_far(body: Body) -> str:
-    """All text of a message that still grows, without a character that has only begun."""
+    """Return all text of a growing message, without an incomplete character at the end."""
     return _decoded_so_far(body.data)
 
 
@@ -80,14 +80,14 @@ class _Mark(NamedTuple):
     kind: bytes
     opens: bool
     begins: bool
-    """It may begin a block where it is: such marks count anywhere, tags only at the start of a line or after a mark."""
+    """True if it may begin a block. Such marks count anywhere, tags only at the start of a line or after a mark."""
 
 
 class _Reading(NamedTuple):
     blocks: list[Span]
     quoted: list[Span]
     held_from: int | None
-    """What may still be part of a block although every tag that counts is closed."""
+    """Text that may still become part of a block although every counted tag is closed."""
 
 
 def _read(body: Body) -> _Reading:
@@ -116,13 +116,13 @@ def _marks(body: Body) -> Iterator[_Mark]:
 
 
 def _begins_line(gap: bytes) -> bool:
-    """True if nothing but white space is between this place and the mark or the line break before it."""
+    """True if only white space precedes this offset after the last mark or line break."""
     line = gap[max(gap.rfind(b"\n"), gap.rfind(b"\r")) + 1 :]
     return _BLANK.fullmatch(line) is not None
 
 
 class _Opened:
-    """Marks without their closing marks, outermost first."""
+    """Opening marks that are not closed, outermost first."""
 
     def __init__(self) -> None:
         self.marks: list[_Mark] = []
@@ -133,7 +133,7 @@ class _Opened:
         self._kinds[mark.kind] += 1
 
     def close(self, kind: bytes) -> list[_Mark]:
-        """Close the nearest mark of this kind and every one inside it; returns them, the outermost last."""
+        """Close the nearest mark of this kind and all marks inside it. Return them, the outermost last."""
         closed: list[_Mark] = []
         while self._kinds[kind] and not (closed and closed[-1].kind == kind):
             closed.append(self._pop())
@@ -150,7 +150,7 @@ class _Opened:
 
 
 class _Held:
-    """Each kind of mark by itself: until every opened one is closed, a growing message holds its text back."""
+    """Counts open marks of each kind: a growing message holds its text back until all are closed."""
 
     def __init__(self) -> None:
         self._starts: dict[bytes, list[int]] = {}
@@ -177,7 +177,7 @@ class _Blocks:
         self._blocks: list[Span] = []
         self._opened = _Opened()
         self._in_line = _Opened()
-        """Tags in the middle of a line: text if they are closed."""
+        """Tags inside a line, which are text if they are closed."""
         self._quoted: list[Span] = []
 
     def take(self, mark: _Mark) -> None:
@@ -202,7 +202,7 @@ class _Blocks:
             self._blocks.append((after_last, mark.end))
 
     def finish(self, length: int) -> tuple[list[Span], list[Span]]:
-        """The blocks and the quoted tags; what is still open extends to the end."""
+        """Return the blocks and the quoted tags. An open block extends to the end."""
         unclosed = [*self._opened.marks[:1], *self._in_line.marks[:1]]
         if unclosed:
             start = min(mark.start for mark in unclosed)
@@ -217,7 +217,7 @@ class _Blocks:
 
 
 def _merged(body: Body, blocks: list[Span]) -> list[Span]:
-    """The blocks without overlaps; white space before a block goes with it if nothing is shown before."""
+    """Merge overlapping blocks. A block includes the white space before it if nothing is shown before."""
     merged: list[Span] = []
     for start, end in sorted(blocks):
         last = merged[-1][1] if merged else 0
@@ -244,7 +244,7 @@ def _decoded_so_far(data: bytes) -> str:
 
 
 def _unfinished(data: bytes) -> int:
-    """The number of bytes at the end that may be the beginning of a mark."""
+    """Count the bytes at the end that may begin a mark."""
     tail = data[-_LONGEST_BEGINNING:]
     for at in (tail.rfind(b"<"), tail.rfind(b"[")):
         beginning = tail[at:]

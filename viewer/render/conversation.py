@@ -6,9 +6,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
+from viewer.document.values import Boundary, HiddenRun, Item, ShownCall, ShownDiagnostic, ShownMessage
 from viewer.formats import FORMATS
 from viewer.render.diagnostic import note
 from viewer.render.message import message_lines, remark, revealed_lines, stray_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.render.sanitize import SafeText
 
 LARGEST = 1_000_000

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NewType
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.characters import (
     DIRECTION_ENDS,
     EMOJI,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.document.boundaries import Boundary
+from viewer.document.values import Boundary
 from viewer.formats import FORMATS
 from viewer.render.line import cells, cut, wrap
 from viewer.render.sanitize import SafeText, sanitize_line

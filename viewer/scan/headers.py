@@ -127,8 +127,8 @@ class HeaderMemo:
             self._learn_place(words)
         reading = read_header(words, self._grammar.header)
         header = reading.header
-        alone = len(_ANY_KEY.findall(words)) == 1 and _ID.search(words) is not None
-        if header.call_id != (call_id.decode("ascii") or None) or (call_id and not alone):
+        is_only = len(_ANY_KEY.findall(words)) == 1 and _ID.search(words) is not None
+        if header.call_id != (call_id.decode("ascii") or None) or (call_id and not is_only):
             return IRREGULAR
         endings = sum(
             1 << code for code, ending in enumerate(ENDINGS) if is_stop_expected(header, ending, self._grammar)

@@ -128,7 +128,7 @@ class FollowSource:
             return self._fail(seen)
         if self._held and self._held.identity == seen and not self._is_lost:
             self._delay = 0.0
-            return self._tell(FOLLOWING)
+            return self._changes_to(FOLLOWING)
         return self._open()
 
     def _look(self) -> Identity | SourceState | None:
@@ -164,8 +164,8 @@ class FollowSource:
         is_news = text or before != (generation.converted, self._known_fault)  # a diagnostic without text
         changes: list[Change] = [Grew(text)] if is_news else []
         if generation.stopped:
-            return [*changes, *self._tell(SourceState(SourceCondition.STOPPED, generation.stopped))]
-        return [*changes, *self._tell(ENDED)] if held.has_ended else changes
+            return [*changes, *self._changes_to(SourceState(SourceCondition.STOPPED, generation.stopped))]
+        return [*changes, *self._changes_to(ENDED)] if held.has_ended else changes
 
     def _begin(self, held: Held, reason: Reason | None) -> list[Change]:
         """Begin a new revision and read its first bytes."""
@@ -180,14 +180,14 @@ class FollowSource:
             descriptor = self._descriptor()
             if isinstance(self._held, FollowedFile) and self._held.goes_on_in(descriptor):
                 self._is_lost, self._delay = False, 0.0
-                return [*self._tell(FOLLOWING), *self._read_on()]
+                return [*self._changes_to(FOLLOWING), *self._read_on()]
             held = self._holding(descriptor)
         except OSError as error:
             return self._fail(self._state_of(error))
         if held is None:
             return self._fail(DIRECTORY)
-        told = self._tell(FOLLOWING)
-        return [*told, *self._begin(held, Reason.REPLACED if self._held else None)]
+        changes = self._changes_to(FOLLOWING)
+        return [*changes, *self._begin(held, Reason.REPLACED if self._held else None)]
 
     def _descriptor(self) -> int:
         if self._path == STANDARD_INPUT:
@@ -215,9 +215,9 @@ class FollowSource:
         """Report the state and retry later, after a growing delay."""
         self._delay = min(_LONGEST_DELAY, 2 * self._delay or _FIRST_DELAY)
         self._retry_at = self._clock() + self._delay
-        return self._tell(state)
+        return self._changes_to(state)
 
-    def _tell(self, state: SourceState) -> list[Change]:
+    def _changes_to(self, state: SourceState) -> list[Change]:
         if state is self.state:
             return []
         self.state = state

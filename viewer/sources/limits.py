@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from viewer.cache import lazy_regex
 from viewer.errors import ViewerError
-from viewer.lazy import lazy_regex
 from viewer.values import frozen
 
 KB, MB, GB = 1024, 1024**2, 1024**3

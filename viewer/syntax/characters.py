@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 
 
 def _class_of(ranges: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_string import decode_body, strict_body
 from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading

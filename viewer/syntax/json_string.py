@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 
 OPENING_QUOTES = ('"', "“", "”")
 _DECODER = json.JSONDecoder(strict=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_tree import JsonKind
 from viewer.values import frozen

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_reader import MAX_DEPTH, SPACE, Scanner
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading

@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_right
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_string import opening_length, string_body
 
 _HIGH = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
 
 LATEST_MS = 253_402_300_799_999

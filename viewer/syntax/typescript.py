@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.typescript_schemas import Schema
 from viewer.syntax.typescript_types import NAME, Reader, UnreadableError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_string import strict_body
 from viewer.syntax.typescript_schemas import Parameter, Schema, Type, arguments, together, union
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 
 _WELL_FORMED = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.characters import UNSEEN
 
 _LONGEST_SIMPLE_KEY = 1000

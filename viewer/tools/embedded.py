@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Generator, Iterator
 
-from viewer.lazy import lazy_regex
-from viewer.reading.yaml_header import read_yaml
+from viewer.cache import lazy_regex
 from viewer.syntax.json_text import read_json
+from viewer.syntax.yaml_reader import read_yaml
 
 MOST_YAML_BLOCKS = 64
 LARGEST_YAML = 64 * 1024

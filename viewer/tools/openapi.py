@@ -50,14 +50,14 @@ def _function(value: Mapping, document: object, named: bool) -> Tool | None:
     """The tool in `{"type": "function", "function": {…}}`, or in an object with a name and parameters."""
     inner = value.get("function")
     wrapped = isinstance(inner, dict) and value.get("type", "function") == "function"
-    told = inner if wrapped and isinstance(inner, dict) else value
-    name = told.get("name")
+    function = inner if wrapped and isinstance(inner, dict) else value
+    name = function.get("name")
     if not isinstance(name, str) or not name.strip():
         return None
     for key in _PARAMETERS:
-        if _is_schema(told.get(key)):
-            return Tool(name.strip(), told[key], document)
-    without = not any(key in told for key in _PARAMETERS)
+        if _is_schema(function.get(key)):
+            return Tool(name.strip(), function[key], document)
+    without = not any(key in function for key in _PARAMETERS)
     if named or (without and (wrapped or value.get("type") == "function")):
         return Tool(name.strip(), {}, document)
     return None

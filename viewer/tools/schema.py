@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.tools.schema_keywords import (
     COUNTS,
     FLAGS,

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from enum import Flag, auto
 from itertools import chain
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostics import SeenDiagnostics
+from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.document import Document
-from viewer.document.message_set import MessageSet
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind, Rows
+from viewer.document.rows import MessageSet, RowKind, Rows
 from viewer.tui.display_state import DisplayState
 
 LONGEST_KEPT_UNFOLDED = 128 * 1024
@@ -84,8 +83,8 @@ class Session:
         self.projection: Projection = self.document.project(self.display.audience)
         self.rows: Rows = self.projection.rows(again=self._reusable_rows)
         self._reusable_rows = ()  # rows of an earlier reading are released
-        self.calls: ShownCalls = self.projection.calls()
-        self.diagnostics: SeenDiagnostics = self.projection.problems(self.rows).extend(self.rows.settled_number)
+        self.calls: CallView = self.projection.calls()
+        self.diagnostics: DiagnosticView = self.projection.problems(self.rows).extend(self.rows.settled_number)
 
     @property
     def message_total(self) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.render.exports.exported import AUDIENCES, STRICT, Page, export, own_words, project_text, projected
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from tests.tui.test_nothing_hidden import hidden_pieces
 from viewer.model.visibility import END_USER, EVERYTHING, Audience, Reveal
 from viewer.render.exports import EXPORTERS, default_name, exporter_of
@@ -16,7 +17,6 @@ from viewer.render.exports.view_words import counts_words
 from viewer.rules import RULES
 
 EVERY_FORM = pytest.mark.parametrize("form", EXPORTERS)
-EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
 ANALYSIS = Audience(frozenset({Reveal.ANALYSIS, Reveal.TOOL}))
 HIDDEN = "version: 2.2\n<|start|>system<|message|>Be brief.<|end|>\n"
@@ -34,8 +34,7 @@ def test_the_beginning_says_which_view_it_is(form: str) -> None:
     assert "analysis, tool" in some or '"analysis","tool"' in some
 
 
-@pytest.mark.share(quick=12, test=2)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=2)
 def test_nothing_hidden_is_in_any_form(sample: Sample) -> None:
     pieces = [piece for piece in hidden_pieces(sample) if piece not in OWN_WORDS]
     for form in EXPORTERS:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.render.exports.exported import AUDIENCES, Page, export, project_text, projected
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING
 from viewer.render.exports.html_body import FOLD_FROM, SHORT_FOLD_FROM, body_html
@@ -19,7 +20,6 @@ from viewer.render.json_layout import laid_out
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 
 TOUR = next(sample for sample in samples() if sample.name == "tour.ocml")
-EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -36,8 +36,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.share(quick=8)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
 def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))
@@ -81,8 +80,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@pytest.mark.share(quick=3)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=3)
 def test_the_text_of_a_page_is_the_text_of_the_messages(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     page = without_space(Page(export(shown, "html")).text)
@@ -169,7 +167,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("night", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", [name for name in INKS if not name.endswith(("page", "line", "surface", "-ink"))])
+@each("name", [name for name in INKS if not name.endswith(("page", "line", "surface", "-ink"))])
 def test_every_ink_can_be_read_on_every_ground(name: str, night: bool) -> None:
     for ground in ("page", "surface"):
         assert contrast(INKS[name][night], INKS[ground][night]) >= 4.5, ground

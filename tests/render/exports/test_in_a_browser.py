@@ -11,6 +11,7 @@ from tests.browser import Browser, Seen, browser, found
 from tests.render.exports.exported import AUDIENCES, export, own_words, project_text, projected
 from tests.render.exports.test_html_page import HOSTILE, hostile_text
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from tests.tui.test_nothing_hidden import hidden_pieces
 from viewer.model.visibility import END_USER, EVERYTHING
 
@@ -49,8 +50,7 @@ def test_the_tour(tab: Browser, tmp_path: Path) -> None:
     proof(tab, TOUR, tmp_path)
 
 
-@pytest.mark.share(test=48)
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=0, test=48)
 def test_every_sample(tab: Browser, sample: Sample, tmp_path: Path) -> None:
     proof(tab, sample, tmp_path)
 

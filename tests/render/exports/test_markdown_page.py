@@ -11,6 +11,7 @@ from markdown_it.token import Token
 from tests.render.exports.exported import AUDIENCES, export, project_text, projected
 from tests.render.exports.test_html_page import HOSTILE, hostile_text
 from tests.samples import Sample, samples
+from tests.support.cases import each
 from viewer.document.values import ShownMessage
 from viewer.model.visibility import END_USER
 from viewer.render.exports.markdown_page import code, escaped, fenced
@@ -25,7 +26,6 @@ INLINE = {
     "text_special",
 }  # fmt: skip
 BREAKING_OUT = ("```\nout\n````", "~~~\nout", "`" * 7, "# no heading", "- [ ] no task", "a|b")
-EVERY_SAMPLE = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
 
 
 def tokens(text: str) -> list[Token]:
@@ -41,15 +41,13 @@ def foreign(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.share(quick=8)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
 def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         assert foreign(export(projected(sample, audience), "md")) == []
 
 
-@pytest.mark.share(quick=3)
-@EVERY_SAMPLE
+@each("sample", samples(), ids=lambda sample: sample.name, quick=3)
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     fences = [token.content for token in tokens(export(shown, "md")) if token.type == "fence"]

@@ -92,7 +92,7 @@ class Stream:
     pieces: list[Piece] = field(default_factory=list)
     is_refusal: bool = False
     """True if its last text was a refusal."""
-    told: int = 0
+    reported: int = 0
     """The number of pieces that were reported as growth."""
     unsettled: Span | None = None
     """The event that opened it, until an item states that this is a message."""

@@ -10,7 +10,7 @@ from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import EventObject, Said, tool_name, word_of
 from viewer.model.messages import Channel, Ending, Header, Kind, Message
 from viewer.model.visibility import is_user_safe
-from viewer.reading.header import ROLES
+from viewer.reading.grammar import ROLES
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _CHANNELS = {channel.value: channel for channel in Channel}

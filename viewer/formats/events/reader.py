@@ -29,7 +29,7 @@ class EventLines:
         self._record = record
         self._taker = EventApplier(record)
 
-    def offer(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
+    def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
         if not may_be_event(line):
             return False

@@ -280,8 +280,8 @@ class Streams:
     def grow(self) -> None:
         """Report growth since the last call."""
         for stream in self._changed.values():
-            self._record.grow(stream.number, stream.pieces[stream.told :], stream.told)
-            stream.told = len(stream.pieces)
+            self._record.grow(stream.number, stream.pieces[stream.reported :], stream.reported)
+            stream.reported = len(stream.pieces)
         self._changed.clear()
 
     def _close(self, stream: Stream, ending: Ending | None = None, *, cancelled: bool = False) -> None:

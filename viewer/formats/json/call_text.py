@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.values import frozen

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from operator import attrgetter
 
+from viewer.cache import lazy_regex
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
 from viewer.formats.json.header import full_tool_name
-from viewer.lazy import lazy_regex
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, ByteRun, read_body

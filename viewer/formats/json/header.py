@@ -15,7 +15,8 @@ from viewer.formats.json.fields import (
     is_known_key,
 )
 from viewer.model.messages import Channel, Ending, Header
-from viewer.reading.header import CHECKED_TYPES, ROLES, is_tool, is_tool_name
+from viewer.reading.grammar import CHECKED_TYPES, ROLES
+from viewer.reading.header import is_tool, is_tool_name
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 from viewer.values import mutable

@@ -19,7 +19,7 @@ from viewer.formats.json.header import ObjectHeader, Problem, default_ending, fu
 from viewer.formats.json.parts import is_hidden_type, read_content
 from viewer.formats.json.unread import first_text_member, with_inner_message
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
-from viewer.reading.header import CHECKED_TYPES
+from viewer.reading.grammar import CHECKED_TYPES
 from viewer.reading.hidden_spans import BlockKind
 from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind, JsonNode

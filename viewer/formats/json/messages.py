@@ -158,17 +158,17 @@ class _Notes:
         problems += [Problem("I-JSON-LENIENT", None, *span) for span in reading.lenient]
         self._problems = sorted(problems, key=lambda problem: problem.start)
         self._starts = [problem.start for problem in self._problems]
-        self._told: set[Problem] = set()
+        self._reported: set[Problem] = set()
 
     def inside(self, node: JsonNode) -> list[Problem]:
         """The problems in the bytes of a message."""
         found = self._problems[bisect_left(self._starts, node.start) : bisect_left(self._starts, node.end)]
-        self._told.update(found)
+        self._reported.update(found)
         return found
 
     def others(self) -> list[Problem]:
         """The problems outside all messages."""
-        return [problem for problem in self._problems if problem not in self._told]
+        return [problem for problem in self._problems if problem not in self._reported]
 
 
 def _is_truncated(fault: JsonFault | None) -> bool:

@@ -13,7 +13,7 @@ from viewer.formats.json.fields import (
     thought_pieces,
 )
 from viewer.model.messages import Coding, Piece, Span
-from viewer.reading.attachments import attachment_kind
+from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.values import mutable
 

@@ -34,8 +34,8 @@ def _header(number: int, transcripts: Sequence[WritableTranscript]) -> dict[str,
     for transcript in transcripts:
         if transcript.number != number:
             continue
-        told = {"version": transcript.version, "model": transcript.model}
-        header = transcript.header if transcript.header is not None else told
+        stated = {"version": transcript.version, "model": transcript.model}
+        header = transcript.header if transcript.header is not None else stated
         return {key: value for key, value in header.items() if value is not None and key not in LIST_KEYS}
     return {}
 

@@ -12,24 +12,22 @@ from viewer.values import frozen
 class Loss(Enum):
     """A loss of a message; the value ends the sentence."""
 
-    CALL_ID = "call ids cannot be said and were left out"
+    CALL_ID = "call ids have no equivalent and were dropped"
     DEVELOPER = "the role developer was written as system"
-    ROLE = "a role that OpenChatML 0.1 does not have was written as given"
-    PREAMBLE = "a preamble was written as plain text of the assistant"
-    NOT_SHOWN = (
-        "what is neither an answer, an analysis nor a call was written as a reason block, so that it stays hidden"
-    )
-    SHOWN = "hidden from the user where it comes from, but nothing in OpenChatML 0.1 hides it"
-    KIND = "an analysis without a kind was written as a reason block"
-    CHANNEL = "the channel cannot be said and was left out"
-    INTENT = "the intent cannot be said and was left out"
-    RECIPIENT = "the recipient cannot be said and was left out"
-    ATTRIBUTE = "recipient or intent was written as an attribute that OpenChatML 0.1 does not define"
-    FIELD = "a field with white space, `<`, or control characters was left out"
-    TYPE = "the content type cannot be said and was left out"
-    ARGUMENTS = "arguments that are not JSON leave a call that cannot be read"
-    ENDING = "how it ended (returned, unfinished or cut off) cannot be said"
-    SPACE = "white space at the edge of the body, and a file of nothing else, is lost when it is read again"
+    ROLE = "a role that OpenChatML 0.1 lacks was kept as it is"
+    PREAMBLE = "a preamble became plain text of the assistant"
+    NOT_SHOWN = "content other than answers, analyses and calls became a reason block, so that it stays hidden"
+    SHOWN = "hidden from the user in the source, but OpenChatML 0.1 cannot hide it"
+    KIND = "an analysis without a kind became a reason block"
+    CHANNEL = "the channel has no equivalent and was dropped"
+    INTENT = "the intent has no equivalent and was dropped"
+    RECIPIENT = "the recipient has no equivalent and was dropped"
+    ATTRIBUTE = "the recipient or intent became an attribute that OpenChatML 0.1 does not define"
+    FIELD = "a field with white space, `<`, or control characters was dropped"
+    TYPE = "the content type has no equivalent and was dropped"
+    ARGUMENTS = "arguments that are not JSON make an unreadable call"
+    ENDING = "its ending (returned, unfinished or cut off) has no equivalent"
+    SPACE = "white space at either end of the body is lost when the file is read again"
 
 
 @frozen

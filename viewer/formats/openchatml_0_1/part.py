@@ -51,7 +51,7 @@ class Part:
     end: int = -1
     """The offset after its last nonblank character."""
     _head: bytes = b""
-    _told: int = -1
+    _reported: int = -1
 
     def add(self, data: bytes, at: int) -> None:
         """Add bytes at this offset."""
@@ -103,9 +103,9 @@ class Part:
             return
         if self.number is None:
             self.number = record.open(self.header, self.span_start, [self.piece()], broke_out=self.broke_out)
-        elif self.end != self._told:
+        elif self.end != self._reported:
             record.grow(self.number, [self.piece()])
-        self._told = self.end
+        self._reported = self.end
 
     def close(self, record: Recorder, end: int, stop: Span | None = None) -> None:
         """Settle it; `end` is the end of the whole message."""

@@ -30,7 +30,7 @@ GRAMMAR = TextGrammar(
 
 
 def read_beginning(reader: TextReader) -> State | None:
-    """Decide between conversation and completion: the first marker tells them apart."""
+    """Decide between conversation and completion: the first marker decides."""
     cursor = reader.cursor
     is_log = _begins_with_event(cursor, False)
     if is_log is None:

@@ -26,7 +26,7 @@ class LogLines:
         self._record = record
         self._events: EventLines | None = None
 
-    def offer(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
+    def try_line(self, line: bytes, offset: int, first: Callable[[], None]) -> bool:
         """Apply the line if it is an event, and return True; `first` is called before anything is recorded."""
         if not may_be_event(line):
             return False
@@ -34,7 +34,7 @@ class LogLines:
             from viewer.formats.events.reader import EventLines
 
             self._events = EventLines(self._record)
-        return self._events.offer(line, offset, first)
+        return self._events.try_line(line, offset, first)
 
     def grow(self) -> None:
         """Report the messages that grew since the last call."""

@@ -18,8 +18,7 @@ from viewer.formats.writing import Writable, WritableTranscript, Writer
 from viewer.index.calls import full_tool_name
 from viewer.reading.bodies import THOUGHT_KINDS
 from viewer.reading.grammar import ALL_ATTRIBUTES, CHECKED_TYPES
-from viewer.reading.header import is_tool
-from viewer.reading.header_meaning import HIDING_INTENTS
+from viewer.reading.header import HIDING_INTENTS, is_tool
 from viewer.reading.template_marks import ESCAPABLE_MARKS, MARK
 from viewer.syntax.yaml_writer import write_yaml
 from viewer.values import frozen
@@ -126,7 +125,7 @@ class _TextWriter:
     def _document_headers(self, number: int, again: bool) -> list[str]:
         header = self._values(number)
         if not self._target.header:
-            self._lost["the document header cannot be said"] += bool(header)
+            self._lost["the document header has no equivalent"] += bool(header)
             return []
         if not header:
             return ["---\n"] if again else []
@@ -147,8 +146,8 @@ class _TextWriter:
                 continue
             if transcript.header is not None:
                 return transcript.header
-            told = {"version": transcript.version, "model": transcript.model}
-            return {key: value for key, value in told.items() if value is not None}
+            stated = {"version": transcript.version, "model": transcript.model}
+            return {key: value for key, value in stated.items() if value is not None}
         return {}
 
     def _sentences(self) -> list[str]:
@@ -183,19 +182,19 @@ class _TextWriter:
     def _may_say(self, key: str) -> bool:
         known = key == "to" or (key == "name" and self._target.names) or key in self._target.attributes
         if not known:
-            self._lost[f"{key.replace('_', ' ')} cannot be said"] += 1
+            self._lost[f"{key.replace('_', ' ')} has no equivalent"] += 1
         return known
 
     def _extra(self, message: Writable) -> list[str]:
         if not message.extra:
             return []
         if not self._target.names:
-            self._lost["unknown attributes cannot be said"] += 1
+            self._lost["unknown attributes have no equivalent"] += 1
             return []
         words = []
         for key, value in message.extra.items():
             if key in ("to", "name", *self._target.attributes):  # it had no effect in its source
-                self._lost["an attribute that would mean something else cannot be said"] += 1
+                self._lost["an attribute would mean something else"] += 1
             else:
                 if not _KEY.fullmatch(key) or (value and not _VALUE.fullmatch(value)):
                     self._lost[_UNWRITABLE] += 1
@@ -245,7 +244,7 @@ class _TextWriter:
     def _stop(self, message: Writable, last: bool) -> str:
         ending = message.ending
         if (ending == "open" and not last) or ending == "implied":
-            self._lost["how the message ended cannot be said"] += 1
+            self._lost["the ending of the message has no equivalent"] += 1
             return "<|end|>"
         if ending == "return" and not self._target.keeps_return and not last:
             return "<|end|>"

@@ -154,11 +154,11 @@ class TokenIdReader:
 
     def _tell(self) -> None:
         """Repeat the events of the text reader, at the positions of the ids."""
-        told: Span | None = None
+        last_stray: Span | None = None
         for event in self._inner_record.take():
             if isinstance(event, Strayed):
-                told = event.stray.span
-            elif isinstance(event, Found) and event.code == "W-TEXT-BETWEEN" and told == (event.start, event.end):
+                last_stray = event.stray.span
+            elif isinstance(event, Found) and event.code == "W-TEXT-BETWEEN" and last_stray == (event.start, event.end):
                 continue
             self._repeat(event)
 

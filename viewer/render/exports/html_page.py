@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from viewer import __version__
-from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
-from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownStray
+from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownStray
 from viewer.model.visibility import Audience, Reveal
 from viewer.render.exports.html_contents import contents_html, turn_anchor
 from viewer.render.exports.html_message import SIGNS, clock, message_html, note_html, stray_html

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.render.diagnostic import described, full_code
 from viewer.render.exports.html_message import SIGNS, clock
 from viewer.render.exports.steps import Step, Told, TurnBegins, steps_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from viewer.document.boundaries import Boundary
 from viewer.document.projection import Projection
-from viewer.document.values import HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
+from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
 from viewer.render.conversation import Notes, calls_by_message
 from viewer.values import frozen

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.document.message_set import MessageSet
-from viewer.document.rows import Rows
+from viewer.document.rows import MessageSet, Rows
 from viewer.tui.host import Host, PromptKind
 from viewer.tui.main.search import SearchController
 from viewer.tui.search.engine import Searcher

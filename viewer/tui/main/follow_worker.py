@@ -197,7 +197,7 @@ class FollowWorker:
         if self._machine.status.reading is Reading.CATCHING_UP:
             return live.state.condition is SourceCondition.OK
         status = self._machine.status
-        return not status.frozen and (status.pending is not PendingDraw.NOTHING or live.pulse != self._drawn_version)
+        return not status.frozen and (status.pending is not PendingDraw.NOTHING or live.version != self._drawn_version)
 
     @property
     def growing(self) -> frozenset[int]:
@@ -255,7 +255,7 @@ class FollowWorker:
     async def _run(self, live: LiveDocument) -> None:
         while self.live is live and self._host.is_whole:
             if live.needs_backend:
-                await asyncio.to_thread(live.prepare)
+                await asyncio.to_thread(live.load_backend)
                 self._slice_size = self._least_size = WORTH_SCANNING
                 continue
             has_more = self._read_slices(live)
@@ -281,7 +281,7 @@ class FollowWorker:
             change = live.step(self._slice_size)
             self._apply(live, change)
             self._adapt_slice(time.thread_time() - started, has_more=change.more)
-            if not change.more or change.anew or live.needs_backend or time.monotonic() >= deadline:
+            if not change.more or change.restarted or live.needs_backend or time.monotonic() >= deadline:
                 return change.more
 
     def _adapt_slice(self, seconds: float, *, has_more: bool) -> None:
@@ -294,9 +294,9 @@ class FollowWorker:
     def _apply(self, live: LiveDocument, change: LiveChange) -> None:
         if change.grew:
             self._machine.signal(Signal.GREW)
-        if live.pulse != self._drawn_version:
+        if live.version != self._drawn_version:
             self._machine.signal(Signal.CHANGED)
-        if change.anew and live is self._session.document:
+        if change.restarted and live is self._session.document:
             self._machine.signal(Signal.REPLACED, reason=change.reset)
         effects = self._machine.signal(Signal.SOURCE_CHANGED, source=live.state.condition)
         if change.state and Effect.DRAW_SOURCE in effects:
@@ -367,7 +367,7 @@ class FollowWorker:
             self._reader.draw_all()
 
     def _mark_drawn(self, document: LiveDocument) -> None:
-        self._drawn_version = document.pulse
+        self._drawn_version = document.version
         self._machine.signal(Signal.DRAWN)
 
     def _show_document(self) -> None:

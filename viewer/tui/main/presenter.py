@@ -8,8 +8,8 @@ from functools import partial
 
 from textual.screen import Screen
 
-from viewer.document.panes import Pane
 from viewer.document.rows import Rows
+from viewer.model.visibility import Pane
 from viewer.render.markdown import Styled
 from viewer.render.style import Style, StyleRole
 from viewer.tui.host import Host
@@ -193,7 +193,7 @@ class Presenter:
         rows = self._session.rows
         marks = [(rows.row_of(number), StyleRole.BOOKMARK) for number in self._session.marks]
         if self._search.searcher:
-            marks += [(row, StyleRole.MATCH) for row in self._search.searcher.hits.spread(MOST_MARKED)]
+            marks += [(row, StyleRole.MATCH) for row in self._search.searcher.matches.spread(MOST_MARKED)]
         self._widgets.transcript.minimap.show(marks, self._facts.problems)
 
     # The panes.

@@ -63,6 +63,8 @@ class ReadWorker:
         while not self._session.document.is_complete:
             if not self._host.is_whole:
                 return
+            if self._session.document.needs_backend:
+                await asyncio.to_thread(self._session.document.load_backend)
             document, hurries = self._session.document, self._navigator.waits_for_end
             was_read = document.is_read
             self._read_some(document.step_size * (HURRY if hurries else 1))
@@ -85,8 +87,6 @@ class ReadWorker:
         self._host.call_after_refresh(painted.set)
         with suppress(TimeoutError):  # another screen may lie over this one
             await asyncio.wait_for(painted.wait(), LOOK_AGAIN_SECONDS)
-        if self._session.document.needs_backend:
-            await asyncio.to_thread(self._session.document.prepare)
 
     def _read_some(self, size: int) -> None:
         self._session.document.read_some(size)

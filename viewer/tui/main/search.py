@@ -97,11 +97,11 @@ class SearchController:
         self._is_searching = True
         try:
             while searcher.step(SLICE_SECONDS):
-                if searcher.hits and not has_jumped:
+                if searcher.matches and not has_jumped:
                     has_jumped = True
                     self._go_to_first_match(searcher)
                 if time.monotonic() >= noted_at + NOTE_SECONDS:
-                    self._host.prompt.note(f"{searcher.hits.total} hits, {searcher.progress:.0%}")
+                    self._host.prompt.note(f"{searcher.matches.total} hits, {searcher.progress:.0%}")
                     noted_at = time.monotonic()
                 await self._host.yield_to_input()
         finally:
@@ -110,7 +110,7 @@ class SearchController:
             return
         if searcher.fault:
             self._host.notify(searcher.fault)
-        if searcher.hits and not has_jumped:
+        if searcher.matches and not has_jumped:
             self._go_to_first_match(searcher)
         self._draw_matches(from_row=0)
         if settled is not None:
@@ -144,7 +144,7 @@ class SearchController:
         if searcher is None:
             return None, None
         self._host.prompt.note("searching")
-        return searcher.query, searcher.hits.total if searcher.is_done else None
+        return searcher.query, searcher.matches.total if searcher.is_done else None
 
     def search_audience(self, query: Query, before: int | None) -> None:
         """Search the rows of another audience and report the count; `before` is the count of the safe view."""
@@ -156,7 +156,7 @@ class SearchController:
             return
         where = " in the debug view" if before is not None else ""
         earlier = f" ({before:,} in the safe view)" if before is not None else ""
-        self._host.notify(f"Search repeated{where}: {_count_of_matches(searcher.hits.total)}{earlier}.")
+        self._host.notify(f"Search repeated{where}: {_count_of_matches(searcher.matches.total)}{earlier}.")
 
     def _restart(self, query: Query) -> Searcher:
         self.searcher = self._make_searcher(query)
@@ -209,13 +209,13 @@ class SearchController:
             return ()
         return [
             Styled(match.start, match.end, StyleRole.THIS_MATCH if match == self.current_match else StyleRole.MATCH)
-            for match in self.searcher.hits.in_row(rows.row_of(number))
+            for match in self.searcher.matches.in_row(rows.row_of(number))
         ]
 
     def _note_matches(self) -> None:
         if self.searcher is None:
             return
-        total = self.searcher.hits.total
+        total = self.searcher.matches.total
         place = self.searcher.index_of(self.current_match) if self.current_match else None
         words = f"{total} hits" if total else "no hits"
         self._host.prompt.note(f"{place + 1}/{total}" if place is not None else words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from viewer.document.call_lists import ShownCalls
+from viewer.document.calls import CallView
 from viewer.render.style import Style
 
 
@@ -33,7 +33,7 @@ class _Spans:
 class Brackets:
     """The stroke of each message."""
 
-    def __init__(self, calls: ShownCalls) -> None:
+    def __init__(self, calls: CallView) -> None:
         spans = calls.spans
         self._all = _Spans(spans.firsts, spans.lasts)
         self._firm = _Spans(spans.firm_firsts, spans.firm_lasts)

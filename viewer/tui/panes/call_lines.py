@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.document.call_lists import ShownCalls
+from viewer.document.calls import CallView
 from viewer.render.number_format import counted
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -21,7 +21,7 @@ _BAD = frozenset({"failed", "timeout", "orphan", "duplicate", "unanswered"})
 class CallLines:
     """One row per call, in input order."""
 
-    def __init__(self, calls: ShownCalls, style: Style) -> None:
+    def __init__(self, calls: CallView, style: Style) -> None:
         self.calls = calls
         self._style = style
         ids = [len(call.call_id or "") for call in calls] if len(calls) <= _LOOKED_AT else [_WIDEST_ID]

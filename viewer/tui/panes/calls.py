@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.values import ShownCall
+from viewer.document.calls import CallView
 from viewer.render.style import Line, Style
 from viewer.tui.panes.call_lines import CallLines
 from viewer.tui.panes.head_line import HeadLine
@@ -42,9 +39,9 @@ class Calls(Vertical):
         yield self.head
         yield self.list
 
-    def show(self, calls: Sequence[ShownCall], focus: int = 0) -> None:
+    def show(self, calls: CallView, focus: int = 0) -> None:
         """Show calls; the cursor is on the call of a message."""
-        lines = self._lines = CallLines(calls if isinstance(calls, ShownCalls) else ShownCalls(calls), self.drawn_style)
+        lines = self._lines = CallLines(calls, self.drawn_style)
         self.head.show(lambda width: lines.head(self.list.size.width or width))
         self.list.show(len(calls), self._line, self._lines.row_of(focus))
 

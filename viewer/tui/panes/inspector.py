@@ -7,8 +7,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.tui.panes.head_line import HeadLine
@@ -62,15 +62,16 @@ class Inspector(Vertical):
         projection: Projection,
         number: int | None,
         *,
-        calls: ShownCalls | None = None,
-        problems: ShownDiagnostics | None = None,
+        calls: CallView | None = None,
+        problems: DiagnosticView | None = None,
     ) -> None:
         """Show a message. Calls and problems are looked up if they are not given."""
         if number is None or projection.audience.is_safe:
             self.clear()
             return
         calls = projection.calls() if calls is None else calls
-        problems = ShownDiagnostics(projection.diagnostics()) if problems is None else problems
+        if problems is None:
+            problems = projection.problems(projection.rows()).extend(projection.message_count)
         same = self._inspected is not None and self._inspected.number == number
         self._inspected = Inspected(
             projection, number, projection.message(number), calls, problems.of(number), problems.faulty

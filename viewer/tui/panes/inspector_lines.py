@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from enum import Enum
 
-from viewer.document.call_lists import ShownCalls
+from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
@@ -51,7 +51,7 @@ class Inspected:
     number: int
     message: ShownMessage | None
     """None if its channel is off."""
-    calls: ShownCalls
+    calls: CallView
     problems: Sequence[ShownDiagnostic]
     """The problems of this message."""
     faulty: Container[int] = frozenset()

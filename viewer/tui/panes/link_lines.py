@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from viewer.document.call_lists import ShownCalls
+from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall
 from viewer.render.line import wrap
@@ -53,7 +53,7 @@ def state_part(call: ShownCall, style: Style) -> Part:
 
 
 def link_entries(
-    projection: Projection, number: int, calls: ShownCalls, faulty: Container[int], width: int, style: Style
+    projection: Projection, number: int, calls: CallView, faulty: Container[int], width: int, style: Style
 ) -> Iterator[Entry]:
     """The calls of a message, then all calls around it."""
     mine = calls.of(number)

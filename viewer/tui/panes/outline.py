@@ -6,8 +6,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -47,8 +47,8 @@ class Outline(Vertical):
         rows: Rows,
         focus: int,
         *,
-        calls: ShownCalls | None = None,
-        problems: ShownDiagnostics | None = None,
+        calls: CallView | None = None,
+        problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
         """Show a projection. Calls and problems are looked up if they are not given."""
@@ -64,8 +64,8 @@ class Outline(Vertical):
         changed: int,
         focus: int,
         *,
-        calls: ShownCalls | None = None,
-        problems: ShownDiagnostics | None = None,
+        calls: CallView | None = None,
+        problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
         """Extend the rows that `show` received; `changed` is the result of `Rows.extend`."""

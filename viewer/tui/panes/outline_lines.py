@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.document.call_lists import ShownCalls
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.calls import CallView
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.projection import Projection
 from viewer.document.rows import Rows
 from viewer.document.values import Headline, ShownCall
@@ -29,15 +29,15 @@ class OutlineLines:
         rows: Rows,
         style: Style,
         *,
-        calls: ShownCalls | None = None,
-        problems: ShownDiagnostics | None = None,
+        calls: CallView | None = None,
+        problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
         self.table: OutlineTable = ShownTable() if projection.audience.is_safe else WholeTable()
         self.focus = 0
         self._projection, self._rows, self._style = projection, rows, style
-        self._calls: ShownCalls | None = None
-        self._problems: ShownDiagnostics | None = None
+        self._calls: CallView | None = None
+        self._problems: DiagnosticView | None = None
         self.table.extend(projection, rows)
         self._use_facts(calls, problems, live)
 
@@ -49,8 +49,8 @@ class OutlineLines:
         self,
         changed: int,
         *,
-        calls: ShownCalls | None = None,
-        problems: ShownDiagnostics | None = None,
+        calls: CallView | None = None,
+        problems: DiagnosticView | None = None,
         live: bool = False,
     ) -> None:
         """Extend the rows; those from `changed` on may be different. Lists that stay the same are not read again."""
@@ -66,7 +66,7 @@ class OutlineLines:
         self._projection, self._rows = projection, rows
         return True
 
-    def _use_facts(self, calls: ShownCalls | None, problems: ShownDiagnostics | None, live: bool) -> None:
+    def _use_facts(self, calls: CallView | None, problems: DiagnosticView | None, live: bool) -> None:
         if calls is None:
             calls = self._projection.calls()
         if problems is None:

@@ -9,8 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from viewer.document.projection import Projection
-from viewer.document.rows import RowKind, Rows
-from viewer.document.turn_starts import TurnStarts
+from viewer.document.rows import RowKind, Rows, TurnStarts
 from viewer.tui.panes.outline_folds import Folds
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import ShownDiagnostic
 from viewer.render.diagnostic import described
 from viewer.render.line import cut
@@ -36,7 +36,7 @@ class ProblemLines:
 
     def __init__(
         self,
-        problems: ShownDiagnostics,
+        problems: DiagnosticView,
         style: Style,
         *,
         safe: bool,
@@ -44,7 +44,7 @@ class ProblemLines:
         checking: bool = False,
     ) -> None:
         """With `checking`, the check is incomplete, and "none" would be premature."""
-        self.problems = problems.without_notes if safe else problems
+        self.problems = problems
         self._style, self._safe, self._pending, self._checking = style, safe, pending, checking
         self._counts = self.problems.severities
         self._codes = max(map(len, self.problems.codes), default=0)

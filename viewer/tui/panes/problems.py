@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import ShownDiagnostic
 from viewer.render.style import Line, Style
 from viewer.tui.panes.head_line import HeadLine
@@ -41,7 +41,7 @@ class Problems(Vertical):
         yield self.list
 
     def show(
-        self, problems: ShownDiagnostics, *, safe: bool, pending: Pending | None = None, checking: bool = False
+        self, problems: DiagnosticView, *, safe: bool, pending: Pending | None = None, checking: bool = False
     ) -> None:
         """Show problems; the cursor stays on its problem."""
         before = self._chosen

@@ -1,173 +1,156 @@
-"""Matches in texts: literal ones, and patterns where a library finds them in linear time."""
+"""Matches of a search, in the order of the rows, about 20 bytes each; beyond a limit they are only counted."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
-from importlib.util import find_spec
-from typing import NamedTuple, Protocol
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import accumulate, islice
+from typing import NamedTuple, overload
 
-WINDOW = 512 * 1024
-"""Code points after which a body is cut into windows; a window has at most twice as many."""
-LONGEST_MATCH = 1024
-"""Code points of a match of a pattern that goes over a cut inside one line."""
-MOST_IN_WINDOW = 1_000_000
-
-Found = list[tuple[int, int]]
-Cut = Callable[[str], tuple[str, int]]
+from viewer.document.rows import Rows
+from viewer.tui.search.matchers import Found
 
 
-class Window(NamedTuple):
-    """A stretch of the text of a row."""
+class Match(NamedTuple):
+    """One match; offsets count code points of the text of the projection."""
 
-    row: int
-    base: int
-    """Where it begins in the text."""
-    text: str
-    limit: int
-    """Matches begin before this; what comes after it stands in the next window too."""
-    final: bool
-    """The last one of its row."""
-
-
-class MatchRequest(NamedTuple):
-    """What is to be searched: matches begin from `start` on and before `limit`."""
-
-    text: str
+    number: int
+    """The number of the message in the input; for text outside any message, that of the message before."""
     start: int
-    limit: int
+    end: int
+    row: int
 
 
-class Matcher(Protocol):
-    """Something that finds matches, at once or after a while."""
+class _Column:
+    """Matches of rows that were searched one after the other."""
 
-    fault: str | None
-    """Why nothing can be found any more, in a sentence."""
+    def __init__(self) -> None:
+        self.rows = array("I")
+        self.starts = array("Q")
+        self.ends = array("Q")
+        self.counted_rows = array("I")
+        """Rows with matches that are not kept, each once."""
+        self.counts = array("Q")
+        """The number of matches counted up to each of these rows."""
 
-    def cut(self, text: str) -> tuple[str, int]:
-        """What of a text to search before more of it has come, and where the next window begins."""
+    @property
+    def counted(self) -> int:
+        """The number of matches that are not kept."""
+        return self.counts[-1] if self.counts else 0
 
-    def ask(self, asked: list[MatchRequest]) -> None:
-        """Begin with these texts; only after the answer to the texts before."""
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def answer(self, seconds: float) -> list[Found] | None:
-        """The matches in each text; None when they are not there after so many seconds."""
+    def before(self, row: int, start: int = 0) -> int:
+        """The number of matches that begin before this place."""
+        low, high = bisect_left(self.rows, row), bisect_right(self.rows, row)
+        return bisect_left(self.starts, start, low, high)
 
-    def close(self) -> None:
-        """Stop whatever still runs."""
+    def add(self, row: int, start: int, end: int) -> None:
+        self.rows.append(row)
+        self.starts.append(start)
+        self.ends.append(end)
 
+    def add_all(self, rows: array[int], starts: array[int], length: int) -> None:
+        self.rows.extend(rows)
+        self.starts.extend(starts)
+        self.ends.extend(array("Q", [start + length for start in starts]))
 
-def windows(row: int, blocks: Iterable[str], cut: Cut) -> Iterator[Window | None]:
-    """The text of a row in windows; None says only that there is more to wait for."""
-    kept, base = "", 0
-    for block in blocks:
-        if not block:
-            yield None
-        for at in range(0, len(block), WINDOW):
-            if len(kept) >= WINDOW:
-                text, limit = cut(kept)
-                yield Window(row, base, text, limit, False)
-                kept, base = kept[limit:], base + limit
-            kept += block[at : at + WINDOW]
-    yield Window(row, base, kept, len(kept), True)
+    def count(self, counts: dict[int, int]) -> None:
+        """Count matches that are not kept, by row, in order."""
+        if self.counted_rows and self.counted_rows[-1] in counts:
+            self.counts[-1] += counts.pop(self.counted_rows[-1])
+        self.counted_rows.extend(counts)
+        self.counts.extend(islice(accumulate(counts.values(), initial=self.counted), 1, None))
 
+    def has_counted(self, row: int) -> bool:
+        at = bisect_left(self.counted_rows, row)
+        return at < len(self.counted_rows) and self.counted_rows[at] == row
 
-def cut_at_line(text: str) -> tuple[str, int]:
-    """Patterns see whole lines; in a line without an end, as much as a match may have is seen again."""
-    end = text.rfind("\n", len(text) // 2) + 1
-    return (text[:end], end) if end else (text, len(text) - LONGEST_MATCH)
-
-
-class Literal:
-    """Finds the text itself."""
-
-    fault: str | None = None
-
-    def __init__(self, text: str, ignores_case: bool) -> None:
-        self._text = text
-        self._lowers = ignores_case and text.isascii()
-        self._pattern = re.compile(re.escape(text), re.IGNORECASE) if ignores_case else None
-        self._found: list[Found] | None = None
-
-    def cut(self, text: str) -> tuple[str, int]:
-        """A match may begin in one window and end in the next."""
-        return text, max(1, len(text) - len(self._text) + 1)
-
-    def ask(self, asked: list[MatchRequest]) -> None:
-        """Find them now."""
-        self._found = [self._matches(*one) for one in asked]
-
-    def answer(self, seconds: float) -> list[Found] | None:
-        """What was found."""
-        found, self._found = self._found, None
-        return found
-
-    def close(self) -> None:
-        """Nothing runs."""
-
-    def at_once(self, text: str) -> Found:
-        """The matches in a text."""
-        return self._matches(text, 0, len(text))
-
-    def _matches(self, text: str, start: int, limit: int) -> Found:
-        if self._pattern and not (self._lowers and text.isascii()):
-            return _spans(self._pattern.finditer(text, start), limit)
-        text = text.lower() if self._pattern else text
-        found: Found = []
-        at = text.find(self._text, start)
-        while 0 <= at < limit and len(found) < MOST_IN_WINDOW:
-            found.append((at, at + len(self._text)))
-            at = text.find(self._text, at + len(self._text))
-        return found
+    def drop_from(self, row: int) -> None:
+        kept = self.before(row)
+        for column in (self.rows, self.starts, self.ends):
+            del column[kept:]
+        kept = bisect_left(self.counted_rows, row)
+        del self.counted_rows[kept:], self.counts[kept:]
 
 
-class Linear:
-    """Finds a pattern with RE2, whose time is linear in the text."""
+class Matches(Sequence[Match]):
+    """All matches in order, although the rows from the cursor on are searched first."""
 
-    fault: str | None = None
+    def __init__(self, rows: Rows, most: int, find_again: Callable[[int], Found]) -> None:
+        self._rows = rows
+        self._most = most
+        self._find_again = find_again
+        """A function that returns the matches of a row if they are not kept."""
+        self._head = _Column()
+        self._tail = _Column()
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self._pattern = pattern
-        self._found: list[Found] | None = None
+    def __len__(self) -> int:
+        return len(self._head) + len(self._tail)
 
-    def cut(self, text: str) -> tuple[str, int]:
-        """At the end of a line."""
-        return cut_at_line(text)
+    @property
+    def total(self) -> int:
+        """The number of matches, including those not kept."""
+        return len(self) + self._head.counted + self._tail.counted
 
-    def ask(self, asked: list[MatchRequest]) -> None:
-        """Find them now."""
-        self._found = [_spans(self._pattern.finditer(text, start), limit) for text, start, limit in asked]
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Match]: ...
+    def __getitem__(self, index: int | slice) -> Match | list[Match]:
+        """One match, or several."""
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        column = self._head if at < len(self._head) else self._tail
+        at -= 0 if column is self._head else len(self._head)
+        row = column.rows[at]
+        return Match(self._rows.last_number(row), column.starts[at], column.ends[at], row)
 
-    def answer(self, seconds: float) -> list[Found] | None:
-        """What was found."""
-        found, self._found = self._found, None
-        return found
+    def before(self, row: int, start: int = 0) -> int:
+        """The number of matches that begin before this place."""
+        return self._head.before(row, start) + self._tail.before(row, start)
 
-    def close(self) -> None:
-        """Nothing runs."""
+    def in_row(self, row: int) -> list[Match]:
+        """The matches to highlight in one row."""
+        if self._head.has_counted(row) or self._tail.has_counted(row):
+            number = self._rows.last_number(row)
+            return [Match(number, start, end, row) for start, end in self._find_again(row)]
+        return self[self.before(row) : self.before(row + 1)]
 
+    def rows(self) -> array[int]:
+        """The rows that have matches, each once, in order."""
+        return self._rows.columns.distinct(self._all_rows())
 
-def linear(pattern: str, ignores_case: bool) -> Linear | None:
-    """The pattern for RE2, where that is installed and can do it."""
-    if find_spec("re2") is None:
-        return None
-    re2 = import_module("re2")
-    options = re2.Options()
-    options.log_errors = False
-    options.case_sensitive = not ignores_case
-    try:
-        return Linear(re2.compile(f"(?m){pattern}", options))
-    except re2.error:
-        return None
+    def spread(self, most: int) -> list[int]:
+        """About `most` rows that have matches, spread evenly."""
+        step = sum(map(len, self._all_rows())) // most + 1
+        return [row for rows in self._all_rows() for row in rows[::step]]
 
+    def _all_rows(self) -> list[array[int]]:
+        return [rows for column in (self._head, self._tail) for rows in (column.rows, column.counted_rows)]
 
-def _spans(matches: Iterable[re.Match[str]], limit: int) -> Found:
-    """Matches that are not empty."""
-    found: Found = []
-    for match in matches:
-        if match.start() >= limit or len(found) >= MOST_IN_WINDOW:
-            break
-        if match.end() > match.start():
-            found.append(match.span())
-    return found
+    def add(self, row: int, base: int, found: list[tuple[int, int]], *, in_head: bool) -> None:
+        """Add matches in one row; their places count from `base`. They come after all known ones of their part."""
+        column = self._head if in_head else self._tail
+        kept = max(0, self._most - len(self))
+        for start, end in found[:kept]:
+            column.add(row, base + start, base + end)
+        if kept < len(found):
+            column.count({row: len(found) - kept})
+
+    def add_all(self, rows: array[int], starts: array[int], length: int, *, in_head: bool) -> None:
+        """The same for many matches of one length in many rows, in order."""
+        column = self._head if in_head else self._tail
+        kept = max(0, self._most - len(self))
+        column.add_all(rows[:kept], starts[:kept], length)
+        if kept < len(rows):
+            column.count(Counter(rows[kept:]))
+
+    def drop_from(self, row: int) -> None:
+        """Drop the matches of this row and all rows after it."""
+        self._head.drop_from(row)
+        self._tail.drop_from(row)

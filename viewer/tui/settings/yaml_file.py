@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from viewer.errors import ViewerError
-from viewer.reading.yaml_header import read_yaml
 from viewer.render.sanitize import sanitize_line
+from viewer.syntax.yaml_reader import read_yaml
 
 if TYPE_CHECKING:
     import yaml

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
-from viewer.document.call_lists import ShownCalls
+from viewer.document.calls import CallView, no_calls
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import HiddenRun, Item, ShownDiagnostic, ShownMessage, ShownStray
@@ -45,7 +45,7 @@ MOST_NOTES = 3
 class BlockFacts:
     """Facts for blocks in addition to the projection, made once per view."""
 
-    calls: ShownCalls = field(default_factory=ShownCalls)
+    calls: CallView = field(default_factory=no_calls)
     problems: RowProblems | None = None
     """Problems by row."""
     matches: Callable[[int], Sequence[Styled]] = lambda number: ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import chain
 
-from viewer.document.diagnostic_lists import ShownDiagnostics
+from viewer.document.diagnostics import DiagnosticView
 from viewer.document.rows import RowKind, Rows
 from viewer.document.values import ShownDiagnostic
 from viewer.values import frozen
@@ -18,7 +18,7 @@ class RowProblems:
     """The problems of a view by its rows. A side pane and a filter have rows for some messages only."""
 
     rows: Rows
-    problems: ShownDiagnostics
+    problems: DiagnosticView
 
     def of(self, row: int) -> list[ShownDiagnostic]:
         """The problems of one row: of its message, or of the messages that it hides."""

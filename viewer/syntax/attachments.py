@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from viewer.lazy import lazy_regex
+from viewer.cache import lazy_regex
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.syntax.names import plain_name
 from viewer.values import mutable
 
 LONGEST_FILE_NAME = 60
-"""Characters of a file name in a label."""
+"""The largest number of characters of a file name in a label."""
 
 _KINDS = {
     "image": ("image", "image_url", "input_image", "output_image", "image_file"),
@@ -25,10 +25,10 @@ _KIND_OF_MEMBER = {
     "image_url": "image",
     "document": "file",
 }
-"""What a part without a type may hold."""
+"""Members that reveal the kind of a part without a type."""
 
 _HOLDERS = frozenset({"source", *_KINDS, *_KIND_OF_TYPE, *_KIND_OF_MEMBER})
-"""Members that describe the attachment; what other members hold says nothing about it."""
+"""Members that describe the attachment. Other members are ignored."""
 
 _MEDIA_TYPE = lazy_regex(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
 _MEDIA_TYPE_KEYS = frozenset({"media_type", "mediaType", "mime_type", "mimeType", "mimetype"})
@@ -41,13 +41,13 @@ _LONG_BASE64 = lazy_regex(r"[A-Za-z0-9+/_\s-]{64,}={0,2}\s*")
 _PERCENT = lazy_regex(r"%[0-9A-Fa-f]{2}")
 _NOT_DIGITS = lazy_regex(r"[^A-Za-z0-9+/_-]+")
 _DEEPEST = 4
-"""Objects in objects of a part that are looked into."""
+"""The deepest nesting of objects in a part that is searched."""
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 @mutable
 class _Facts:
-    """What a part says of its attachment."""
+    """The known facts about an attachment."""
 
     media_type: str | None = None
     name: str | None = None
@@ -55,7 +55,7 @@ class _Facts:
 
 
 def attachment_kind(part: JsonNode, part_type: str) -> str | None:
-    """`image`, `audio`, `video` or `file` where a content part is one; `part_type` is empty where none is given."""
+    """Return `image`, `audio`, `video` or `file` if a content part is one. `part_type` is empty if it has no type."""
     if part_type:
         return _KIND_OF_TYPE.get(part_type)
     kinds = [kind for key, kind in _KIND_OF_MEMBER.items() if part.get(key) is not None]
@@ -63,7 +63,7 @@ def attachment_kind(part: JsonNode, part_type: str) -> str | None:
 
 
 def attachment_label(data: bytes) -> str:
-    """The label of a content part, from its bytes."""
+    """Return the label of a content part, given its bytes."""
     part = read_json(data).node
     if part is None or part.kind is not JsonKind.OBJECT:
         return "[attachment]"
@@ -104,7 +104,7 @@ def _read_string(key: str, text: str, facts: _Facts) -> None:
 
 
 def _file_name(text: str) -> str | None:
-    """The last part of a path; nothing of an address."""
+    """Return the last part of a path, and nothing of an address."""
     if _ADDRESS.match(text) and not re.match(r"[A-Za-z]:[\\/]", text):
         return None
     last = re.split(r"[\\/]", text)[-1]
@@ -112,19 +112,19 @@ def _file_name(text: str) -> str | None:
 
 
 def _decoded_size(text: str) -> int:
-    """How many bytes base64 gives; the size of other text."""
+    """Return the decoded size of base64 text, or the size of other text."""
     if _BASE64.fullmatch(text):
         return len(_NOT_DIGITS.sub("", text)) * 3 // 4
     return len(text.encode("utf-8", "replace"))
 
 
 def _unquoted_size(text: str) -> int:
-    """How many bytes percent-encoded text gives."""
+    """Return the decoded size of percent-encoded text."""
     return len(text.encode("utf-8", "replace")) - 2 * len(_PERCENT.findall(text))
 
 
 def _rounded(size: int) -> str:
-    """A size in two digits: `40 KB`, `1.2 MB`."""
+    """Format a size with two digits: `40 KB`, `1.2 MB`."""
     value, unit = float(f"{size:.1e}"), 0
     while value >= 1000 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1

@@ -1,0 +1,1 @@
+"""Typed arrays: one interface with a plain and a NumPy backend."""

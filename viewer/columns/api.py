@@ -1,0 +1,98 @@
+"""The one interface to columns, which are typed arrays.
+
+Every column is an `array.array`, whichever backend made it: NumPy and C view it without a copy, so the backend of a
+document can change while its columns stay. A mask is a `bytearray` with one byte per row, 0 or 1."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence, Set
+from typing import NamedTuple, Protocol, TypeAlias
+
+Column: TypeAlias = "array[int]"
+
+
+class Folded(NamedTuple):
+    """Numbers folded into rows. Each row is one number that is shown, or a run of others."""
+
+    kinds: Column
+    """0 for a number that is shown, 1 for a run of others."""
+    values: Column
+    """The number, or the length of the run."""
+    lasts: Column
+    """The last number of the row."""
+
+
+class Borders(NamedTuple):
+    """Rows where a value changes, each with its new value."""
+
+    rows: Column
+    values: Column
+
+
+class Columns(Protocol):
+    """Operations on columns. Backends differ in speed only.
+
+    Rows count from 0; `last` is the row after the last one. Columns of rows have the type code `I`."""
+
+    name: str
+
+    def sequence(self, first: int, last: int) -> Column:
+        """The numbers from `first` to before `last`."""
+
+    def take(self, column: Column, rows: Column) -> Column:
+        """The values at these rows."""
+
+    def put(self, values: Column, rows: Column, length: int) -> Column:
+        """A column of this length with these values at these rows, and 0 elsewhere."""
+
+    def insert(self, column: Column, rows: Column, values: Column) -> Column:
+        """The column with each value inserted before its row; the rows ascend."""
+
+    def add(self, column: Column, other: Column | int) -> Column:
+        """The sums of two columns, or of a column and a number, with the type code of the first."""
+
+    def subtract(self, column: Column, other: Column) -> Column:
+        """The differences of two columns, with the type code of the first."""
+
+    def smaller_and_larger(self, left: Column, right: Column) -> tuple[Column, Column]:
+        """The smaller and the larger value of each pair."""
+
+    def where(self, column: Column, values: Set[int], first: int, last: int) -> Column:
+        """The rows whose value is in the set."""
+
+    def mask(self, ids: Column, allowed: bytes | bytearray, first: int, last: int) -> bytearray:
+        """The byte of `allowed` for each row, by id."""
+
+    def select(self, mask: bytearray, base: int) -> Column:
+        """The rows whose flag is set, counted from `base`."""
+
+    def count_by(self, column: Column, rows: Column | None) -> dict[int, int]:
+        """The number of rows with each value, in these rows or in all."""
+
+    def distinct(self, columns: Sequence[Column]) -> Column:
+        """The different values of these columns, sorted."""
+
+    def order(self, column: Column) -> Column:
+        """The rows sorted by value; equal values keep their order."""
+
+    def lookup(self, sorted_column: Column, values: Column) -> Column:
+        """For each value, the first row whose value is not smaller."""
+
+    def fold(self, numbers: Column, shown: bytearray, breaks: Column) -> Folded:
+        """Fold ascending numbers into rows. A run has adjacent numbers only and never extends over a break, which is
+        the row where another run begins."""
+
+    def number_runs(self, flags: bytearray, breaks: Column, number: int, in_run: bool) -> Column:
+        """For each row, the number of the latest run of set flags; 1 before the first run.
+
+        `number` is the number of the latest run so far, 0 for none; `in_run` says if that run continues. At a break a
+        run ends and numbers begin again."""
+
+    def borders(self, column: Column, breaks: Column, before: int) -> Borders:
+        """The rows whose value differs from that of the row before, and all breaks.
+
+        A row with 0 has the value of the row before, and 1 at a break. The first row follows the value `before`."""
+
+    def count_byte(self, data: bytes, byte: int, cuts: Sequence[int]) -> list[int]:
+        """The number of times a byte occurs between each two neighboring cuts."""

@@ -1,0 +1,57 @@
+"""Backend of a document: plain Python or NumPy, chosen once. A native one has its place here, too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from viewer.checks.analysis import Analysis
+from viewer.columns.api import Columns
+from viewer.columns.plain import PlainColumns
+from viewer.errors import ViewerError
+from viewer.reading.parser import Parser
+from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.document.scanner import Scanner
+
+BIG = 1024 * 1024
+"""Inputs of at least this size use NumPy: loading it takes as long as reading this much without it."""
+MANY = 4096
+"""Inputs with at least this many messages use it, too, for their columns."""
+VARIABLE = "OCMLVIEW_BACKEND"
+NAMES = ("plain", "numpy", "native")
+
+
+@frozen
+class Backend:
+    """The accelerators that a document uses."""
+
+    name: str
+    columns: Columns
+    make_scanner: Callable[[Parser, Analysis], Scanner] | None
+    """Scans whole blocks for regular messages; None if the parser reads everything."""
+
+
+PLAIN = Backend("plain", PlainColumns(), None)
+
+
+@cache
+def load_backend() -> Backend:
+    """Load the fastest backend. `native` is NumPy as long as there is no native module."""
+    from viewer.columns.numpy_backend import NumpyColumns
+    from viewer.document.scanner import Scanner
+
+    return Backend("numpy", NumpyColumns(), Scanner)
+
+
+def forced_backend() -> Backend | None:
+    """The backend that the environment asks for, for tests and bug reports."""
+    name = os.environ.get(VARIABLE)
+    if not name:
+        return None
+    if name not in NAMES:
+        raise ViewerError(f"unknown backend {name}: {VARIABLE} is {', '.join(NAMES[:-1])} or {NAMES[-1]}")
+    return PLAIN if name == "plain" else load_backend()

@@ -1,0 +1,197 @@
+"""Regular expressions in linear time: Python's syntax, searched with RE2; and the literal that all matches contain."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from viewer.model.messages import Span
+
+MOST_MEMORY = 8 * 1024 * 1024
+"""Bytes for the program of a pattern and its states; a larger program is refused, more states cost time."""
+
+TOO_LARGE = "the pattern is too large: make it simpler"
+NO_LOOK_AROUND = "look-around and backreferences are not supported: search without them"
+NOT_SUPPORTED = "the pattern uses a feature that is not supported: make it simpler"
+
+_LOOK_AROUND = (b"(?=", b"(?!", b"(?<", b"(?P", b"(?(")
+"""The beginnings of groups that Python knows, but RE2 does not."""
+_ESCAPE = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|0[0-7]?|[1-9][0-9]?|.)"
+_OUTSIDE = re.compile(rf"{_ESCAPE}|\[\^?\]?|\{{,[0-9]+\}}|.", re.DOTALL)
+_INSIDE = re.compile(rf"{_ESCAPE}|.", re.DOTALL)
+"""The next part of a pattern, outside and inside a set."""
+_WORD, _SPACE = r"\pL\pN_", r"\s\v\x1c-\x1f\x{85}\p{Z}"
+_CLASSES = {r"\w": _WORD, r"\s": _SPACE, r"\d": r"\p{Nd}", r"\D": r"\P{Nd}"}
+_NEGATED = {r"\W": _WORD, r"\S": _SPACE}
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that do not begin a code point."""
+
+
+class RegexError(Exception):
+    """A pattern that cannot be searched; the sentence says why, without the pattern."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class Regex:
+    """A regular expression. `^` and `$` match at every line; empty matches are skipped.
+
+    Letters, digits and spaces of Unicode are known, except to `\\b`, and to `\\W` and `\\S` inside a set: RE2 knows
+    only those of ASCII there."""
+
+    def __init__(self, pattern: str, ignores_case: bool) -> None:
+        _check_syntax(pattern)
+        self._compiled = _compiled(f"(?m){_translated(pattern)}", ignores_case)
+
+    def spans(self, text: str, start: int = 0) -> Iterator[Span]:
+        """The matches that begin at this code point or later, in order."""
+        if text.isascii():
+            for match in self._compiled.finditer(text.encode(), start):
+                if match.end() > match.start():
+                    yield match.span()
+            return
+        data = text.encode("utf-8", "surrogatepass")
+        at, characters = len(text[:start].encode("utf-8", "surrogatepass")), start
+        for match in self._compiled.finditer(data, at):
+            first, last = match.span()
+            if last > first:
+                characters += _length(data[at:first])
+                length = _length(data[first:last])
+                yield characters, characters + length
+                at, characters = last, characters + length
+
+
+def _length(data: bytes) -> int:
+    """The number of code points."""
+    return len(data.translate(None, _CONTINUATIONS))
+
+
+def _check_syntax(pattern: str) -> None:
+    """Refuse what Python refuses: its errors have a position."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except re.error as error:
+        raise _no_pattern(error.pos or 0) from None
+    except (RecursionError, OverflowError):
+        raise _no_pattern(0) from None
+    finally:
+        re.purge()  # a cache would keep a pattern that quotes hidden text
+
+
+def _no_pattern(place: int) -> RegexError:
+    return RegexError(f"this is no regular expression (character {place + 1})")
+
+
+def _translated(pattern: str) -> str:
+    """The pattern in the syntax of RE2."""
+    parts: list[str] = []
+    at, in_set = 0, False
+    while found := (_INSIDE if in_set else _OUTSIDE).match(pattern, at):
+        part, at = found[0], found.end()
+        if part[0] == "\\":
+            part = _escape_in_set(part) if in_set else _escape(part)
+        elif in_set:
+            in_set = part != "]"
+            part = r"\[" if part == "[" else part
+        elif part[0] == "[":
+            in_set = True
+        elif part.startswith("{,"):
+            part = "{0" + part[1:]
+        parts.append(part)
+    return "".join(parts)
+
+
+def _escape(part: str) -> str:
+    if part[1] in "123456789" and len(part) < 4:
+        raise RegexError(NO_LOOK_AROUND)
+    if part in _CLASSES:
+        return f"[{_CLASSES[part]}]"
+    if part in _NEGATED:
+        return f"[^{_NEGATED[part]}]"
+    return r"\z" if part == r"\Z" else _character(part)
+
+
+def _escape_in_set(part: str) -> str:
+    if part in _CLASSES:
+        return _CLASSES[part]
+    if part[1] in "01234567":
+        return f"\\x{{{int(part[1:], 8):x}}}"
+    return r"\x08" if part == r"\b" else _character(part)
+
+
+def _character(part: str) -> str:
+    return f"\\x{{{part[2:]}}}" if part[1] in "uU" and len(part) > 2 else part
+
+
+def _compiled(pattern: str, ignores_case: bool) -> Any:
+    import re2  # takes longer to load than most sessions search
+
+    options = re2.Options()
+    options.log_errors = False  # they would be printed on the screen
+    options.case_sensitive = not ignores_case
+    options.max_mem = MOST_MEMORY
+    try:
+        return re2.compile(pattern, options)
+    except UnicodeEncodeError:
+        raise RegexError(NOT_SUPPORTED) from None
+    except re2.error as error:
+        raise RegexError(_sentence(error.args[0])) from None
+    finally:
+        re2.purge()
+
+
+def _sentence(reason: bytes) -> str:
+    """What to say instead of an error of RE2, which quotes the pattern."""
+    kind, _, quoted = reason.partition(b": ")
+    if kind == b"invalid perl operator" and quoted.startswith(_LOOK_AROUND):
+        return NO_LOOK_AROUND
+    is_large = kind == b"invalid repetition size" or kind.startswith(b"pattern too large")
+    return TOO_LARGE if is_large else NOT_SUPPORTED
+
+
+SHORTEST = 2
+
+_STEP = re.compile(
+    r"""
+    (?P<group>\()
+    | (?P<word>\\[wWdDsSbBAZz] | [.^$] | \\[nrt])
+    | (?P<escape>\\[^0-9A-Za-z] )
+    | (?P<set>\[\^?\]?(?:[^\]\\\[]|\\[^0-9A-Za-z]|\\[wWdDsSnrt])*\])
+    | (?P<repeat>[*?+]|\{[0-9]*,?[0-9]*\})
+    | (?P<end>\))
+    | (?P<letter>[^\\\[\]{}()|*+?.^$])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FLAGS = re.compile(r"\(\?(?![:=!<P])")
+
+
+def required_literal(pattern: str) -> str | None:
+    """The longest run of plain letters in every match; None if that is uncertain."""
+    if "|" in pattern or _FLAGS.search(pattern) or not pattern.isascii():
+        return None
+    runs, depth, at = [""], 0, 0
+    while at < len(pattern):
+        step = _STEP.match(pattern, at)
+        if step is None:
+            return None
+        kind, text, at = step.lastgroup, step[0], step.end()
+        if kind in ("group", "end"):
+            depth += 1 if kind == "group" else -1
+            runs.append("")
+        elif kind == "repeat":
+            runs[-1] = runs[-1] if text == "+" else runs[-1][:-1]
+            runs.append("")
+        elif depth == 0 and kind in ("letter", "escape"):
+            runs[-1] += text[-1]
+        else:
+            runs.append("")
+    longest = max(runs, key=len)
+    return longest if len(longest) >= SHORTEST and depth == 0 else None

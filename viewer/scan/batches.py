@@ -1,0 +1,129 @@
+"""Batches of plain frames: the columns that the message index takes over."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.columns.numpy_backend import column_of
+from viewer.index.batch import MessageBatch
+from viewer.index.messages import MessageIndex
+from viewer.reading.grammar import SPACE, TextGrammar
+from viewer.scan.blocks import ENDINGS, MESSAGE_LENGTH, Frames, find_frames
+from viewer.scan.headers import HeaderKind, HeaderMemo, ReadHeaders
+
+_ENDING_COUNT = len(ENDINGS)
+
+
+class _KindFacts:
+    """Facts about header kinds as columns; they grow with the memo."""
+
+    def __init__(self) -> None:
+        self.numbers = np.zeros(0, np.uint32)
+        """The kind in the index, by header kind and ending."""
+        self.users = np.zeros(0, bool)
+        self.endings = np.zeros(0, np.int64)
+        self.noted = np.zeros(0, bool)
+
+    def add(self, kinds: list[HeaderKind], index: MessageIndex, *, escaped: bool) -> None:
+        """Append the kinds that are new."""
+        numbers = [index.kind_for(kind.header, ending, escaped=escaped) for kind in kinds for ending in ENDINGS]
+        self.numbers = np.concatenate((self.numbers, np.array(numbers, np.uint32)))
+        self.users = np.concatenate((self.users, np.array([kind.header.role == "user" for kind in kinds], bool)))
+        self.endings = np.concatenate((self.endings, np.array([kind.endings for kind in kinds], np.int64)))
+        self.noted = np.concatenate((self.noted, np.array([kind.is_noted for kind in kinds], bool)))
+
+
+class BlockFrames:
+    """The plain frames of one block, for any grammar."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.frames = find_frames(data)
+
+    def next_start(self, at: int, step: int) -> int:
+        """The start of the frame that is `step` frames ahead; the end of the block if there is none."""
+        starts = self.frames.starts
+        row = int(starts.searchsorted(at, "right")) + step - 1
+        return int(starts[row]) if row < len(starts) else len(self.data)
+
+
+class BatchMaker:
+    """Maker of batches for one grammar; each distinct header is parsed once."""
+
+    def __init__(self, grammar: TextGrammar, index: MessageIndex) -> None:
+        self._grammar = grammar
+        self._index = index
+        self._memo = HeaderMemo(grammar)
+        self._facts = _KindFacts()
+
+    def known_frames(self, block: BlockFrames) -> KnownFrames:
+        """The frames of a block with their headers."""
+        headers = self._memo.read(block.data, block.frames)
+        new = self._memo.kinds[len(self._facts.users) :]
+        if new:
+            self._facts.add(new, self._index, escaped=bool(self._grammar.literals))
+        return KnownFrames(self._grammar, block.data, block.frames, headers, self._facts)
+
+
+class KnownFrames:
+    """The frames of one block with known headers."""
+
+    def __init__(
+        self, grammar: TextGrammar, data: bytes, frames: Frames, headers: ReadHeaders, facts: _KindFacts
+    ) -> None:
+        self.grammar = grammar
+        self._frames = frames
+        self._data = data
+        self._headers = headers
+        self._facts = facts
+        self._good = headers.kinds >= 0
+        rows = np.flatnonzero(self._good)
+        kinds = headers.kinds[rows]
+        self._noted = np.zeros(len(frames), bool)
+        self._noted[rows] = facts.noted[kinds] | (facts.endings[kinds] >> frames.endings[rows] & 1 == 0)
+        last_of_run = ~frames.follows | ~self._good
+        last_of_run[:-1] |= ~self._good[1:]
+        self._lasts = np.flatnonzero(last_of_run)
+
+    def run_at(self, at: int) -> tuple[int, int]:
+        """The rows of the next consecutive frames; none if something else comes next."""
+        starts = self._frames.starts
+        row = int(starts.searchsorted(at))
+        if row == len(starts) or not self._good[row]:
+            return row, row
+        if self._data[at : starts[row]].strip(SPACE):
+            return row, row
+        return row, int(self._lasts[self._lasts.searchsorted(row)]) + 1
+
+    def end_of(self, row: int) -> int:
+        """Where a frame ends in the block."""
+        return int(self._frames.ends[row])
+
+    def batch(self, row: int, end: int, base: int, transcript: int) -> MessageBatch:
+        """These frames as columns; `base` is the offset of the block."""
+        frames, rows = self._frames, slice(row, end)
+        kinds, endings = self._headers.kinds[rows], frames.endings[rows]
+        starts, ends = frames.starts[rows], frames.ends[rows]
+        id_starts, id_ends = self._headers.id_starts[rows], self._headers.id_ends[rows]
+        id_rows = np.flatnonzero(id_starts)
+        id_starts, sizes = id_starts[id_rows], (id_ends - id_starts)[id_rows]
+        return MessageBatch(
+            transcript,
+            self.grammar,
+            column_of("Q", starts + base),
+            column_of("Q", ends + base),
+            column_of("I", frames.messages[rows] + MESSAGE_LENGTH - starts),
+            column_of("B", ends - frames.stops[rows]),
+            column_of("I", self._facts.numbers[kinds * _ENDING_COUNT + endings]),
+            bytearray(self._facts.users[kinds]),
+            column_of("I", id_rows),
+            column_of("Q", sizes.cumsum()),
+            self._id_text(id_starts, sizes),
+            column_of("I", np.flatnonzero(self._noted[rows])),
+        )
+
+    def _id_text(self, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
+        """The joined text of the call ids."""
+        places = np.arange(sizes.sum()) + (starts - sizes.cumsum() + sizes).repeat(sizes)
+        return bytes(np.frombuffer(self._data, np.uint8)[places])

@@ -1,0 +1,198 @@
+"""Matchers: find a literal or a regular expression in the text of rows, window by window."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import NamedTuple, Protocol
+
+from viewer.document.regex import Regex, RegexError
+
+WINDOW = 512 * 1024
+"""The length in code points from which a body is cut into windows; a window has at most twice as many."""
+LONGEST_MATCH = 1024
+"""The longest match, in code points, of a regular expression across a cut inside one line."""
+MOST_IN_WINDOW = 1_000_000
+SECONDS = 2.0
+"""The time that a regular expression may take for the texts of one question."""
+
+TOO_SLOW = "the pattern takes too long: make it simpler"
+
+Found = list[tuple[int, int]]
+Cut = Callable[[str], tuple[str, int]]
+
+
+class Window(NamedTuple):
+    """A part of the text of a row."""
+
+    row: int
+    base: int
+    """Where it begins in the text."""
+    text: str
+    limit: int
+    """Matches begin before this; the text after it is in the next window, too."""
+    final: bool
+    """True for the last window of its row."""
+
+
+class MatchRequest(NamedTuple):
+    """A text to search: matches begin from `start` on and before `limit`."""
+
+    text: str
+    start: int
+    limit: int
+
+
+class Matcher(Protocol):
+    """Finder of matches, immediately or in the background."""
+
+    fault: str | None
+    """Why nothing more can be found, as a sentence."""
+
+    def cut(self, text: str) -> tuple[str, int]:
+        """The part of a text to search before more of it arrives, and where the next window begins."""
+
+    def start(self, requests: list[MatchRequest]) -> None:
+        """Start to search these texts; call it only after the matches of the texts before were returned."""
+
+    def run(self, seconds: float) -> list[Found] | None:
+        """The matches in each text; None if they are not found in this time."""
+
+    def close(self) -> None:
+        """Stop a search that still runs."""
+
+
+def windows(row: int, blocks: Iterable[str], cut: Cut) -> Iterator[Window | None]:
+    """The text of a row in windows; None only signals progress."""
+    kept, base = "", 0
+    for block in blocks:
+        if not block:
+            yield None
+        for at in range(0, len(block), WINDOW):
+            if len(kept) >= WINDOW:
+                text, limit = cut(kept)
+                yield Window(row, base, text, limit, False)
+                kept, base = kept[limit:], base + limit
+            kept += block[at : at + WINDOW]
+    yield Window(row, base, kept, len(kept), True)
+
+
+def cut_at_line(text: str) -> tuple[str, int]:
+    """Cut after a whole line. In a line without an end, the next window repeats the length of the longest match."""
+    end = text.rfind("\n", len(text) // 2) + 1
+    return (text[:end], end) if end else (text, len(text) - LONGEST_MATCH)
+
+
+class Literal:
+    """Finder of a literal text."""
+
+    fault: str | None = None
+
+    def __init__(self, text: str, ignores_case: bool) -> None:
+        self._text = text
+        self._lowers = ignores_case and text.isascii()
+        self._pattern = re.compile(re.escape(text), re.IGNORECASE) if ignores_case else None
+        self._found: list[Found] | None = None
+
+    def cut(self, text: str) -> tuple[str, int]:
+        """A match may begin in one window and end in the next."""
+        return text, max(1, len(text) - len(self._text) + 1)
+
+    def start(self, requests: list[MatchRequest]) -> None:
+        """Find them now."""
+        self._found = [self._matches(*request) for request in requests]
+
+    def run(self, seconds: float) -> list[Found] | None:
+        """Return what was found."""
+        found, self._found = self._found, None
+        return found
+
+    def close(self) -> None:
+        """Do nothing: no search runs in the background."""
+
+    def at_once(self, text: str) -> Found:
+        """The matches in a text."""
+        return self._matches(text, 0, len(text))
+
+    def _matches(self, text: str, start: int, limit: int) -> Found:
+        if self._pattern and not (self._lowers and text.isascii()):
+            return _spans(self._pattern.finditer(text, start), limit)
+        text = text.lower() if self._pattern else text
+        found: Found = []
+        at = text.find(self._text, start)
+        while 0 <= at < limit and len(found) < MOST_IN_WINDOW:
+            found.append((at, at + len(self._text)))
+            at = text.find(self._text, at + len(self._text))
+        return found
+
+
+class RegexMatcher:
+    """Finder of a regular expression, in a thread: RE2 takes linear time, but some patterns take seconds per window.
+    While RE2 searches, other threads run."""
+
+    def __init__(self, pattern: str, ignores_case: bool, seconds: float = SECONDS) -> None:
+        self.fault: str | None = None
+        self._source = pattern, ignores_case
+        self._regex: Regex | None = None
+        self._seconds = seconds
+        self._deadline = 0.0
+        self._is_closed = False
+        self._answers: SimpleQueue[list[Found] | str] = SimpleQueue()
+
+    def cut(self, text: str) -> tuple[str, int]:
+        """Cut at the end of a line."""
+        return cut_at_line(text)
+
+    def start(self, requests: list[MatchRequest]) -> None:
+        """Search these texts in the background."""
+        self._deadline = time.monotonic() + self._seconds
+        Thread(target=self._search, args=(requests,), name="regex", daemon=True).start()
+
+    def run(self, seconds: float) -> list[Found] | None:
+        """The matches, if they are found in time."""
+        try:
+            answer = self._answers.get(timeout=max(0.0, seconds))
+        except Empty:
+            if time.monotonic() <= self._deadline:
+                return None
+            answer = TOO_SLOW
+        if isinstance(answer, str):
+            self.fault = answer
+            self.close()
+            return None
+        return answer
+
+    def close(self) -> None:
+        """Stop the thread after its next match."""
+        self._is_closed = True
+
+    def _search(self, requests: list[MatchRequest]) -> None:
+        """Run in the thread: one question."""
+        try:
+            self._regex = self._regex or Regex(*self._source)
+        except RegexError as error:
+            self._answers.put(error.sentence)
+        else:
+            self._answers.put([self._matches(self._regex, *request) for request in requests])
+
+    def _matches(self, regex: Regex, text: str, start: int, limit: int) -> Found:
+        found: Found = []
+        for span in regex.spans(text, start):
+            if self._is_closed or span[0] >= limit or len(found) >= MOST_IN_WINDOW:
+                break
+            found.append(span)
+        return found
+
+
+def _spans(matches: Iterable[re.Match[str]], limit: int) -> Found:
+    """Matches that are not empty."""
+    found: Found = []
+    for match in matches:
+        if match.start() >= limit or len(found) >= MOST_IN_WINDOW:
+            break
+        if match.end() > match.start():
+            found.append(match.span())
+    return found

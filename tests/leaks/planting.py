@@ -53,6 +53,8 @@ class Surface:
     acts: Sequence[Act] = ()
     """What must be done for it to be filled."""
     as_folder: bool = False
+    found_on: str = ""
+    """The surface that shows the leak, if it has another name."""
 
 
 def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
@@ -125,6 +127,7 @@ SURFACES = [
     Surface(
         "boundary",
         _instead(BlockMaker, "_boundaries", lambda code, leak: lambda self, row: [BlockLine((Part(trusted(leak)),))]),
+        found_on="transcript",
     ),
     Surface(
         "minimap",

@@ -21,11 +21,11 @@ check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/python -m pytest -n 2 -m "not slow and not lab"
 
 docs: $(INSTALLED)          ## what of the documentation is made from the code: pages, man page, pictures
-	@OCML_UPDATE=1 $(BIN)/python -m pytest tests/docs tests/tui/test_pictures.py
+	@OCML_UPDATE=1 $(BIN)/python -m pytest tests/docs tests/screens/test_pictures.py
 
 coverage: $(INSTALLED)      ## branches up to formats, and of the two files that keep people safe
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -n 2 -m "not slow and not lab" --ignore=tests/tui
+	@$(BIN)/coverage run -m pytest -n 2 -m "not slow and not lab" --ignore=tests/screens
 	@$(BIN)/coverage combine --quiet
 	@printf 'viewer/model to viewer/formats, at least 95 %%: '
 	@$(BIN)/coverage report --format=total --precision=1 --fail-under=95 --include='viewer/model/*,viewer/rules/*,viewer/syntax/*,viewer/reading/*,viewer/index/*,viewer/scan/*,viewer/tools/*,viewer/checks/*,viewer/formats/*'

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, run
+from tests.support.program import CHAT, run
 from viewer.cli import COMMANDS, exits
 from viewer.render.crash import CRASHED
 from viewer.tui.keys import ACTIONS

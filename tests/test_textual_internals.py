@@ -24,8 +24,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tests.support.running import running
 from tests.test_architecture import modules
-from tests.tui.running import running
 from viewer.tui.app import ViewerApp
 from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.resume_screen import resume_screen

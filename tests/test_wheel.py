@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, ROOT
-from tests.made_once import made_once
+from tests.support.made_once import made_once
+from tests.support.program import CHAT, ROOT
 
 pytestmark = pytest.mark.slow
 LEFT_BEHIND = shutil.ignore_patterns(".venv", ".git", ".hypothesis", ".*_cache", "__pycache__", "dist")

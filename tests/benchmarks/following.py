@@ -20,8 +20,8 @@ from tests.benchmarks.scale import Report, Scale
 from tests.benchmarks.terminal import anonymous_megabytes
 from tests.benchmarks.timing import milliseconds, percentile
 from tests.benchmarks.viewing import rows_of, viewing
-from tests.cli.live_program import Live
-from tests.tui.running import drawn, view
+from tests.support.live_program import Live
+from tests.support.running import drawn, view
 from viewer.document.live import LiveDocument
 from viewer.sources.watcher import FolderWatcher, Polling, Watch
 from viewer.tui.app import ViewOptions

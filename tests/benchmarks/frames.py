@@ -13,7 +13,7 @@ from tests.benchmarks.inputs import FIRST, LAST, Kind, generated
 from tests.benchmarks.scale import Report, Scale
 from tests.benchmarks.timing import milliseconds
 from tests.benchmarks.viewing import all_read, frame, held, rows_of, viewing
-from tests.tui.running import drawn
+from tests.support.running import drawn
 
 ONE_FRAME, TWO_FRAMES = 16.7, 33.3
 WHILE_READING, AFTERWARDS = 16, 8

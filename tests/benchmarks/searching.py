@@ -18,7 +18,7 @@ from tests.benchmarks.inputs import COMMON, FIRST, RARE, Kind, generated
 from tests.benchmarks.scale import Report, Scale, megabytes
 from tests.benchmarks.timing import environment, milliseconds
 from tests.benchmarks.viewing import all_read, frame, viewing
-from tests.tui.running import view
+from tests.support.running import view
 from viewer.model.visibility import Reveal
 from viewer.tui.app import ViewOptions
 from viewer.tui.host import PromptKind

@@ -11,7 +11,7 @@ from tests.benchmarks.groups import GROUPS, MODULES
 from tests.benchmarks.inputs import FIRST, LAST, MEGABYTE, RARE, Kind, parts
 from tests.benchmarks.pages import PAGES, has_marks, put
 from tests.benchmarks.timing import ROOT
-from tests.reading import read
+from tests.support.reading import read
 
 MS, RATE = Unit.MILLISECONDS, Unit.RATE
 DIALECT = {Kind.CHAT: "openchatml-2.2", Kind.AGENT: "openchatml-2.2", Kind.HARMONY: "harmony"}

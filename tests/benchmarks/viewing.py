@@ -18,7 +18,7 @@ from textual.screen import Screen
 
 from tests.benchmarks.figures import Bound, Row
 from tests.benchmarks.timing import milliseconds, percentile
-from tests.tui.running import ROOMY, drawn, view
+from tests.support.running import ROOMY, drawn, view
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.app import COLLECTOR, ViewerApp, ViewOptions
 

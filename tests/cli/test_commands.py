@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import BROKEN, CHAT, run
+from tests.support.program import BROKEN, CHAT, run
 from viewer.cli import COMMANDS
 from viewer.cli.formats import RECOGNISED
 from viewer.formats import FORMATS, WRITERS

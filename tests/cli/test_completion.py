@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import ROOT, run
 from tests.cli.test_startup import HEAVY
+from tests.support.program import ROOT, run
 from viewer.cli import COMMANDS
 from viewer.cli.completion import SHELLS
 from viewer.formats import FORMATS, WRITERS

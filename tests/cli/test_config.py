@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, run
+from tests.support.program import CHAT, run
 from viewer.tui.keys import ACTIONS
 from viewer.tui.settings.file import NEVER, read_settings
 from viewer.tui.settings.places import config_file, config_folder, tilde

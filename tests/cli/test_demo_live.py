@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.live_program import Live
-from tests.cli.program import run
+from tests.support.live_program import Live
+from tests.support.program import run
 from viewer.cli.demo import LATE, SECONDS, moments, played, script
 from viewer.document.document import open_document
 from viewer.model.diagnostic import Severity

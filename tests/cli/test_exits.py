@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import BROKEN, CHAT, ROOT, Result, run
+from tests.support.program import BROKEN, CHAT, ROOT, Result, run
 from viewer.cli import run as run_here
 from viewer.cli.exits import complain
 from viewer.render.crash import report_crash

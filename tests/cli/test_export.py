@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, ROOT, Result, run
+from tests.support.program import CHAT, ROOT, Result, run
 from viewer.render.exports import EXPORTERS
 
 SECRETS = ("plums", "Be brief", "functions.weather", '"city"')

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, ROOT, run
-from tests.tui.terminal import Terminal
+from tests.support.program import CHAT, ROOT, run
+from tests.support.terminal import Terminal
 from viewer.render.theme import find_theme
 
 SMALL = (80, 24)

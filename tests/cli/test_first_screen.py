@@ -12,8 +12,8 @@ import pyte
 import pytest
 from rich.color import Color, ColorSystem
 
-from tests.cli.program import ROOT
-from tests.tui.terminal import Terminal, foreign, left_behind
+from tests.support.program import ROOT
+from tests.support.terminal import Terminal, foreign, left_behind
 from viewer.cli.first_page import colors_of, nearest_color
 from viewer.formats.detect import HEAD
 from viewer.render.theme import load_theme, theme_names

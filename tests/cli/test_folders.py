@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import BROKEN, CHAT, run
+from tests.support.program import BROKEN, CHAT, run
 
 COMMANDS = ["show", "check", "stats"]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.following import ANSWER, HEAD, SECRET, append, json_of, said
-from tests.cli.live_program import Live
-from tests.cli.program import CHAT, ROOT, run
+from tests.support.cli_following import ANSWER, HEAD, SECRET, append, json_of, said
+from tests.support.live_program import Live
+from tests.support.program import CHAT, ROOT, run
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.following import ANSWER, EVENTS, HEAD, SECRET, append, json_of, said
-from tests.cli.live_program import Live
-from tests.cli.program import CHAT, run
+from tests.support.cli_following import ANSWER, EVENTS, HEAD, SECRET, append, json_of, said
+from tests.support.live_program import Live
+from tests.support.program import CHAT, run
 
 
 @pytest.fixture

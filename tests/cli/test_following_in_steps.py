@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.following import HEAD, append, said
-from tests.watching import FakeWatcher
+from tests.support.cli_following import HEAD, append, said
+from tests.support.watching import FakeWatcher
 from viewer.cli.following import follow
 from viewer.cli.options import Followed
 from viewer.cli.output import standard_output

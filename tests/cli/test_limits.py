@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, ROOT, Result, run
+from tests.support.program import CHAT, ROOT, Result, run
 
 READING = [["show"], ["show", "--json"], ["check"], ["stats"], ["view"], ["convert", "--to", "json"], ["export"]]
 FOLLOWING = [["show", "-f"], ["show", "-f", "--json"], ["check", "-f"]]

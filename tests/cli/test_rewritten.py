@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Result, run
-from tests.leaks.rewriting import tick
+from tests.support.leaks.rewriting import tick
+from tests.support.program import Result, run
 from viewer.cli import output
 from viewer.document import vault
 from viewer.sources import stamp

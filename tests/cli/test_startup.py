@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.cli.program import ROOT
+from tests.support.program import ROOT
 
 HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib"}
 RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashlib", "email", "click.shell_completion"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import CHAT, ROOT
+from tests.support.program import CHAT, ROOT
 from viewer.render.width import cells
 
 LONG = CHAT.replace("Yes, it is.", "Yes, it is. " * 20 + "\x1b]0;owned\x07 東京は晴れです。" * 5)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import run
+from tests.support.program import run
 from viewer.render.sanitize import SafeText
 from viewer.render.theme import theme_names
 from viewer.render.width import cells

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import BROKEN, CHAT, run
+from tests.support.program import BROKEN, CHAT, run
 
 HINT = "Try --format, or see `ocmlview formats`."
 NOISE = random.Random(1).randbytes(30_000)

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.cli.live_program import LONGEST_WAIT
-from tests.cli.program import BROKEN, CHAT, ROOT, Result
+from tests.support.live_program import LONGEST_WAIT
+from tests.support.program import BROKEN, CHAT, ROOT, Result
 
 FOLLOWED = "CONTRIBUTING"
 """Its steps are done one after the other by a test of their own."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from tests.cli.program import run
 from tests.docs.written import DOCS
-from tests.samples import samples
+from tests.support.program import run
+from tests.support.samples import samples
 
 SUMMARY = re.compile(r"(?:No problems|[\d,]+ (?:error|warning)s?.*) in [\d,]+ messages?\.")
 

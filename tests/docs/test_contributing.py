@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import ROOT
 from tests.docs.steps import do, steps_of
-from tests.made_once import made_once
+from tests.support.made_once import made_once
+from tests.support.program import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 HEADINGS = ("Add a key", "Add a diagnostic", "Add a format")
@@ -22,10 +22,10 @@ LEFT_BEHIND = shutil.ignore_patterns(
 )
 MADE = "tests/docs/test_made.py tests/docs/test_manual.py"
 TABLES = f"""
-    tests/tui/test_actions.py tests/core/test_diagnostics.py tests/formats/test_detect.py tests/test_readme.py
+    tests/screens/test_actions.py tests/unit/rules/test_rules.py tests/unit/formats/test_detect.py tests/test_readme.py
     tests/test_architecture.py {MADE}
 """
-LAWS = "tests/test_samples.py tests/test_cuts.py"
+LAWS = "tests/laws/test_samples.py tests/laws/test_chunking.py"
 """Run with the new samples only."""
 PROGRAMS = {
     "ocmlview": 'exec "{python}" -m viewer "$@"',
@@ -104,7 +104,7 @@ class TestTheSteps:
     def test_the_tests_pass(self, project: Path) -> None:
         """The new key, sample, rule and row among them."""
         done(project, "pytest", *TABLES.split())
-        done(project, "pytest", "tests/tui/test_every_action.py", "-k", "middle or has_a_proof")
+        done(project, "pytest", "tests/screens/test_every_action.py", "-k", "middle or has_a_proof")
         for new in ("FENCE", "chat-lines"):
             done(project, "pytest", *LAWS.split(), "-m", "not lab", OCML_ONLY=new)
 

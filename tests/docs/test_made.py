@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.cli.program import ROOT
 from tests.docs.made import MADE, remade
 from tests.docs.written import DOCS, is_as_made
+from tests.support.program import ROOT
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")

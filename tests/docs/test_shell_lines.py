@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import ROOT, run
 from tests.docs.shell_lines import CODES, ShellLine, prepare, run_in_shell, shell_lines
+from tests.support.program import ROOT, run
 
 NOT_RUN = {
     'eval "$(ocmlview completion zsh)"': "zsh alone can; tests/cli/test_completion.py asks it, where there is one",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.cli.program import ROOT
+from tests.support.program import ROOT
 
 DOCS = ROOT / "docs"
 

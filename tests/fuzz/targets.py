@@ -11,8 +11,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from tests.cli.program import run
-from tests.reading import describe, examine
+from tests.support.program import run
+from tests.support.reading import describe, examine
 from viewer.checks.analysis import Analysis
 from viewer.columns.plain import PlainColumns
 from viewer.document.document import Document

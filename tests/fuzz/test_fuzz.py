@@ -13,7 +13,7 @@ from _pytest.mark import ParameterSet
 from tests.fuzz.campaign import SLOWEST, HangError, run_campaign, try_everything, try_one
 from tests.fuzz.inputs import CORPUS, LARGEST
 from tests.fuzz.targets import HAS_SCANNER, LARGE, TRIED
-from tests.hostile import SHAPES
+from tests.support.hostile import SHAPES
 
 SECONDS = float(os.environ.get("OCML_LAB_SECONDS", "600"))
 SEED = int(os.environ.get("OCML_LAB_SEED", "0"))

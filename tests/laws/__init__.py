@@ -1,0 +1,1 @@
+"""One property per file, over all samples."""

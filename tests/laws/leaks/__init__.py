@@ -1,0 +1,1 @@
+"""Nothing hidden leaves the program: the leak laboratory and non-interference."""

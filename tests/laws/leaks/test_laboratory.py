@@ -1,0 +1,131 @@
+"""Whatever is done to the safe app, nothing that is hidden leaves it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.support.leaks.acting import EVERYWHERE, Act, act_of
+from tests.support.leaks.finder import SHORTEST
+from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
+from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
+
+SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
+ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+SHARES = 4
+SIZES = [(120, 40), (80, 24), (80, 24), (40, 12)]
+"""Of random sessions: with all panes, with few, and with one."""
+NUMBERS = st.integers(0, 2**40)
+
+
+def prefixes_of(planted: Planted) -> list[str]:
+    """Beginnings of canaries: what an operator may type without having seen them.
+
+    They are so short that the line after the prompt does not make them a leak by its first letter. The footer begins
+    with `q Quit`, so a canary must not continue with a `q`. A beginning that the rest of the transcript contains too
+    (`392` in the token 3923) may be found there, so it proves nothing.
+    """
+    rest = planted.text
+    for word in planted.canaries:
+        rest = rest.replace(word, "\0")
+    lengths = range(SHORTEST_TYPED, SHORTEST - 1)
+    typed = [word[:length] for word in planted.canaries[:8] for length in lengths if word[length : length + 1] != "q"]
+    return [prefix for prefix in typed if prefix not in rest]
+
+
+async def escaped_from(planted: Planted, acts: Sequence[Act], **options: Any) -> tuple[list[Escaped], int]:
+    """What was found, and how often was looked."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with session(planted, Path(folder), **options) as run:
+            for act in acts:
+                await run.do(act)
+    return run.escaped, run.looks
+
+
+def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: Any) -> None:
+    prefixes = prefixes_of(planted)
+    acts = [act_of(number, prefixes) for number in numbers]
+    escaped, _ = asyncio.run(escaped_from(planted, acts, **options))
+    assert escaped == [], [str(act) for act in acts]
+
+
+@pytest.mark.share(test=16)
+@pytest.mark.parametrize("dialect", KINDS)
+async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) -> None:
+    planted = everything(dialect)
+    searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::4]]
+    escaped, looks = await escaped_from(planted, [*EVERYWHERE, *searches])
+    assert escaped == []
+    assert looks > 40
+
+
+@pytest.mark.share(test=24)
+@pytest.mark.parametrize(
+    ("dialect", "option"),
+    [
+        ("openchatml-2.2", "strict"),
+        ("json", "as_folder"),
+        *((name, way) for name in KINDS for way in ("slowly", "growing")),
+    ],
+)
+async def test_nothing_escapes_in_the_other_ways_to_open_it(dialect: str, option: str) -> None:
+    acts = {
+        "slowly": [],
+        "growing": EVERYWHERE[:6],
+        "strict": EVERYWHERE,
+        "as_folder": [Act("key", ("enter",)), *EVERYWHERE],
+    }[option]
+    escaped, _ = await escaped_from(everything(dialect, 2), acts, **{option: True})
+    assert escaped == []
+
+
+@pytest.mark.slow
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(transcripts(), st.lists(NUMBERS, min_size=12, max_size=12))
+def test_nothing_escapes_from_random_sessions(planted: Planted, numbers: list[int]) -> None:
+    assert_nothing_escapes(planted, numbers)
+
+
+@pytest.fixture
+def seldom_collected() -> Iterator[None]:
+    """What stays is not looked through again and again: a tenth of the time of a session."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("seldom_collected")
+@pytest.mark.parametrize("share", range(SHARES))
+def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
+    @seed(SEED * SHARES + share)
+    @settings(
+        max_examples=-(-SESSIONS // SHARES),
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(transcripts(), NUMBERS, st.sampled_from(["", "strict", "slowly", "growing"]))
+    def sessions(planted: Planted, number: int, option: str) -> None:
+        chance = Random(f"{SEED} {share} {number} {len(planted.data)}")
+        numbers = [chance.getrandbits(40) for _ in range(ACTIONS)]  # lists of integers would repeat a few too often
+        assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))
+
+    sessions()

@@ -1,0 +1,174 @@
+"""What is hidden makes no difference: other words in its place, and all that is printed and shown is the same."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import strategies as st
+from textual.command import CommandPalette
+
+from tests.laws.leaks.test_printed_leaks import printed
+from tests.support.leaks.acting import EVERYWHERE, REVEALED, Act, act_of
+from tests.support.leaks.laboratory import Session, session
+from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
+from tests.support.printing import SAFE_SURFACES
+from tests.support.running import drawn
+from viewer.document.document import open_document
+from viewer.model.visibility import END_USER
+from viewer.tui.app import ViewerApp
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.host import Notice
+
+PAIRS = int(os.environ.get("OCML_LAB_PAIRS", "1000"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+NUMBERS = st.lists(st.integers(0, 2**40), min_size=12, max_size=12)
+ACTS = [act for act in EVERYWHERE if act.kind != "debug and back"]
+
+Pair = tuple[Planted, Planted]
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> Pair:
+    """A transcript, and the same with other words where nobody sees them."""
+    first = draw(transcripts())
+    return first, first.with_other_words(Random(draw(st.integers(0, 2**32))))
+
+
+def diagnostics(planted: Planted) -> list[object]:
+    """What an end user is told to be wrong: the promise is made for bodies that change none of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chat"
+        path.write_bytes(planted.data)
+        document = open_document(str(path), dialect=planted.dialect)
+        return [document.message_count, document.project(END_USER).diagnostics()]
+
+
+async def seen(planted: Planted, acts: Sequence[Act]) -> list[object]:
+    """Everything that a person has after each act, and the files in the end."""
+    found: list[object] = []
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            StatusLine.show_notice, "__defaults__", (Notice.NOTE, 3600.0)
+        )  # how long a notice stays is no matter
+        patched.setattr(ViewerApp, "CLICK_CHAIN_TIME_THRESHOLD", 3600.0)  # nor how soon one click follows another
+        patched.setattr(CommandPalette, "_NO_MATCHES_COUNTDOWN", 3600.0)  # nor how soon the palette says so
+        async with session(planted, Path(folder)) as run:
+            found.append(snapshot(run))
+            for act in acts:
+                await run.do(act)
+                found.append(snapshot(run))
+        found += files(Path(folder))
+    return found
+
+
+def snapshot(run: Session) -> tuple[str, ...]:
+    """The settled screen, and what does not stand on it."""
+    if run.app._exit:
+        return ()
+    screen = run.app.screen
+    return drawn(run.pilot), run.app.title, run.app.sub_title, run.app.clipboard, screen.get_selected_text() or ""
+
+
+def files(folder: Path) -> list[tuple[str, bytes]]:
+    made = (path for path in sorted(folder.iterdir()) if path.is_file() and REVEALED not in path.name)
+    return [(path.name, path.read_bytes()) for path in made if path.suffix != ".svg"]
+
+
+def assert_the_same_is_printed(pair: Pair) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "chat"
+        for line in SAFE_SURFACES:
+            results = []
+            for planted in pair:
+                file.write_bytes(planted.data)
+                results.append(printed(planted, file, line))
+            assert results[0] == results[1], line
+
+
+def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
+    one, other = (asyncio.run(seen(planted, acts)) for planted in pair)
+    assert len(one) == len(other)
+    for number, (before, after) in enumerate(zip(one, other, strict=True)):
+        assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
+
+
+@pytest.mark.share(test=3)
+@pytest.mark.parametrize("dialect", KINDS)
+def test_every_command_prints_the_same(dialect: str) -> None:
+    planted = everything(dialect)
+    pair = planted, planted.with_other_words(Random(5))
+    assert diagnostics(pair[0]) == diagnostics(pair[1])
+    assert_the_same_is_printed(pair)
+
+
+@pytest.mark.slow
+def test_the_first_screens_are_the_same() -> None:
+    planted = everything("openchatml-2.2")
+    assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS[:6])
+
+
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize("dialect", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
+def test_every_screen_is_the_same(dialect: str) -> None:
+    planted = everything(dialect, 2)
+    assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS)
+
+
+@pytest.mark.slow
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pairs(), NUMBERS)
+def test_random_pairs_are_the_same(pair: Pair, numbers: list[int]) -> None:
+    check(pair, numbers)
+
+
+def check(pair: Pair, numbers: list[int]) -> None:
+    assume(diagnostics(pair[0]) == diagnostics(pair[1]))
+    assert_the_same_is_printed(pair)
+    assert_the_same_is_seen(pair, [act for act in map(act_of, numbers) if act.kind != "debug and back"])
+
+
+@pytest.mark.lab
+def test_a_thousand_pairs_are_the_same() -> None:
+    counted: list[int] = []
+
+    @seed(SEED)
+    @settings(
+        max_examples=PAIRS,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(pairs(), NUMBERS)
+    def campaign(pair: Pair, numbers: list[int]) -> None:
+        check(pair, numbers)
+        counted.append(1)
+
+    campaign()
+    assert len(counted) >= PAIRS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "tells",
+    [
+        lambda planted: planted.text.replace("20 degrees", f"{len(planted.text)} degrees"),
+        lambda planted: planted.text + "<|start|>user<|message|>x<|end|>" * (len(planted.text) % 7),
+    ],
+)
+def test_a_difference_is_found(tells: Callable[[Planted], str]) -> None:
+    planted = everything("openchatml-2.2")
+    other = planted.with_other_words(Random(8))
+    pair = tuple(Planted(each.dialect, tells(each), each.places) for each in (planted, other))
+    with pytest.raises(AssertionError):
+        assert_the_same_is_printed((pair[0], pair[1]))
+    with pytest.raises(AssertionError):
+        assert_the_same_is_seen((pair[0], pair[1]), [Act("key", ("g",)), Act("key", ("G",)), Act("export")])

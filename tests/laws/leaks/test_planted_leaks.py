@@ -1,0 +1,46 @@
+"""The laboratory is not blind: a leak planted in the code of any surface is found there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.leaks.laboratory import NAMES, session
+from tests.support.leaks.planted import SHOWN_IN_TEXT, SHOWN_ON_CHANNELS, made_of
+from tests.support.leaks.planting import SURFACES, Surface, prefixed
+
+QUICK = ("transcript", "clipboard", "files", "search hits")
+SMALL = made_of(
+    "openchatml-2.2",
+    [
+        ("nothing", ""),
+        ("shown", SHOWN_IN_TEXT[0]),
+        ("analysis", "<|start|>assistant<|channel|>analysis<|message|>{c}<|end|>\n"),
+        ("stray", "between\n"),
+        ("shown", SHOWN_ON_CHANNELS[1]),
+        ("nothing", ""),
+    ],
+    7,
+)
+
+
+@pytest.mark.share(quick=3, test=4)
+@pytest.mark.parametrize(
+    "surface",
+    [pytest.param(each, id=each.name, marks=[] if each.name in QUICK else pytest.mark.slow) for each in SURFACES],
+)
+async def test_a_planted_leak_is_found(surface: Surface, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leak = SMALL.canaries[0]
+    with monkeypatch.context() as patched:
+        surface.plant(patched, leak)
+        async with session(SMALL, tmp_path, as_folder=surface.as_folder) as run:
+            for act in surface.acts:
+                await run.do(prefixed(act, leak))
+    assert (surface.found_on or surface.name) in {escaped.surface for escaped in run.escaped}
+
+
+def test_there_are_many_surfaces_and_each_has_a_name_of_its_own() -> None:
+    names = [surface.name for surface in SURFACES]
+    assert len(names) == len(set(names)) >= 25
+    assert set(NAMES.values()) <= {*names, "status", "palette"}

@@ -1,0 +1,130 @@
+"""Nothing that is hidden is printed by any command; and what a command would print of it is found."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
+from tests.support.printing import PRINTED, SURFACES, WITHOUT_TRANSCRIPT
+from tests.support.program import Result, run
+from viewer.cli import COMMANDS
+from viewer.cli.output import Output, write_text
+from viewer.formats import WRITERS
+
+SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
+SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
+
+
+def printed(planted: Planted, file: Path, line: list[str]) -> Result:
+    """What a command says of this transcript."""
+    command, *options = line
+    return run(command, *options, "--format", planted.dialect, file)
+
+
+def assert_nothing_is_printed(planted: Planted) -> None:
+    finder = planted.finder
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "chat"
+        file.write_bytes(planted.data)
+        for line in SURFACES:
+            result = printed(planted, file, line)
+            assert finder.leaks(result.out) == [], line
+            assert finder.leaks(result.err) == [], line
+        listed = run("view", folder)
+        assert finder.leaks(listed.out + listed.err) == []
+
+
+def test_every_command_has_its_lines() -> None:
+    assert set(PRINTED) | WITHOUT_TRANSCRIPT == set(COMMANDS)
+    assert {line[-1] for line in SURFACES if line[0] == "convert"} == set(WRITERS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", KINDS)
+def test_no_command_prints_what_is_hidden(dialect: str) -> None:
+    assert_nothing_is_printed(everything(dialect))
+
+
+@pytest.mark.slow
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(transcripts())
+def test_no_command_prints_what_is_hidden_in_random_transcripts(planted: Planted) -> None:
+    assert_nothing_is_printed(planted)
+
+
+@pytest.mark.lab
+def test_no_command_prints_what_is_hidden_in_a_thousand_transcripts() -> None:
+    @seed(SEED)
+    @settings(
+        max_examples=SESSIONS,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(transcripts())
+    def campaign(planted: Planted) -> None:
+        assert_nothing_is_printed(planted)
+
+    campaign()
+
+
+LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["check", "--json"], ["stats"]]
+WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
+
+
+@pytest.mark.share(quick=20, test=16)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dialect", KINDS)
+def test_nothing_is_printed_in_the_other_ways_to_read(dialect: str, way: str, tmp_path: Path) -> None:
+    planted, other = everything(dialect, 3), everything(dialect, 4)
+    for name, each in (("a.ocml", planted), ("b.ocml", other)):
+        (tmp_path / name).write_bytes(each.data)
+    forced = [] if way == "detected" else ["--format", planted.dialect]
+    lines = {
+        "following a pipe": [["show", "-f"], ["show", "-f", "--json"], ["check", "-f"]],
+        "strict": [[*line, "--strict-safe"] for line in SURFACES if line[0] in ("convert", "export", "stats")],
+        "detected": SURFACES,
+    }.get(way, LINES)
+    files: list[str | Path] = {
+        "standard input": ["-"],
+        "following a pipe": ["-"],
+        "folder": [tmp_path],
+        "several files": [tmp_path / "b.ocml", tmp_path / "a.ocml"],
+    }.get(way, [tmp_path / "a.ocml"])  # type: ignore[assignment]
+    for line in lines:
+        apart = {"LANG": "C.UTF-8"} if way == "following a pipe" else {}
+        result = run(*line, *forced, *files, stdin=planted.data if "-" in files else b"", **apart)
+        for each in (planted, other):
+            assert each.finder.leaks(result.out) == [], line
+            assert each.finder.leaks(result.err) == [], line
+
+
+@pytest.mark.share(quick=4)
+@pytest.mark.parametrize("line", SURFACES, ids=" ".join)
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = everything("openchatml-2.2")
+    file = tmp_path / "chat"
+    file.write_bytes(planted.data)
+
+    def leaking(code: Callable[..., None]) -> Callable[..., None]:
+        def write(*given: object) -> None:
+            code(*given)
+            getattr(sys, stream).write(planted.canaries[3].upper() + "\n")
+
+        return write
+
+    monkeypatch.setattr(Output, "write", leaking(Output.write))
+    for module in ("convert", "export"):
+        monkeypatch.setattr(f"viewer.cli.{module}.write_text", leaking(write_text))
+    result = printed(planted, file, line)
+    assert planted.finder.leaks(result.out if stream == "stdout" else result.err)

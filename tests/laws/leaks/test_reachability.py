@@ -1,0 +1,49 @@
+"""No hidden body can be reached from the safe app, also after debug; header words stand in the index alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.leaks.planted import KINDS, Planted, everything
+
+ROOT = Path(__file__).parents[3]
+WHEN = ["after loading", "after debug", "after use"]
+
+
+def held(planted: Planted, when: str, folder: Path) -> list[str]:
+    """Where the process holds a canary, and of what kind it is."""
+    (folder / "chat").write_bytes(planted.data)
+    (folder / "canaries").write_text(" ".join(planted.canaries), "utf-8")
+    asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.dialect, str(folder / "canaries"), when]
+    done = subprocess.run(
+        [sys.executable, "-m", *asked],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    *found, last = [line.split("\t") for line in done.stdout.splitlines()]
+    assert last[0] == "texts"
+    assert int(last[1]) > 30_000
+    return [f"{planted.place_of(word)}: {path}" for path, word in found]
+
+
+@pytest.mark.share(test=17)
+@pytest.mark.parametrize("when", WHEN)
+@pytest.mark.parametrize("dialect", KINDS)
+def test_nothing_hidden_is_held(dialect: str, when: str, tmp_path: Path) -> None:
+    assert held(everything(dialect), when, tmp_path) == []
+
+
+@pytest.mark.slow
+def test_the_walk_finds_what_the_debug_view_holds(tmp_path: Path) -> None:
+    found = held(everything("openchatml-2.2"), "in debug", tmp_path)
+    assert {place.partition(":")[0] for place in found} >= {"system", "analysis", "call with its names"}

@@ -1,0 +1,140 @@
+"""How an input was cut never shows: every sample, and random documents of every dialect, give the same in pieces."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.support.cases import each
+from tests.support.fragments import Document, documents
+from tests.support.reading import Reading, read, read_cut
+from tests.support.samples import Sample, samples
+
+SMALL = 4096
+"""Up to this size a sample is cut at every byte."""
+NEAR = 32
+SHARE = 400
+"""How many cuts one test makes at most, so that the work can be shared out."""
+BATCH = 20_000
+"""How many documents are made up between two fresh beginnings, so that memory stays bounded."""
+
+_TOKEN = re.compile(rb"<\|[a-z_0-9]+\|>|\[[BE]OS\]")
+
+
+def cuts_of(sample: Sample) -> list[int]:
+    """Every place in a small sample; in a larger one those near a control token."""
+    text = sample.text
+    if len(text) <= SMALL:
+        return list(range(1, len(text)))
+    near: set[int] = set()
+    for token in _TOKEN.finditer(text):
+        near.update(range(max(1, token.start() - NEAR), min(len(text), token.end() + NEAR)))
+    return sorted(near)
+
+
+def shares() -> list[tuple[str, Sample, list[int]]]:
+    """Each sample with the cuts that one test makes, and its id."""
+    return [
+        (f"{sample.name}-{at // SHARE}", sample, cuts[at : at + SHARE])
+        for sample in samples()
+        for cuts in [cuts_of(sample)]
+        for at in range(0, len(cuts), SHARE)
+    ]
+
+
+@each("sample", samples(), ids=lambda sample: sample.name, quick=4)
+def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
+    text = sample.text
+    whole = read(text, sample.dialect)
+    assert read_cut(text, sample.dialect, range(1, len(text))) == whole
+
+
+@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
+def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
+    text = sample.text
+    whole = read(text, sample.dialect)
+    for size in (2, 3, 7, 64):
+        assert read_cut(text, sample.dialect, range(size, len(text), size)) == whole, f"pieces of {size}"
+
+
+@each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=24)
+def test_a_sample_is_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
+    text = sample.text
+    whole = read(text, sample.dialect)
+    for cut in cuts:
+        assert read_cut(text, sample.dialect, [cut]) == whole, f"{name}: cut at {cut}"
+
+
+USER = b"<|start|>user<|message|>Hi<|end|>\n"
+EVENT = b'{"type":"response.delta","message_id":"m1","delta":"a"}'
+LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
+    "header": (64 * 1024, lambda size: b"<|start|>user " + b"a" * size + b"<|message|>Hi<|end|>\n" + USER),
+    "words after a mark": (
+        512,
+        lambda size: b"<|start|>user<|message|>a<|start|>user " + b"a" * size + b"<|message|>b",
+    ),
+    "far from a mark": (600, lambda size: b"<|start|>user<|message|>a<|start|>" + b"a" * size + b"<|message|>b<|end|>"),
+    "document header": (64 * 1024, lambda size: b"version: 2.2\nnote: " + b"a" * size + b"\n" + USER),
+    "text before": (64 * 1024, lambda size: b"a" * size + b"<|channel|>final<|message|>b<|end|>" + USER),
+    "tokens dropped": (64 * 1024, lambda size: b"analysis" + b"a" * (size - 22) + b"assistantfinalHi" + USER),
+    "line of an event": (1024 * 1024, lambda size: USER + EVENT + b" " * (size - len(EVENT)) + b"\n" + USER),
+    "first line": (1024 * 1024, lambda size: EVENT + b" " * (size - len(EVENT)) + b"\n" + USER),
+    "line between": (1024 * 1024, lambda size: USER + b"a" * size + b"\n<|channel|>final<|message|>b<|end|>"),
+}
+"""Inputs in which something is as long as a reader takes, and how long that is."""
+
+
+@pytest.mark.share(quick=3)
+@pytest.mark.parametrize("dialect", ["openchatml-2.2", "harmony"])
+@pytest.mark.parametrize("kind", LONG)
+def test_what_is_just_too_long_is_so_in_pieces_too(kind: str, dialect: str) -> None:
+    limit, make = LONG[kind]
+    for size in (limit - 64, limit - 1, limit, limit + 1, limit + 64):
+        text = make(size)
+        step = max(1, limit // 7)
+        whole = read(text, dialect)
+        assert read_cut(text, dialect, range(step, len(text), step)) == whole, (kind, size)
+        assert read_cut(text, dialect, range(limit - 80, min(len(text), limit + 160))) == whole, (kind, size)
+
+
+def same_in_pieces(document: Document, cuts: list[int]) -> None:
+    """Read whole, at these cuts, and one byte at a time."""
+    text, dialect = document
+    whole: Reading = read(text, dialect)
+    places = sorted({cut % (len(text) + 1) for cut in cuts})
+    assert read_cut(text, dialect, places) == whole, (dialect, places)
+    assert read_cut(text, dialect, range(1, len(text))) == whole, (dialect, "one byte at a time")
+
+
+def campaign(examples: int) -> Callable[[], None]:
+    """A search through so many random documents."""
+
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(documents(), st.lists(st.integers(0, 2000), max_size=4))
+    def search(document: Document, cuts: list[int]) -> None:
+        same_in_pieces(document, cuts)
+
+    return search
+
+
+@pytest.mark.slow
+def test_a_random_document_is_the_same_in_pieces() -> None:
+    campaign(200)()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_many_random_documents_are_the_same_in_pieces(part: int) -> None:
+    seed(part)(campaign(500))()
+
+
+@pytest.mark.lab
+def test_a_million_random_documents_are_the_same_in_pieces() -> None:
+    examples = int(os.environ.get("OCML_LAB_EXAMPLES", "1000000"))
+    for number, start in enumerate(range(0, examples, BATCH)):
+        seed(number)(campaign(min(BATCH, examples - start)))()

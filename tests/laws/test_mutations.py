@@ -1,0 +1,195 @@
+"""The quick tables catch every slip in what keeps people safe: each condition negated, dropped or forced is found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from types import ModuleType
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+
+from tests.support.mutants import Mutant, mutants, standing_for, unchanged
+from tests.unit.model.test_visibility import CASES, MESSAGE_KINDS, MORE_KINDS
+from tests.unit.render.test_safe_text import EMOJI, LINES, TABLE
+from tests.unit.syntax.test_characters import FOUND, SHOWN
+
+VISIBILITY = "viewer.model.visibility"
+CHARACTERS = "viewer.syntax.characters"
+SAFE_TEXT = "viewer.render.sanitize"
+BARRIER = "viewer.tui.terminal.output_guard"
+NET = "viewer.render.strip_controls"
+
+_ENDS = [plane + last for plane in range(0x20000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF) if plane != 0xE0000]
+EVERY = " ".join(map(chr, [*range(0x20000), *range(0xE0000, 0xF0000), *_ENDS]))
+"""All code points of the planes that have any with a mark, and the last two of each other plane."""
+MARKED = {"␡": 2, "␤": 3, "⇢": 5, "⇠": 6, "⇄": 4, "·": 4195, "\ufffd": 2147}
+"""How many of them are shown as each mark, itself among them."""
+PICTOGRAPHS = 1595
+"""Code points below U+20000 that a selector makes an emoji of."""
+
+_BEYOND = "not data.isascii() and MAY_HIDE.search(data) is not None: "
+_NO_CHANNEL = "header.role not in ('user', 'assistant') or header.channel is None"
+HARMLESS = {
+    "_PLAIN.fullmatch(text): never": "plain ASCII is translated as well, into itself",
+    "not _JOINING.search(text): never": "text without joiners is split at its emoji as well",
+    "text.isascii(): never": "ASCII has no marks to count, and as many bytes as characters",
+    "kind_of: " + _NO_CHANNEL + ": without header.channel is None": "for the type checker: the table has no such row",
+    "not may_hide(data): never": "a cheap look; what it refuses has nothing hidden",
+    "_LONE_RETURN.search(data): always": "the same look, refusing less",
+    **{_BEYOND + done: "the same look, refusing less" for done in ("always", "or for and")},
+    _BEYOND + "without not data.isascii()": "the same look: ASCII does not match",
+    _BEYOND + "without MAY_HIDE.search(data) is not None": "the same look, refusing less",
+    "any((OBEYED.search(segment.text) for segment in segments)): always": "a look before the same search",
+    "count: always": "a segment in which nothing was replaced, made anew",
+}
+"""Shortcuts: without them the same comes out, more slowly. Each is shown to be so."""
+
+
+def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Rows of the table of messages on which the module says something else."""
+    rule = made[VISIBILITY]
+    every = list(rule.Reveal)
+    for message, reason, kind in CASES:
+        shown = reason.startswith("Visible")
+        yield rule.is_user_safe(message) is shown or (message, "safe")
+        yield rule.reason_of(message) == reason or (message, "reason")
+        yield rule.kind_of(message).name == kind.name or (message, "kind")
+        yield rule.END_USER.sees(message) is shown or (message, "end user")
+        for asked in every:
+            seen = rule.Audience(frozenset({asked})).sees(message)
+            yield seen is (shown or asked.name in (kind.name, "ALL")) or (message, asked)
+    for asked in every:
+        audience = rule.Audience(frozenset({asked}))
+        yield not audience.is_safe or ("is_safe", asked)
+        yield audience.sees_stray is (asked.name in ("STRAY", "ALL")) or ("stray", asked)
+        yield audience.sees_unlisted is (asked.name in ("UNCLEAR", "ALL")) or ("unlisted", asked)
+        yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
+    yield rule.END_USER.is_safe is True or "the end user is safe"
+    kinds = [(message, name) for (message, _, _), name in zip(CASES, MESSAGE_KINDS, strict=True)]
+    for message, name in [*kinds, *MORE_KINDS]:
+        yield rule.message_kind(message) == name or (message, "message kind")
+
+
+def wrong_in_text(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Rows of the tables of texts, and then all code points."""
+    text = made[SAFE_TEXT]
+    for given, shown, copy in TABLE:
+        yield text.sanitize(given) == shown or given
+        yield text.sanitize_copy(given) == copy or given
+    for given, limit, line in LINES:
+        yield text.sanitize_line(given, limit) == line or given
+    for emoji in EMOJI:
+        yield (text.sanitize(f"a{emoji}b"), text.sanitize_copy(emoji)) == (f"a{emoji}b", emoji) or emoji
+    marks = Counter(text.sanitize(EVERY)[::2])
+    yield {mark: marks[mark] for mark in MARKED} == MARKED or marks.most_common(8)
+
+
+def wrong_in_characters(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Rows of the table of hidden characters, and how many code points are emoji."""
+    characters = made[CHARACTERS]
+    for text in SHOWN:
+        yield list(characters.find_hidden_characters(text.encode(), 7)) == [] or text
+    for text, found in FOUND:
+        yield list(characters.find_hidden_characters(text.encode())) == found or text
+    kept = re.findall(characters.EMOJI, _SELECTED)
+    yield sum(emoji[-1:] == "\ufe0f" for emoji in kept) == PICTOGRAPHS or ("emoji", len(kept))
+    yield from wrong_in_text(made)
+
+
+_SELECTED = "".join(f"{chr(code)}\ufe0f " for code in range(0x20, 0x20000) if not 0xD800 <= code < 0xE000)
+
+
+SEGMENTS = (
+    ("plain", False, "plain", 0),
+    ("a\x1bb", False, "a\ufffdb", 1),
+    ("\u202e\x9b", False, "\ufffd" * 2, 2),
+    ("é 東 █│", False, "é 東 █│", 0),
+    ("plain", True, "plain", 0),
+    ("a\x1bb", True, "a?b", 1),
+    ("\u202e\x9b\n", True, "???", 3),
+    ("é 東 █│─", True, "? ?? #|-", 0),
+    ("e\u0301 ☀\ufe0f.", True, "e ??.", 0),
+)
+"""What is drawn, whether the terminal knows ASCII alone, what leaves, and how many faults are counted."""
+
+
+def wrong_in_barrier(made: dict[str, ModuleType]) -> Iterator[object]:
+    """Segments that are changed, and segments that are not."""
+    module = made[BARRIER]
+    for given, ascii_only, expected, caught in SEGMENTS:
+        barrier = module.OutputGuard(ascii_only)
+        module.OutputGuard.caught = 0
+        segments = barrier.apply([Segment("x"), Segment(given)], Color(0, 0, 0))
+        yield ("".join(part.text for part in segments), module.OutputGuard.caught) == (f"x{expected}", caught) or given
+
+
+def wrong_in_net(made: dict[str, ModuleType]) -> Iterator[object]:
+    """The same texts before the app is loaded, which draws its own lines in ASCII there; and what the barrier makes."""
+    for given, ascii_only, expected, _ in SEGMENTS:
+        shown = made[NET].strip_controls(given, ascii_only)
+        yield shown == (expected if "█" not in given or not ascii_only else "? ?? ???") or given
+    yield from wrong_in_barrier(made)
+
+
+GUARDED: dict[str, tuple[Callable[[dict[str, ModuleType]], Iterator[object]], tuple[str, ...]]] = {
+    VISIBILITY: (wrong_in_visibility, ()),
+    SAFE_TEXT: (wrong_in_text, ()),
+    CHARACTERS: (wrong_in_characters, (SAFE_TEXT,)),
+    BARRIER: (wrong_in_barrier, ()),
+    NET: (wrong_in_net, (BARRIER,)),
+}
+
+
+@cache
+def mutants_of(module: str) -> list[Mutant]:
+    """Made when a test asks for them."""
+    return mutants(module)
+
+
+def is_caught(mutant: Mutant) -> bool:
+    """Whether one row is wrong, or the module cannot be used at all."""
+    look, users = GUARDED[mutant.module]
+    try:
+        with standing_for(mutant, *users) as made:
+            return any(said is not True for said in look(made))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error):
+        return True
+
+
+@pytest.mark.parametrize("module", GUARDED)
+def test_the_program_as_it_is_has_no_wrong_row(module: str) -> None:
+    look, users = GUARDED[module]
+    with standing_for(unchanged(module), *users) as made:
+        assert [said for said in look(made) if said is not True] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", GUARDED)
+def test_every_mutant_is_caught(module: str) -> None:
+    survived = [str(each) for each in mutants_of(module) if not is_caught(each) and not _harmless(each)]
+    assert survived == []
+
+
+@pytest.mark.slow
+def test_what_is_called_harmless_is() -> None:
+    """A row of the list that a table catches after all, or that no longer names a mutant, is to be taken out."""
+    made = [mutant for module in GUARDED for mutant in mutants_of(module)]
+    for words in HARMLESS:
+        named = [mutant for mutant in made if mutant.words.endswith(words)]
+        assert named, words
+        assert not any(is_caught(mutant) for mutant in named), words
+
+
+def _harmless(mutant: Mutant) -> bool:
+    return any(mutant.words.endswith(words) for words in HARMLESS)
+
+
+def test_there_are_mutants_of_every_condition() -> None:
+    counts = Counter({module: len(mutants_of(module)) for module in GUARDED})
+    assert counts[VISIBILITY] > 100
+    assert counts[SAFE_TEXT] > 40
+    assert counts[CHARACTERS] > 100

@@ -1,0 +1,203 @@
+"""Every sample is read as it should be, nothing hidden leaves by default, and every rule has a sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.cases import each
+from tests.support.reading import read
+from tests.support.samples import ROOT, Sample, samples
+from tests.unit.render.exports.exported import own_words
+from viewer.cli import run
+from viewer.document.document import Document
+from viewer.formats import WRITERS, detect
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.formats.tokens.vocabulary import load_vocabulary
+from viewer.model.diagnostic import Rule
+from viewer.reading.bodies import read_body
+from viewer.reading.thoughts import thought_spans
+from viewer.render.exports import EXPORTERS
+from viewer.rules import RULES
+from viewer.sources.files import SpooledSource
+
+NOT_IN_A_FILE = {
+    ("E-TOOL-TIMEOUT", "overdue"): "a deadline passes only while an input is followed",
+    ("E-FORMAT-UNKNOWN", "json"): "`show` refuses such a file: tests/cli/test_unknown_format.py",
+    ("E-FORMAT-UNKNOWN", "text"): "the same",
+    ("E-FORMAT-UNKNOWN", "binary"): "the same",
+    ("E-STREAM-TRUNCATED", "too-large"): "a file of more than two gigabytes",
+}
+"""What no sample can have, and why."""
+
+SURFACES = (
+    ("show",),
+    ("show", "--json"),
+    ("check", "--exit-zero"),
+    ("check", "--exit-zero", "--json"),
+    ("check", "--exit-zero", "--sarif"),
+    ("check", "--exit-zero", "--github"),
+    ("stats",),
+    ("stats", "--json"),
+    *(("convert", "--to", target) for target in WRITERS),
+    *(("export", "-o", "-", "--to", form) for form in EXPORTERS),
+)
+SHORTEST_HIDDEN = 6
+OWN_WORDS = "\n".join([*map(repr, RULES.values()), '"properties": {', *map(own_words, EXPORTERS)])
+"""What the program itself says; a hidden line of such words proves nothing."""
+
+Capture = pytest.CaptureFixture[bytes]
+
+
+@pytest.fixture(autouse=True)
+def without_vocabulary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Token ids stand as numbers, whatever is installed."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    load_vocabulary.cache_clear()
+    yield
+    load_vocabulary.cache_clear()
+
+
+def printed(capture: Capture, command: tuple[str, ...], sample: Sample) -> tuple[str, str]:
+    run([*command, *sample.options, str(sample.path)])
+    out, err = capture.readouterr()
+    return out.decode("utf-8"), err.decode("utf-8")
+
+
+@each("sample", samples(), ids=lambda sample: sample.name)
+def test_every_sample_gives_its_expected_machine_output(sample: Sample, capsysbinary: Capture) -> None:
+    out, _ = printed(capsysbinary, ("show", "--json", "--reveal", "all"), sample)
+    assert out.splitlines() == sample.expected_path.read_text("utf-8").splitlines()
+
+
+def test_the_tour_gives_its_expected_safe_output(capsysbinary: Capture) -> None:
+    tour = Sample(ROOT / "tour.ocml")
+    out, _ = printed(capsysbinary, ("show", "--json"), tour)
+    assert out == (ROOT / "tour.safe.json").read_text("utf-8")
+
+
+def test_harmonys_own_rule_for_preambles_shows_commentary_without_a_recipient(capsysbinary: Capture) -> None:
+    sample = Sample(ROOT / "valid/harmony/preamble-as-harmony-means-it.harmony")
+    plain, _ = printed(capsysbinary, ("show", "--json"), sample)
+    wider, _ = printed(capsysbinary, ("show", "--json", "--preambles", "harmony"), sample)
+    assert "First the deer" not in plain
+    assert "First the deer" in wider
+
+
+@each("sample", samples(), ids=lambda sample: sample.name)
+def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsysbinary: Capture) -> None:
+    out, _ = printed(capsysbinary, ("show", "--json"), sample)
+    lines = [json.loads(line) for line in out.splitlines()]
+    shown = [line for line in lines if line["kind"] == "message"]
+    visible = [line for line in sample.expected if line["kind"] == "message" and line["visible"]]
+    assert [line["number"] for line in shown] == [line["number"] for line in visible]
+    assert {line["kind"] for line in lines} <= {"transcript", "message", "diagnostic"}
+    for line in lines:
+        assert all(line.get(key) is None for key in ("span", "body_span", "line", "column", "header"))
+
+
+@each("sample", samples(), ids=lambda sample: sample.name, quick=20, test=4)
+def test_no_surface_tells_hidden_text(sample: Sample, capsysbinary: Capture) -> None:
+    secrets = hidden_lines(sample)
+    for command in SURFACES:
+        for text in printed(capsysbinary, command, sample):
+            told = [secret for secret in secrets if secret in text]
+            assert not told, f"{' '.join(command)} tells {told}"
+
+
+def hidden_lines(sample: Sample) -> set[str]:
+    """Lines that only hidden messages, hidden parts of shown messages and stray text have, as text and as in JSON."""
+    text = sample.text
+    reading = read(text, sample.dialect)
+    shown, hidden = [], [text[slice(*stray.span)].decode("utf-8", "replace") for stray in reading.strays]  # type: ignore[attr-defined]
+    for message, body, visible in zip(reading.messages, reading.texts, reading.visible, strict=True):
+        if not visible:
+            hidden.append(body)
+        elif message.header.role != "assistant":  # type: ignore[attr-defined]
+            shown.append(body)
+        else:
+            kept, cut = without_thoughts(message.pieces, text)  # type: ignore[attr-defined]
+            shown.append(kept)
+            hidden.extend(cut)
+    lines = {line.strip() for body in hidden for line in body.splitlines()}
+    known = "\n".join([*shown, OWN_WORDS])
+    secrets = {line for line in lines if len(line) >= SHORTEST_HIDDEN and line not in known}
+    return secrets | {json.dumps(line, ensure_ascii=ascii)[1:-1] for line in secrets for ascii in (True, False)}
+
+
+def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list[str]]:
+    """What is left of a body, and what is cut out of it."""
+    body = read_body(pieces, lambda start, end: text[start:end], body_of_ids)  # type: ignore[arg-type]
+    kept, cut, at = b"", [], 0
+    for start, end in thought_spans(body):
+        kept += body.data[at:start]
+        cut.append(body.data[start:end].decode("utf-8", "replace"))
+        at = end
+    return (kept + body.data[at:]).decode("utf-8", "replace"), cut
+
+
+@each("sample", samples(), ids=lambda sample: sample.name)
+def test_every_sample_is_detected_as_its_dialect(sample: Sample) -> None:
+    found = detect(sample.text).dialect
+    if sample.asked:
+        assert found != sample.asked, "the name need not say the dialect"
+        assert sample.dialect == sample.asked
+    else:
+        assert found == sample.dialect
+    if sample.folder == "valid":
+        assert sample.name.split("/")[1] == sample.dialect
+
+
+@each("sample", samples("broken"), ids=lambda sample: sample.name)
+def test_a_broken_sample_has_what_its_name_says(sample: Sample) -> None:
+    assert sample.told in told_by(sample)
+
+
+def told_by(sample: Sample) -> set[tuple[str, str | None]]:
+    return {(line["code"], line["reason"]) for line in sample.expected if line["kind"] == "diagnostic"}
+
+
+def test_every_code_and_reason_has_a_sample() -> None:
+    wanted: set[tuple[str, str | None]] = {(code, None) for code, rule in RULES.items() if not rule.reasons}
+    wanted |= {(code, reason) for code, rule in RULES.items() for reason in rule.reasons}
+    named = {sample.told for sample in samples("broken")}
+    assert wanted - set(NOT_IN_A_FILE) <= named
+    assert not named & set(NOT_IN_A_FILE)
+
+
+@each("sample", samples("valid"), ids=lambda sample: sample.name)
+def test_a_valid_sample_has_no_error_but_those_of_the_specifications_own_examples(sample: Sample) -> None:
+    errors = {f"{code}/{reason}" if reason else code for code, reason in told_by(sample) if code.startswith("E-")}
+    assert errors == MEANT.get(sample.name.removeprefix("valid/"), set())
+
+
+MEANT = {
+    "openchatml-2.2/fixture-4-tool-error.ocml": {"E-TOOL-TIMEOUT/reported"},
+    "openchatml-2.2/fixture-6-constraint-violation.ocml": {"E-BODY-CONSTRAINT-VIOLATION/json-malformed"},
+    "openchatml-2.2/log-with-events.ocml": {"E-TOOL-CANCELLED/event"},
+    "events/tool-cancel.jsonl": {"E-TOOL-CANCELLED/event"},
+    "chatml-json/conversation.in.json": {
+        "E-BODY-CONSTRAINT-VIOLATION/json-malformed",
+        "E-PARSE-HEADER/message-missing",
+    },
+    "chatml-json/few-shot.in.json": {"E-BODY-CONSTRAINT-VIOLATION/json-malformed", "E-PARSE-HEADER/message-missing"},
+    "harmony-tokens/call.in.json": {"E-PARSE-HEADER/word-unknown"},
+}
+
+
+@each("rule", RULES.values(), ids=RULES)
+def test_the_example_of_every_rule_has_its_code(rule: Rule) -> None:
+    document = Document(SpooledSource("example", iter([rule.example.encode()]), False)).load()
+    assert rule.code in {finding.diagnostic.code for finding in document.findings()}
+
+
+def test_every_expected_file_belongs_to_a_sample() -> None:
+    expected = [sample.expected_path for sample in samples()]
+    others = {ROOT / "README.md", ROOT / "tour.safe.json"}
+    assert len(set(expected)) == len(expected)
+    assert {path for path in ROOT.rglob("*") if path.is_file()} - others == {
+        *expected,
+        *(sample.path for sample in samples()),
+    }

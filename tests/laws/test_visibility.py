@@ -1,0 +1,73 @@
+"""What an end user may see: every row, against every surface that prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.cases import each
+from tests.support.printing import SAFE_SURFACES, SURFACES
+from tests.support.program import Result, run
+from tests.support.visibility_rows import ROWS, SECRET, Row
+
+NOT_IN_A_BODY = {"delta after a cancel", "header cut off"}
+"""What was cancelled is in no message; words of a header that was cut off are in no body in every dialect."""
+NEVER_TEXT = {"check", "stats"}
+
+
+def printed(row: Row, file: Path, command: list[str]) -> Result:
+    extra = ["--preambles", "harmony"] if row.preambles else []
+    return run(*command, "--format", row.dialect, *extra, file)
+
+
+@each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}", quick=30, test=2)
+def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
+    file = tmp_path / "sample"
+    file.write_text(row.text, encoding="utf-8")
+    for command in SURFACES:
+        result = printed(row, file, command)
+        out = result.out
+        assert SECRET not in result.err, command
+        if command[0] in NEVER_TEXT or not row.shown:
+            assert SECRET not in out, command
+        elif command[0] in ("show", "view", "export"):
+            assert SECRET in out, command
+
+
+@each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
+def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
+    file = tmp_path / "sample"
+    file.write_text(row.text, encoding="utf-8")
+    out = printed(row, file, ["show", "--json", "--reveal", "all"]).out
+    lines = [json.loads(line) for line in out.splitlines()]
+    holders = [line for line in lines if SECRET in line.get("body", "")]
+    if row.name not in NOT_IN_A_BODY:
+        assert holders
+    is_cut = "cot-in-final" in out or (row.dialect != "json" and "<think>" in row.text)  # JSON splits the message
+    assert any(line.get("visible") for line in holders) == (row.shown or is_cut)
+
+
+LONGER = "quagga-and-much-more-9c"
+
+
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}", quick=33, test=6)
+def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
+    for file, word in ((first, SECRET), (second, LONGER)):
+        file.parent.mkdir()
+        file.write_text(row.text.replace(SECRET, word), encoding="utf-8")
+    for command in SAFE_SURFACES:
+        one, other = printed(row, first, command), printed(row, second, command)
+        assert one.code == other.code
+        assert one.out.replace(str(first), "") == other.out.replace(str(second), ""), command
+        assert one.err.replace(str(first), "") == other.err.replace(str(second), ""), command
+
+
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}", quick=12)
+def test_check_is_the_same_for_other_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
+    file = tmp_path / "sample"
+    outputs = []
+    for word in (SECRET, "marmot-84e"):
+        file.write_text(row.text.replace(SECRET, word), encoding="utf-8")
+        outputs.append([printed(row, file, command) for command in SURFACES if command[0] == "check"])
+    assert outputs[0] == outputs[1]

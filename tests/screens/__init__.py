@@ -1,0 +1,1 @@
+"""The app through a pilot, and reference pictures."""

@@ -1,0 +1,36 @@
+"""Switching the debug view on and off keeps the place and reveals nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import drawn, press, running, type_in, view
+from viewer.tui.app import ViewOptions
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_leaving_debug_where_nothing_is_shown(strict: bool, tmp_path: Path) -> None:
+    path = tmp_path / "hidden.ocml"
+    path.write_text("<|start|>assistant<|channel|>analysis<|message|>Plums.<|end|>\n" * 3)
+    async with running(path, keys=["d", "J", "J"], options=ViewOptions(strict=strict)) as pilot:
+        assert "msg 2/3" in drawn(pilot)
+        await press(pilot, "d")
+        assert "[SAFE]" in drawn(pilot)
+        assert "msg" not in drawn(pilot).splitlines()[0]
+        await press(pilot, "d", "G")
+        assert "msg 3/3" in drawn(pilot)
+
+
+@pytest.mark.slow
+async def test_a_toggled_channel_leaves_the_focused_message_where_it_is() -> None:
+    async with running(keys=["d"]) as pilot:
+        await type_in(pilot, ":", "16")
+        line = view(pilot).widgets.transcript.line_of_cursor
+        for key in ("t", "t", "a", "a", "s", "c"):
+            await press(pilot, key)
+            assert (view(pilot).navigator.focused_number, view(pilot).widgets.transcript.line_of_cursor) == (
+                16,
+                line,
+            ), key

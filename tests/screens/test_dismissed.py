@@ -1,0 +1,49 @@
+"""A screen over the transcript closes once, however quickly it is clicked: the transcript stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.support.leaks.acting import Act, perform
+from tests.support.running import drawn, running, settled, view
+from viewer.tui.main.screen import MainScreen
+
+QUICKLY = [2, 3]
+CHAT = "version: 2.2\n<|start|>user<|message|>Hi<|end|>\n"
+
+
+async def click(pilot: Pilot[int], text: str, times: int) -> None:
+    """Click a text."""
+    y, line = next((y, line) for y, line in enumerate(drawn(pilot).splitlines()) if text in line)
+    async for _ in perform(pilot, Act("click", (line.index(text), y, times))):
+        await settled(pilot)
+
+
+@pytest.mark.parametrize("times", QUICKLY)
+async def test_clicks_beside_the_palette(times: int) -> None:
+    async with running(keys=["ctrl+p"]) as pilot:
+        assert pilot.app.screen is not view(pilot)
+        await click(pilot, "Help", times)
+        assert pilot.app.screen is view(pilot)
+
+
+@pytest.mark.parametrize("times", QUICKLY)
+async def test_clicks_on_a_theme(times: int) -> None:
+    async with running() as pilot:
+        await view(pilot).run_action("do('theme')")
+        await settled(pilot)
+        await click(pilot, "ember", times)
+        await settled(pilot)
+        assert isinstance(pilot.app.screen_stack[1], MainScreen)
+
+
+@pytest.mark.parametrize("times", QUICKLY)
+async def test_clicks_on_a_file(times: int, tmp_path: Path) -> None:
+    for name in ("a.ocml", "b.ocml"):
+        (tmp_path / name).write_text(CHAT, "utf-8")
+    async with running(tmp_path) as pilot:
+        await click(pilot, "a.ocml", times)
+        assert isinstance(pilot.app.screen, MainScreen)

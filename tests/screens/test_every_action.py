@@ -1,0 +1,472 @@
+"""Every action of the table of keys does what its help says, in the complete app."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.command import CommandPalette
+
+from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, view
+from viewer.model.visibility import Reveal
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.keys import ACTIONS, DEBUG_ONLY, by_id
+from viewer.tui.panes.inspector_lines import Tab
+
+Proof = Callable[..., Awaitable[None]]
+PROOFS: dict[str, Proof] = {}
+SMALL_CHAT = (
+    "version: 2.2\n<|start|>user<|message|>Hi there<|end|>\n"
+    "<|start|>assistant<|channel|>final<|message|>Yes<|return|>\n"
+)
+DEBUG_IDS = [action.id for action in ACTIONS if action.debug_only]
+
+
+def proves(*ids: str) -> Callable[[Proof], Proof]:
+    """The decorated test proves these actions."""
+
+    def keep(test: Proof) -> Proof:
+        for id in ids:
+            assert id not in PROOFS, id
+            PROOFS[id] = test
+        return test
+
+    return keep
+
+
+def test_every_action_has_a_proof() -> None:
+    assert {action.id for action in ACTIONS} - set(PROOFS) == set()
+    assert set(PROOFS) - {action.id for action in ACTIONS} == set()
+
+
+def first_line(app_text: str) -> str:
+    """The first line of the conversation."""
+    return app_text.splitlines()[2]
+
+
+@pytest.mark.slow
+@proves("line_down", "line_up", "half_page_down", "half_page_up", "page_down", "page_up", "top", "bottom")
+async def test_lines_and_pages() -> None:
+    async with running() as pilot:
+        scroller = view(pilot).widgets.transcript.scroller
+        at: list[tuple[int, int]] = []
+        for key in ("j", "down", "ctrl+d", "space", "pagedown", "end"):
+            await press(pilot, key)
+            at.append((scroller.row, scroller.line))
+        assert at == sorted(at)
+        assert at[0] == (1, 0) if view(pilot).widgets.transcript.block(0).height == 1 else at[0] == (0, 1)
+        assert scroller.at_end(view(pilot).widgets.transcript.view_height)
+        assert view(pilot).navigator.focused_number == 33
+        up = [at[-1]]
+        for key in ("k", "up", "ctrl+u", "b", "pageup", "home"):
+            await press(pilot, key)
+            up.append((scroller.row, scroller.line))
+        assert up == sorted(up, reverse=True)
+        assert len(set(up)) >= 5
+        assert up[-1] == (0, 0)
+        await press(pilot, "G")
+        assert (scroller.row, scroller.line) == at[-1]
+        await press(pilot, "g")
+        assert (scroller.row, scroller.line) == (0, 0)
+
+
+@proves("next_message", "previous_message", "next_turn", "previous_turn")
+async def test_messages_and_turns() -> None:
+    async with running() as pilot:
+        focus = []
+        for key in ("J", "J", "K", "}", "}", "{"):
+            await press(pilot, key)
+            focus.append(view(pilot).navigator.focused_number)
+        assert focus == [3, 5, 3, 11, 17, 11] or focus == [5, 10, 5, 11, 17, 11]
+        assert f"msg {focus[-1]}/33" in drawn(pilot)
+
+
+@proves("theme")
+async def test_theme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    async with running() as pilot:
+        await view(pilot).run_action("do('theme')")
+        await settled(pilot)
+        await press(pilot, "down", "enter")
+        assert pilot.app.theme == "viewer-ember"
+
+
+@pytest.mark.slow
+@proves("goto")
+async def test_places(tmp_path: Path) -> None:
+    async with running() as pilot:
+        await type_in(pilot, ":", "26")
+        assert view(pilot).navigator.focused_number == 26
+        await press(pilot, "1", "1", "G")
+        assert view(pilot).navigator.focused_number == 11
+        await type_in(pilot, ":", "t3")
+        assert view(pilot).navigator.focused_number == 17
+        for asked in ("L89", "B4096"):
+            await type_in(pilot, ":", asked)
+            assert said(pilot) == DEBUG_ONLY
+            assert view(pilot).navigator.focused_number == 17
+        await press(pilot, "d")
+        await type_in(pilot, ":", "L89")
+        assert view(pilot).navigator.focused_number == 15
+        await type_in(pilot, ":", "B1800")
+        assert view(pilot).navigator.focused_number == 3
+        await type_in(pilot, ":", "99")
+        assert said(pilot) == "there are 33 messages"
+        await press(pilot, "colon", "4", "escape")
+        assert not view(pilot).widgets.prompt.is_asking
+        assert view(pilot).navigator.focused_number == 3
+
+
+@proves("search", "next_match", "previous_match", "clear")
+async def test_search() -> None:
+    async with running() as pilot:
+        await press(pilot, "n")
+        assert said(pilot) == "No search yet. Press / to start one."
+        await type_in(pilot, "/", "osaka")
+        assert "/osaka  1/2" in drawn(pilot)
+        assert view(pilot).navigator.focused_number == 11
+        places = []
+        for key in ("n", "n", "N"):
+            await press(pilot, key)
+            places.append(view(pilot).navigator.focused_number)
+        assert places == [16, 11, 16]
+        await type_in(pilot, "/", "/book [0-9]")
+        assert "1/4" in drawn(pilot)
+        assert view(pilot).navigator.focused_number == 26
+        await press(pilot, "escape")
+        assert "book [0-9]" not in drawn(pilot)
+        await type_in(pilot, "/", "no such words")
+        assert "no hits" in drawn(pilot)
+
+
+@proves("filter")
+async def test_filter() -> None:
+    async with running() as pilot:
+        await type_in(pilot, "&", "osaka")
+        text = drawn(pilot)
+        assert "And Osaka?" in text
+        assert "umbrella" not in text
+        assert view(pilot).filter.is_active
+        await press(pilot, "escape")
+        assert "umbrella" in drawn(pilot)
+        await type_in(pilot, "&", "no such words")
+        assert said(pilot) == "no message matches"
+        assert not view(pilot).filter.is_active
+
+
+@pytest.mark.slow
+@proves("next_error", "previous_error", "next_warning", "previous_warning", "problems")
+async def test_problems() -> None:
+    async with running(keys=["d"]) as pilot:
+        seen: dict[str, list[int]] = {"e": [], "E": [], "w": [], "W": []}
+        for key, times in (("e", 4), ("E", 3), ("w", 3), ("W", 2)):
+            for _ in range(times):
+                await press(pilot, key)
+                seen[key].append(view(pilot).navigator.focused_number)
+        assert seen["e"] == [12, 15, 22, 33]
+        assert seen["E"] == [22, 15, 12]
+        assert seen["w"] == [13, 29, 30]
+        assert seen["W"] == [29, 13]
+        assert view(pilot).widgets.problems.display
+        await press(pilot, "p")
+        assert not view(pilot).widgets.problems.display
+        assert "PROBLEMS" not in drawn(pilot)
+        await press(pilot, "d", "p")
+        text = drawn(pilot)
+        assert "PROBLEMS" in text
+        assert "86:134" not in text
+
+
+@pytest.mark.slow
+@proves("next_in_call", "previous_in_call", "partner", "calls")
+async def test_calls() -> None:
+    async with running(keys=["d"]) as pilot:
+        await type_in(pilot, ":", "6")
+        focus = []
+        for key in ("percent_sign", "percent_sign", "o", "O"):
+            await press(pilot, key)
+            focus.append(view(pilot).navigator.focused_number)
+        assert focus == [9, 6, 9, 6]
+        assert view(pilot).widgets.transcript.partners == {9}
+        await press(pilot, "O")
+        assert said(pilot) == "there is no other message of this call"
+        await press(pilot, "C")
+        assert view(pilot).widgets.calls.display
+        assert "rain1" in drawn(pilot)
+        await press(pilot, "escape")
+        assert not view(pilot).widgets.calls.display
+
+
+@proves("debug", "analysis", "commentary", "tools", "system")
+async def test_debug_view_and_channels() -> None:
+    async with running() as pilot:
+        assert "[SAFE]" in drawn(pilot)
+        await press(pilot, "d")
+        assert "[DEBUG]" in drawn(pilot)
+        assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
+        shown = []
+        for key, channel in (
+            ("a", Reveal.ANALYSIS), ("c", Reveal.COMMENTARY), ("t", Reveal.TOOL), ("s", Reveal.SYSTEM),
+        ):  # fmt: skip
+            before = view(pilot).session.rows.shown_count
+            await press(pilot, key)
+            assert (channel in view(pilot).session.display.channels) == (key == "s")
+            shown.append(view(pilot).session.rows.shown_count - before)
+        assert all(change < 0 for change in shown[:3])
+        assert shown[3] > 0
+        await press(pilot, "d", "d")
+        assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
+
+
+@proves("outline", "inspector", "next_tab", "raw", "side_panes")
+async def test_panes() -> None:
+    async with running(keys=["d"]) as pilot:
+        main = view(pilot)
+        assert main.widgets.outline.display
+        assert main.widgets.inspector.display
+        await press(pilot, "T", "i")
+        assert not main.widgets.outline.display
+        assert not main.widgets.inspector.display
+        await press(pilot, "i")
+        tabs = []
+        for _ in Tab:
+            await press(pilot, "tab")
+            tabs.append(main.widgets.inspector.tab)
+        assert set(tabs) == set(Tab)
+        await press(pilot, "r")
+        assert "<|start|>user<|message|>" in drawn(pilot)
+        await press(pilot, "r", "vertical_line")
+        assert [pane.display for pane in main.widgets.sides] == [True, True]
+        await press(pilot, "vertical_line")
+        assert [pane.display for pane in main.widgets.sides] == [False, False]
+
+
+@pytest.mark.slow
+@proves("open", "fold", "unfold", "fold_all")
+async def test_folds() -> None:
+    async with running(keys=["d", "s"]) as pilot:
+        await type_in(pilot, ":", "2")
+        transcript = view(pilot).widgets.transcript
+
+        def height() -> int:
+            return transcript.block(view(pilot).session.rows.row_of(2)).height
+
+        folded = height()
+        heights = []
+        for key in ("enter", "enter", "l", "h", "z", "z"):
+            await press(pilot, key)
+            heights.append(height())
+        assert heights[0] > folded
+        assert heights[1] < heights[0]
+        assert heights[2:4] == heights[:2]
+        assert heights[4:] == [folded, heights[0]]
+        assert view(pilot).navigator.focused_number == 2
+
+
+@pytest.mark.slow
+@proves("mark", "next_mark", "previous_mark")
+async def test_marks() -> None:
+    async with running() as pilot:
+        await press(pilot, "u")
+        assert said(pilot) == "no marks"
+        await type_in(pilot, ":", "11")
+        await press(pilot, "m")
+        assert "◆" in drawn(pilot)
+        await type_in(pilot, ":", "26")
+        await press(pilot, "m")
+        focus = []
+        for key in ("u", "u", "U", "m", "u"):
+            await press(pilot, key)
+            focus.append(view(pilot).navigator.focused_number)
+        assert focus == [11, 26, 11, 11, 26]
+        assert view(pilot).session.marks == {26}
+
+
+@pytest.mark.slow
+@proves("yank", "copy_text", "copy_raw", "copy_json", "copy_header", "copy_call_id")
+async def test_copies() -> None:
+    async with running() as pilot:
+        await type_in(pilot, ":", "11")
+        await press(pilot, "y", "y")
+        assert pilot.app.clipboard == "And Osaka?"
+        await press(pilot, "d")
+        await type_in(pilot, ":", "12")
+        starts = {"y": '{"location":"Osaka"', "r": "<|start|>assistant to=", "j": '{"kind":', "h": "role: assistant"}
+        for key, start in starts.items():
+            await press(pilot, "y", key)
+            assert pilot.app.clipboard.startswith(start)
+            assert said(pilot).startswith("DEBUG: copied")
+        await press(pilot, "y", "c")
+        assert pilot.app.clipboard == "wx2"
+        await press(pilot, "d")
+        assert pilot.app.clipboard == ""
+
+
+@proves("export")
+async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with running(keys=["x", "enter", "d", "x", "enter"]):
+        safe, debug = (Path(f"tour.{name}.html").read_text("utf-8") for name in ("safe", "DEBUG"))
+        assert "Two questions in one" not in safe
+        assert "Two questions in one" in debug
+        assert "umbrella" in safe
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["tour.DEBUG.html", "tour.safe.html"]
+
+
+@pytest.mark.slow
+@proves("edit")
+async def test_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("viewer.tui.terminal.editor.edit", lambda *given: asked.append(given[1:]))
+    async with running(keys=["v"]) as pilot:
+        assert asked == []
+        await press(pilot, "d")
+        await type_in(pilot, ":", "15")
+        await press(pilot, "v")
+        assert [given[1:] for given in asked] == [(TOUR, 89)]
+
+
+@pytest.mark.slow
+@proves("previous_file", "next_file")
+async def test_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.ocml").write_text(SMALL_CHAT.replace("Yes", name), "utf-8")
+    async with running(TOUR, tmp_path / "one.ocml", tmp_path / "two.ocml", keys=["d"]) as pilot:
+        names = []
+        for key in "]]][[":
+            await press(pilot, key)
+            names.append(Path(view(pilot).session.document.name).stem)
+            assert names[-1] in drawn(pilot).splitlines()[0]
+            assert "[SAFE]" in drawn(pilot) or names[-1] == "tour"
+        assert names == ["one", "two", "tour", "two", "one"]
+
+
+@proves("follow", "freeze")
+async def test_follow_and_freeze() -> None:
+    async with running(keys=["F"]) as pilot:
+        assert "❚❚ paused" in drawn(pilot)
+        await press(pilot, "F")
+        assert "▶ LIVE" in drawn(pilot)
+        await press(pilot, "F")
+        assert said(pilot) == "no longer followed; F follows again"
+        await press(pilot, "=")
+        assert "frozen" in drawn(pilot)
+        await press(pilot, "=")
+        assert "frozen" not in drawn(pilot)
+
+
+@pytest.mark.slow
+@proves("palette", "help")
+async def test_palette_and_help() -> None:
+    async with running(keys=["ctrl+p"]) as pilot:
+        assert isinstance(pilot.app.screen, CommandPalette)
+        await press(pilot, *"outline", "enter")
+        await asyncio.sleep(0.2)
+        await settled(pilot)
+        if isinstance(pilot.app.screen, CommandPalette):
+            await press(pilot, "enter")
+        assert view(pilot).widgets.outline.display
+        for key in ("question_mark", "f1"):
+            await press(pilot, key)
+            assert isinstance(pilot.app.screen, HelpScreen)
+            assert "Half page down" in drawn(pilot) or "Half a page down" in drawn(pilot)
+            await press(pilot, "escape")
+            assert not isinstance(pilot.app.screen, HelpScreen)
+
+
+@pytest.mark.slow
+@proves("leave")
+async def test_leaving() -> None:
+    for key in ("q", "ctrl+q"):
+        async with running() as pilot:
+            await type_in(pilot, "/", "osaka")
+            await press(pilot, key)
+            assert view(pilot).search.searcher is None
+            assert pilot.app.is_running
+            await press(pilot, key)
+            await pilot.pause()
+            assert pilot.app.return_code == 0
+            assert not pilot.app.is_running or pilot.app._exit
+
+
+@proves("suspend")
+async def test_suspending(monkeypatch: pytest.MonkeyPatch) -> None:
+    times: list[str] = []
+    monkeypatch.setattr("textual.app.App.action_suspend_process", lambda app: times.append("aside"))
+    async with running(keys=["ctrl+z"]):
+        assert times == ["aside"]
+
+
+@proves("copy_or_quit")
+async def test_ctrl_c() -> None:
+    async with running() as pilot:
+        await press(pilot, "ctrl+c")
+        assert said(pilot) == "ctrl+c again quits"
+        assert not pilot.app._exit
+        await press(pilot, "ctrl+c")
+        await pilot.pause()
+        assert pilot.app.return_code == 130
+        assert pilot.app._exit
+
+
+@pytest.mark.slow
+async def test_the_safe_view_refuses_what_is_only_for_the_debug_view() -> None:
+    async with running() as pilot:
+        await type_in(pilot, ":", "11")
+        state, focus = view(pilot).session.display, view(pilot).navigator.focused_number
+        before = drawn(pilot).splitlines()[:-2]
+        for id in DEBUG_IDS:
+            view(pilot).widgets.status.clear_notice()
+            for key in (by_id(id).keys or ("y", *by_id(id).after_yank))[: 2 if not by_id(id).keys else 1]:
+                await press(pilot, key)
+            await pilot.pause()
+            assert said(pilot) == DEBUG_ONLY, id
+            assert (view(pilot).session.display, view(pilot).navigator.focused_number, pilot.app.clipboard) == (
+                state,
+                focus,
+                "",
+            ), id
+            assert drawn(pilot).splitlines()[:-2] == before, id
+
+
+@pytest.mark.slow
+async def test_after_a_prefix_single_keys_do_not_act() -> None:
+    async with running() as pilot:
+        for prefix in ("slash", "ampersand", "colon", "x"):
+            await press(pilot, prefix, *"dqxaTpm", "escape")
+            assert (view(pilot).session.display.debug, view(pilot).session.marks) == (False, frozenset())
+            assert not view(pilot).widgets.outline.display
+        for key in ("d", "q", "T", "m", "z", "slash"):
+            await press(pilot, "y", key)
+            assert "y is followed by one of" in said(pilot)
+        await press(pilot, "y", "escape", "1", "2", "escape")
+        assert view(pilot).navigator.count == ""
+        assert (view(pilot).session.display.debug, view(pilot).session.marks, pilot.app._exit) == (
+            False,
+            frozenset(),
+            False,
+        )
+        await press(pilot, "5", "T", "G")
+        assert view(pilot).navigator.focused_number == 33, "another key forgets the digits"
+
+
+async def test_nothing_is_done_any_more_when_the_screen_is_being_taken_apart() -> None:
+    async with running() as pilot:
+        screen = view(pilot)
+        await screen.widgets.prompt.remove()
+        for action in ("goto", "search", "page_down", "debug"):
+            await screen.run_action(f"do('{action}')")
+
+
+@proves("next_transcript", "previous_transcript")
+async def test_transcripts(tmp_path: Path) -> None:
+    chat = tmp_path / "two.ocml"
+    chat.write_text(SMALL_CHAT * 2, "utf-8")
+    async with running(chat) as pilot:
+        await press(pilot, ")")
+        assert view(pilot).navigator.focused_number == 3
+        await press(pilot, "(")
+        assert view(pilot).navigator.focused_number == 1

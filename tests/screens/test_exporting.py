@@ -1,0 +1,179 @@
+"""Export in the app: file name, format, no overwriting without a question, and no delay of keys."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.support.running import SMALL, drawn, press, running, said, type_in, view
+from viewer.render.exports import EXPORTERS
+from viewer.tui.bars.prompt import SafeInput
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def asked(pilot: Pilot[int]) -> str:
+    return view(pilot).widgets.prompt.query_one(SafeInput).value
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(120, 40), SMALL])
+async def test_it_asks_with_a_name_that_says_the_view(size: tuple[int, int], folder: Path) -> None:
+    async with running(size=size, keys=["x"]) as pilot:
+        assert "export to tour.safe.html" in drawn(pilot)
+        await press(pilot, "escape", "d", "x")
+        assert "export to tour.DEBUG.html" in drawn(pilot)
+        await press(pilot, "escape")
+        assert "export to" not in drawn(pilot)
+    assert files(folder) == []
+
+
+@pytest.mark.slow
+async def test_up_and_down_offer_the_other_forms(folder: Path) -> None:
+    async with running(keys=["x"]) as pilot:
+        names = [asked(pilot)]
+        for _ in range(len(EXPORTERS) - 1):
+            await press(pilot, "up")
+            names.append(asked(pilot))
+        assert names == [f"tour.safe{exporter.ending}" for exporter in EXPORTERS.values()]
+        for _ in EXPORTERS:
+            await press(pilot, "down")
+        assert asked(pilot) == "tour.safe.html"
+        await press(pilot, "up", "up", "up", "enter")
+        assert said(pilot).startswith("wrote tour.safe.jsonl (")
+    assert json.loads((folder / "tour.safe.jsonl").read_text("utf-8").splitlines()[0])["view"] == "SAFE"
+
+
+async def test_the_file_is_what_the_command_writes(folder: Path) -> None:
+    from tests.support.program import ROOT, run
+
+    async with running(keys=["x", "up", "enter"]):
+        pass
+    made = (folder / "tour.safe.md").read_text("utf-8")
+    assert made == run("export", "--to", "md", "-o", "-", ROOT / "samples" / "tour.ocml").out
+
+
+async def test_a_debug_file_is_for_its_owner(folder: Path) -> None:
+    async with running(keys=["d", "x", "enter"]):
+        assert stat.S_IMODE((folder / "tour.DEBUG.html").stat().st_mode) == 0o600
+
+
+async def test_what_is_there_is_replaced_only_when_said_again(folder: Path) -> None:
+    (folder / "tour.safe.html").write_text("mine")
+    async with running(keys=["x", "enter"]) as pilot:
+        assert "is there already" in drawn(pilot)
+        await press(pilot, "escape")
+        assert (folder / "tour.safe.html").read_text() == "mine"
+        await press(pilot, "x", "enter", "enter")
+        assert said(pilot).startswith("wrote tour.safe.html")
+    assert (folder / "tour.safe.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+async def test_another_name_after_the_question_is_another_file(folder: Path) -> None:
+    for name in ("tour.safe.html", "tour.safe.htm"):
+        (folder / name).write_text("mine")
+    async with running(keys=["x", "enter", "backspace", "enter"]) as pilot:
+        assert "is there already" in drawn(pilot)
+    assert {path.read_text() for path in folder.iterdir()} == {"mine"}
+
+
+async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folder: Path) -> None:
+    async with running(keys=["x"]) as pilot:
+        main = view(pilot)
+        main.view.apply(main.session.display.opened())
+        assert asked(pilot) == "tour.DEBUG.html"
+        main.session.display = main.session.display.closed()
+        await press(pilot, "enter")
+        assert files(folder) == []
+        assert "the view has changed" in said(pilot)
+        assert asked(pilot) == "tour.safe.html"
+        main.session.display = main.session.display.opened()
+        await press(pilot, "enter", "enter")
+    assert files(folder) == ["tour.DEBUG.html"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("x.pdf", "the ending says the form"), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],
+)
+async def test_what_cannot_be_written_is_a_sentence(folder: Path, name: str, words: str) -> None:
+    async with running() as pilot:
+        await press(pilot, "x")
+        view(pilot).widgets.prompt.query_one(SafeInput).value = name
+        (folder / "file").write_text("")
+        await press(pilot, "enter")
+        assert words in said(pilot)
+    assert files(folder) == ["file"]
+
+
+async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*_: object) -> Iterator[str]:
+        while True:
+            yield "x"
+
+    monkeypatch.setattr("tests.support.running.LONGEST", 0.2)  # the export never ends by itself
+    endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
+    monkeypatch.setattr("viewer.tui.main.export.exporter_of", lambda _: endless)
+    async with running() as pilot:
+        main = view(pilot)
+        main.export.ask()
+        main.widgets.prompt.close()
+        main.export.export_to("tour.safe.html")
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if "esc stops" in said(pilot):
+                break
+        assert "exporting to tour.safe.html: " in said(pilot)
+        assert len(files(folder)) == 1
+        await press(pilot, "j")
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            if "esc stops" in said(pilot):
+                break
+        assert "esc stops" in said(pilot)
+        await press(pilot, "escape")
+        assert "was stopped" in said(pilot)
+        await press(pilot, "j")
+        assert said(pilot) == ""
+        assert main.navigator.focused_number
+    assert files(folder) == []
+
+
+async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> Iterator[str]:
+        while True:
+            yield "x" * 100_000
+
+    endless = EXPORTERS["html"].__class__("html", ".html", "", slow)
+    monkeypatch.setattr("viewer.tui.main.export.exporter_of", lambda _: endless)
+    async with running() as pilot:
+        view(pilot).export.ask()
+        view(pilot).export.export_to("tour.safe.html")
+        await asyncio.sleep(0.05)
+        pilot.app.exit()
+    assert files(folder) == []
+
+
+async def test_nothing_is_written_where_no_name_is_given(folder: Path) -> None:
+    async with running(keys=["x", "ctrl+u", "enter"]) as pilot:
+        assert said(pilot) == "" or "wrote" not in said(pilot)
+        await type_in(pilot, ":", "3")
+        assert view(pilot).navigator.focused_number == 3
+    assert files(folder) == []

@@ -1,0 +1,437 @@
+"""Following a file: the end, scrolling away, freezing, the condition of the file, and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import re
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.events import MouseScrollUp
+
+from tests.support.app_following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
+from tests.support.running import SMALL, drawn, press, running, said, type_in
+from viewer.model.visibility import Reveal
+from viewer.render.title import FollowState
+from viewer.tui.app import ViewOptions
+from viewer.tui.main import throttle as pace
+from viewer.tui.session import Changed
+
+FOLLOW = ViewOptions(follow=True)
+DEBUG = replace(FOLLOW, revealed=frozenset({Reveal.ALL}))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.ocml"
+
+
+class TestBeginning:
+    async def test_at_the_end(self, path: Path) -> None:
+        async with live(path, chat(20)) as app:
+            assert "Answer 20." in drawn(app.pilot)
+            assert "▶ LIVE" in app.title and "msg 60/60" in app.title
+
+    async def test_from_the_start(self, path: Path) -> None:
+        async with live(path, chat(20), options=replace(FOLLOW, from_start=True)) as app:
+            assert "Answer 1." in drawn(app.pilot)
+            assert "❚❚ paused" in app.title
+            await app.write(QUESTION)
+            assert "❚❚ paused +1" in app.title
+
+    async def test_a_missing_file_is_waited_for(self, path: Path) -> None:
+        async with live(path) as app:
+            assert "◌ waiting for the file" in app.title
+            assert "  waiting for the file" in app.conversation
+            assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
+            assert "▶ LIVE" in app.title
+
+    async def test_a_missing_file_on_a_small_screen(self, path: Path) -> None:
+        async with live(path, size=SMALL) as app:
+            assert "◌ waiting for the file" in app.title
+
+    async def test_an_empty_file(self, path: Path) -> None:
+        async with live(path, "") as app:
+            assert "▶ LIVE" in app.title
+            assert "Where is the umbrella shop?" in await app.write(HEAD + QUESTION)
+
+    async def test_a_place_on_the_command_line_is_gone_to(self, path: Path) -> None:
+        async with live(path, chat(20), options=replace(FOLLOW, go_to="4")) as app:
+            assert app.main.navigator.focused_number == 4
+            assert "❚❚ paused" in app.title
+
+
+class TestGrowth:
+    async def test_the_text_of_an_open_message_grows_in_place(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION) as app:
+            before = app.conversation
+            for part in ("It", " is", " near."):
+                shown = await app.write(part if part != "It" else ANSWER + part)
+                assert part in shown
+            assert "It is near.▌" in drawn(app.pilot)
+            assert app.conversation[: before.index("")] == before[: before.index("")]
+            assert "It is near.▌" not in await app.write("<|return|>")
+
+    @pytest.mark.slow
+    async def test_a_message_shows_once_its_header_is_complete(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION) as app:
+            for character in ANSWER:
+                assert "ASSISTANT" not in drawn(app.pilot)
+                await app.write(character)
+            assert "ASSISTANT" in drawn(app.pilot)
+
+    async def test_a_hidden_message_is_only_counted(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION) as app:
+            shown = await app.write(THOUGHT.removesuffix("<|end|>\n"))
+            assert "┄ 1 hidden ┄" in shown
+            settled = await app.write(" More of it. " * 40)
+            assert settled == shown
+
+    @pytest.mark.slow
+    async def test_a_long_message_stays_open_while_it_grows_and_when_it_ends(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION + ANSWER) as app:
+            for number in range(90):
+                await app.write(f"line {number}\n")
+            assert "line 89" in drawn(app.pilot)
+            assert "more lines" not in drawn(app.pilot)
+            assert "line 89" in await app.write("<|return|>")
+
+    async def test_all_panes_of_a_frame_show_the_same_messages(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pace, "ALL_SECONDS", 1000.0)  # frames are drawn, full redraws are not due
+        async with live(path, chat(1), options=DEBUG) as app:
+            for number in range(4, 9):
+                app.append(QUESTION)
+                await app.until(lambda number=number: f"msg {number}/{number}" in app.title)  # type: ignore[misc]
+                assert any(f" {number} U Where is" in line for line in drawn(app.pilot).splitlines())
+
+    async def test_the_title_counts_what_is_drawn_and_not_what_is_read(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            await app.press("equals_sign")
+            app.append(QUESTION)
+            await app.until(lambda: app.main.session.document.message_count == 4)
+            app.main.redraw(Changed.TITLE)
+            assert "/3" in app.title
+
+    async def test_a_notice_is_cleared_by_the_next_key(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            await app.press("i")
+            assert "debug" in said(app.pilot)
+            await app.press("j")
+            assert said(app.pilot) == ""
+
+    async def test_the_turn_that_is_written_is_live(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            assert sum("live" in line for line in app.conversation) == 1
+            await app.write(QUESTION)
+            lines = [line for line in app.conversation if " turn " in line]
+            assert ["live" in line for line in lines] == [False, True]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12)])
+    async def test_another_size_keeps_the_end(self, path: Path, size: tuple[int, int]) -> None:
+        async with live(path, chat(20)) as app:
+            await app.pilot.resize_terminal(*size)
+            shown = await app.rest()
+            assert "Answer 20." in shown
+            assert "▶ LIVE" in app.title or size == (40, 12)
+            assert "near" in await app.write(ANSWER + "near")
+
+    @pytest.mark.slow
+    async def test_another_view_keeps_the_end(self, path: Path) -> None:
+        async with live(path, chat(20)) as app:
+            for key in ("d", "T", "i", "a", "vertical_line", "p", "d"):
+                assert "Answer 20." in await app.press(key)
+                assert "▶ LIVE" in app.title
+
+    async def test_thoughts_beside_the_conversation_grow_too(self, path: Path) -> None:
+        async with live(path, chat(12)) as app:
+            await app.press("d", "T", "i", "vertical_line")
+            assert "a plum " in await app.write(THOUGHT.replace("Plums are a secret.<|end|>\n", "this is a plum "))
+
+
+class TestYielding:
+    @pytest.mark.share(quick=4)
+    @pytest.mark.parametrize("key", ["k", "up", "ctrl+u", "b", "g", "K", "{"])
+    async def test_to_whoever_goes_up(self, path: Path, key: str) -> None:
+        async with live(path, chat(20)) as app:
+            await app.press(key)
+            assert "❚❚ paused" in app.title
+            before = app.conversation
+            await app.write((ANSWER + "More.<|return|>\n") * 3)
+            assert app.conversation == before
+            assert "❚❚ paused +3" in app.title
+
+    async def test_to_the_wheel(self, path: Path) -> None:
+        async with live(path, chat(20)) as app:
+            await app.pilot._post_mouse_events([MouseScrollUp], app.main.widgets.transcript)
+            await app.rest()
+            assert "❚❚ paused" in app.title
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("key", ["G", "end", "F"])
+    async def test_until_the_end_is_asked_for(self, path: Path, key: str) -> None:
+        async with live(path, chat(20)) as app:
+            await app.press("b", "b")
+            await app.write(ANSWER + "Near the market.")
+            shown = await app.press(key)
+            assert "Near the market." in shown and "▶ LIVE" in app.title
+            assert "And far." in await app.write(" And far.")
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("keys", [("k", "j"), ("b", "space"), ("K", "J")])
+    async def test_until_the_person_is_there_again(self, path: Path, keys: tuple[str, str]) -> None:
+        async with live(path, chat(20)) as app:
+            await app.press(keys[0])
+            assert "❚❚ paused" in app.title
+            await app.press(keys[1])
+            assert "▶ LIVE" in app.title
+
+    async def test_on_a_small_screen(self, path: Path) -> None:
+        async with live(path, chat(20), size=SMALL) as app:
+            await app.press("k")
+            assert "❚❚ paused" in app.title
+            await app.write(QUESTION)
+            assert "❚❚ +1" in app.title
+
+    async def test_a_strict_audience_is_told_of_shown_messages_alone(self, path: Path) -> None:
+        async with live(path, chat(20), options=replace(FOLLOW, strict=True)) as app:
+            await app.press("k")
+            await app.write(THOUGHT * 3 + QUESTION)
+            assert "❚❚ paused +1" in app.title
+
+
+class TestFreezing:
+    @pytest.mark.slow
+    async def test_nothing_is_drawn_until_it_ends(self, path: Path) -> None:
+        async with live(path, chat(2)) as app:
+            before = await app.press("=")
+            assert "■ frozen" in app.title
+            app.append(QUESTION * 2 + "<|start|>assistant<|message|>Broken")
+            await app.until(lambda: app.main.session.document.message_count == 9)
+            await asyncio.sleep(0.2)
+            assert drawn(app.pilot) == before
+            shown = await app.press("=")
+            assert "Broken" in shown and "▶ LIVE" in app.title
+
+    async def test_what_began_anew_meanwhile(self, path: Path) -> None:
+        async with live(path, chat(2)) as app:
+            before = await app.press("=")
+            path.write_text(HEAD + QUESTION, "utf-8")
+            await app.until(lambda: app.main.session.document.message_count == 1)
+            assert drawn(app.pilot) == before
+            shown = await app.press("=")
+            assert "Answer" not in shown and "msg 1/1" in app.title
+
+
+class TestWords:
+    @pytest.mark.slow
+    async def test_stalled(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION + ANSWER + "So", options=replace(FOLLOW, stall_after=0.5)) as app:
+            assert re.search(r"◌ stalled \d+ s ", await app.shows("◌ stalled"))
+            await app.write(" far")
+            assert "▶ LIVE" in app.title
+
+    @pytest.mark.slow
+    async def test_a_file_at_rest_is_not_stalled(self, path: Path) -> None:
+        async with live(path, chat(1), options=replace(FOLLOW, stall_after=0.1)) as app:
+            await asyncio.sleep(0.3)
+            assert "▶ LIVE" in app.title
+
+    async def test_gone_and_back(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            path.unlink()
+            await app.shows("◌ waiting for the file")
+            assert "Answer 1." in drawn(app.pilot)
+            assert said(app.pilot) == "the file is gone; waiting for it to come back"
+            path.write_text(HEAD + QUESTION + ANSWER + "Anew", "utf-8")
+            assert "Answer 1." not in await app.shows("Anew")
+            assert "▶ LIVE" in app.title
+
+    async def test_a_directory_in_its_place(self, tmp_path: Path) -> None:
+        folder = tmp_path / "run"
+        async with live(folder) as app:
+            folder.mkdir()
+            await app.shows("◌ waiting for a file")
+
+    @pytest.mark.slow
+    async def test_the_pending_message_is_in_the_list_of_problems(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION + ANSWER + "So", options=DEBUG) as app:
+            shown = await app.rest()
+            assert "1 pending" in shown
+            assert "… EOF  #2   open message  becomes E-STREAM-TRUNCATED if the stream ends here" in shown
+            await app.shows("(last byte 1.0 s ago)")
+            assert "1 pending" not in await app.write("<|return|>")
+
+    async def test_the_safe_view_tells_of_an_open_message_that_is_shown(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION + ANSWER + "So") as app:
+            assert "the transcript is still being written" in await app.press("p")
+            await app.write("<|return|>" + THOUGHT.removesuffix("<|end|>\n"))
+            assert "still being written" not in drawn(app.pilot)
+
+    async def test_the_outline_marks_what_grows(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION + ANSWER + "So far", options=DEBUG) as app:
+            line = next(line for line in drawn(app.pilot).splitlines() if "2 F So far" in line)
+            assert line[:28].rstrip().endswith("▌")
+            assert "turn 1              live" in drawn(app.pilot)
+
+
+class TestFindings:
+    async def test_appear_as_they_happen(self, path: Path) -> None:
+        async with live(path, chat(1), options=DEBUG) as app:
+            assert "✖" not in app.title
+            shown = await app.write("<|start|>assistant<|channel|>anaylsis<|message|>Hm<|end|>\n")
+            assert "✖ 1" in app.title or "⚠ 1" in app.title
+            assert "#4" in shown.split("PROBLEMS")[1]
+
+    @pytest.mark.slow
+    async def test_a_call_past_its_deadline(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION, options=DEBUG) as app:
+            assert "pending" in await app.write(CALL + '{"deadline_ms":300}<|call|>\n')
+            await app.shows("E-TOOL-TIMEOUT")
+            assert "timeout" in drawn(app.pilot)
+            assert "✖ 1" in app.title
+
+    async def test_a_reply_links_itself(self, path: Path) -> None:
+        async with live(path, HEAD + QUESTION + CALL + "{}<|call|>\n", options=DEBUG) as app:
+            await app.press("C")
+            assert "↓3 ok" in await app.write(REPLY)
+
+    async def test_cancelled_at_once(self, path: Path) -> None:
+        events = [
+            '{"type":"response.delta","message_id":"m1","delta":"One "}',
+            '{"type":"response.delta","message_id":"m2","delta":"Two "}',
+        ]
+        async with live(path, "\n".join(events) + "\n", options=DEBUG) as app:
+            assert not any("cancel" in line.lower() for line in app.conversation)
+            await app.write('{"type":"response.cancel","message_id":"m1"}\n')
+            assert any("cancel" in line.lower() for line in app.conversation)
+
+
+class TestBeginningAnew:
+    async def prepared(self, app: Live) -> None:
+        await app.press("d", "a")
+        await type_in(app.pilot, "/", "umbrella")
+        await app.press("G")
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("change", ["truncated", "rewritten", "replaced"])
+    async def test_search_and_layout_stay_and_one_line_says_so(self, path: Path, change: str) -> None:
+        async with live(path, chat(6)) as app:
+            await self.prepared(app)
+            new = chat(2).replace("Answer", "Reply")
+            if change == "rewritten":
+                new = chat(8).replace("Answer", "Reply")
+            if change == "replaced":
+                other = path.with_name("other")
+                other.write_text(new, "utf-8")
+                other.replace(path)
+            else:
+                path.write_text(new, "utf-8")
+            await app.until(lambda: "read from the start" in said(app.pilot))
+            await app.until(lambda: app.main.session.document.message_count == new.count("<|start|>"))
+            shown = await app.rest()
+            assert "Reply" in shown and "Answer" not in shown
+            assert "[DEBUG]" in app.title and "[ ]analysis" in shown and "▶ LIVE" in app.title
+            assert app.main.search.searcher is not None
+            assert len(app.main.search.searcher.matches) == new.count("umbrella")
+
+    async def test_the_person_who_was_elsewhere_is_at_the_top(self, path: Path) -> None:
+        async with live(path, chat(20)) as app:
+            await app.press("b", "b")
+            path.write_text(chat(19).replace("Answer", "Reply"), "utf-8")
+            shown = await app.shows("Reply 1.")
+            assert "❚❚ paused" in shown
+
+    async def test_the_reading_before_is_let_go(self, path: Path) -> None:
+        async with live(path, chat(3)) as app:
+            before = weakref.ref(app.main.session.document._analysis)
+            await app.press("d", "a", "d")
+            path.write_text(HEAD + QUESTION, "utf-8")
+            await app.until(lambda: app.main.session.document.message_count == 1)
+            await app.rest()
+            gc.collect()
+            assert before() is None
+
+    async def test_marks_and_folds_of_other_messages_go(self, path: Path) -> None:
+        async with live(path, chat(3)) as app:
+            await app.press("m")
+            assert app.main.session.marks
+            path.write_text(HEAD + QUESTION, "utf-8")
+            await app.until(lambda: app.main.session.document.message_count == 1)
+            await app.rest()
+            assert not app.main.session.marks
+
+
+class TestSearchAndFilter:
+    async def test_new_hits_are_found(self, path: Path) -> None:
+        async with live(path, chat(3)) as app:
+            await type_in(app.pilot, "/", "umbrella")
+            await app.press("G")
+            await app.write(QUESTION)
+            await app.shows("/4")
+            assert app.main.search.searcher is not None and len(app.main.search.searcher.matches) == 4
+
+    async def test_new_messages_that_match_are_let_through(self, path: Path) -> None:
+        async with live(path, chat(3)) as app:
+            await type_in(app.pilot, "&", "umbrella")
+            assert app.main.session.rows.shown_count == 3
+            await app.write(ANSWER + "Nothing of the kind.<|return|>\n" + QUESTION)
+            await app.until(lambda: app.main.session.rows.shown_count == 4)
+            assert "Nothing of the kind" not in await app.rest()
+
+
+class TestSwitching:
+    @pytest.mark.slow
+    async def test_a_file_that_was_read_is_followed_from_the_place_where_one_is(self, path: Path) -> None:
+        path.write_text(chat(20), "utf-8")
+        async with running(path) as pilot:
+            await type_in(pilot, "/", "answer")
+            await press(pilot, "J", "J", "m", "T", "p")
+            app = Live(pilot, path)
+            before = app.conversation, app.main.navigator.focused_number, app.main.session.marks
+            shown = await app.press("F")
+            assert "❚❚ paused" in app.title
+            assert (app.conversation, app.main.navigator.focused_number, app.main.session.marks) == before
+            assert "OUTLINE" in shown and "PROBLEMS" in shown and "/answer" in shown
+            await app.write(QUESTION)
+            assert "❚❚ paused +1" in app.title
+            await app.press("F")
+            assert "▶ LIVE" in app.title
+
+    async def test_what_is_open_is_no_error_any_more(self, path: Path) -> None:
+        path.write_text(HEAD + QUESTION + ANSWER + "So", "utf-8")
+        async with running(path, options=ViewOptions(revealed=frozenset({Reveal.ALL}))) as pilot:
+            assert "E-STREAM-TRUNCATED" in drawn(pilot)
+            await press(pilot, "F")
+            assert "1 pending" in drawn(pilot)
+
+    @pytest.mark.slow
+    async def test_off_and_on(self, path: Path) -> None:
+        async with live(path, chat(1)) as app:
+            shown = await app.press("F")
+            assert "LIVE" not in app.title and said(app.pilot) == "no longer followed; F follows again"
+            app.append(QUESTION)
+            await asyncio.sleep(0.2)
+            assert drawn(app.pilot).count("umbrella") == shown.count("umbrella")
+            await app.press("F")
+            assert "▶ LIVE" in await app.shows("msg 4/4")
+
+    async def test_a_compressed_file_is_not_followed(self, tmp_path: Path) -> None:
+        import gzip
+
+        path = tmp_path / "run.ocml.gz"
+        path.write_bytes(gzip.compress(chat(1).encode()))
+        async with running(path, options=FOLLOW, keys=["F"]) as pilot:
+            assert said(pilot) == "a compressed file is not followed"
+            assert "Answer 1." in drawn(pilot)
+
+
+def test_every_state_has_a_test_here() -> None:
+    text = Path(__file__).read_text("utf-8") + (Path(__file__).parent / "test_following_streams.py").read_text("utf-8")
+    for state in FollowState:
+        assert state is FollowState.STILL or state.value in text, state

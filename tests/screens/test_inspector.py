@@ -1,0 +1,273 @@
+"""Inspector: header, raw bytes, tokens, links and problems of one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.panes import (
+    ALL,
+    CALLS,
+    DEBUG,
+    PAINTER,
+    PLAIN,
+    SAFE,
+    STYLE,
+    OnePane,
+    look_of_text,
+    read,
+    screen,
+    text_of,
+    texts,
+    tour,
+)
+from viewer.document.projection import Projection
+from viewer.render.style import StyleRole
+from viewer.render.width import cells
+from viewer.tui.panes.inspector import Inspector
+from viewer.tui.panes.inspector_lines import Inspected, Tab, entries, head_lines, tab_at
+from viewer.tui.panes.raw_lines import LONGEST_RAW, raw_lines, token_lines
+
+
+def inspected(projection: Projection, number: int) -> Inspected:
+    problems = projection.diagnostics_of(number)
+    return Inspected(projection, number, projection.message(number), projection.calls(), problems)
+
+
+def tab_of(number: int, tab: Tab, width: int = 34, *, sheet: bool = False) -> list[str]:
+    found = entries(inspected(tour().project(DEBUG), number), tab, width, STYLE, sheet=sheet)
+    return texts(entry.line for entry in found)
+
+
+def test_the_head_of_a_pane() -> None:
+    assert texts(head_lines(11, Tab.HEADER, 34, STYLE, sheet=False)) == [
+        " INSPECT  #11            [1/5 ▸]",
+        " Header Raw Tokens Links Problems",
+        " ───────────────────────────────",
+    ]
+
+
+def test_the_head_of_a_sheet() -> None:
+    assert texts(head_lines(11, Tab.RAW, 80, STYLE, sheet=True)) == [
+        "── #11  Header [Raw] Tokens Links Problems ─────────── tab: next  esc: close ──"
+    ]
+
+
+def test_a_click_on_a_tab() -> None:
+    assert [tab_at(11, Tab.HEADER, x, 1, sheet=False) for x in (0, 1, 8, 12, 26)] == [
+        None,
+        Tab.HEADER,
+        Tab.RAW,
+        Tab.TOKENS,
+        Tab.PROBLEMS,
+    ]
+    assert tab_at(11, Tab.HEADER, 9, 0, sheet=True) is Tab.HEADER
+    assert tab_at(11, Tab.HEADER, 9, 0, sheet=False) is None
+
+
+def test_header_in_a_pane() -> None:
+    assert tab_of(15, Tab.HEADER) == [
+        " role       tool",
+        " name       functions.get_weather",
+        " call_id    wx3   ↑14",
+        " to         assistant",
+        " channel    commentary",
+        " type       constrain json",
+        " safe view  Hidden: the role is",
+        "            not shown to users",
+        " bytes      3905–4078",
+        " lines      89–89",
+        " ending     end",
+        "",
+        " CALL GRAPH",
+        " wx1    #6 ───► #9   ok",
+        " rain1  #7 ───► #8   ok",
+        " wx2    #12 ──► #13  ✖ failed",
+        "▸wx3    #14 ──► #15  ok",
+        " web1   #19 ──► #20  ok",
+        " t1     #21 ──► #22  ✖ timeout",
+        " t2     #24 ──► #25  ok",
+        " —      #29 ┄┄► #30  ok (order)",
+    ]
+
+
+def test_header_in_a_sheet() -> None:
+    assert tab_of(13, Tab.HEADER, 80, sheet=True) == [
+        " role tool   name functions.get_weather   call_id wx2   ↑12   to assistant",
+        " channel commentary   type constrain json",
+        " safe view Hidden: the role is not shown to users   bytes 3557–3751",
+        " lines 87–87   ending end",
+        " graph  rain1 #7─►#8 ok  wx2 #12─►#13 ✖ failed  wx3 #14─►#15 ok",
+    ]
+
+
+def test_an_inferred_partner_is_dotted() -> None:
+    assert " call_id    —   ┄↑29" in tab_of(30, Tab.HEADER)
+
+
+def test_a_shown_message_says_why() -> None:
+    assert " safe view  Visible: user message" in tab_of(3, Tab.HEADER)
+
+
+def test_a_message_that_the_toggles_hide_shows_no_byte() -> None:
+    expected = [
+        " role       system",
+        " safe view  Hidden: the role is",
+        "            not shown to users",
+        "",
+        " The toggles hide this message.",
+    ]
+    for tab in (Tab.HEADER, Tab.RAW, Tab.TOKENS, Tab.LINKS):
+        assert tab_of(1, tab) == expected
+
+
+def test_raw_marks_control_tokens() -> None:
+    found = entries(inspected(tour().project(DEBUG), 15), Tab.RAW, 34, STYLE, sheet=False)
+    assert texts(entry.line for entry in found) == [
+        " <|start|>tool name=functions.get",
+        " _weather call_id=wx3 to=assistan",
+        " t<|channel|>commentary<|constrai",
+        ' n|>json<|message|>{"ok":true,"co',
+        ' ntent":{"temperature":23,"rain":',
+        " light}}<|end|>",
+    ]
+    assert look_of_text(found[0].line, "<|start|>") is StyleRole.MARKER
+    assert look_of_text(found[0].line, "tool") is StyleRole.PLAIN
+
+
+def test_raw_makes_visible_what_is_not_seen() -> None:
+    data = "a\tb\x1b \u202e\U000e0068\U000e0069\r\n".encode() + b"\xff\xfe" + " 👨".encode()
+    lines = list(raw_lines(data, "openchatml-2.2", 60, STYLE))
+    assert texts(lines) == ["a␉b␛ ⇠[tags: hi]", "\\xff\\xfe 👨"]
+    assert look_of_text(lines[0], "tags") is StyleRole.NOTED_SPAN
+    assert look_of_text(lines[1], "\\xff") is StyleRole.BAD_SPAN
+
+
+def test_escaped_and_literal_marks_are_no_tokens() -> None:
+    data = b"<|message|><<|end|><|literal|><|end|><|endliteral|><|end|>"
+    (line,) = raw_lines(data, "openchatml-2.2", 80, STYLE)
+    assert [part.text for part in line if part.look is StyleRole.MARKER] == [
+        "<|message|>",
+        "<|literal|>",
+        "<|endliteral|>",
+        "<|end|>",
+    ]
+    (line,) = raw_lines(data, "harmony", 80, STYLE)
+    assert [str(part.text) for part in line if part.look is StyleRole.MARKER].count("<|end|>") == 3
+    (line,) = raw_lines(data, "json", 80, STYLE)
+    assert all(part.look is StyleRole.PLAIN for part in line)
+
+
+def test_a_huge_message_is_cut() -> None:
+    data = "日".encode() * LONGEST_RAW
+    lines = texts(raw_lines(data, "json", 80, STYLE))
+    assert lines[-1] == f"… {len(data) - LONGEST_RAW + 1:,} more bytes"
+    assert all(cells(line) <= 80 for line in lines)
+
+
+def test_tokens_have_their_offsets() -> None:
+    data = b"<|start|>user<|message|>Hi<|end|>"
+    assert texts(token_lines(data, 1000, "openchatml-2.2", STYLE)) == [
+        "    1,000  <|start|>",
+        "    1,009  text 4 B",
+        "    1,013  <|message|>",
+        "    1,024  text 2 B",
+        "    1,026  <|end|>",
+    ]
+    assert texts(token_lines(data, 0, "json", STYLE)) == ["This format writes no control tokens."]
+
+
+def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:
+    found = entries(inspected(read(tmp_path, CALLS).project(ALL), 3), Tab.LINKS, 40, STYLE, sheet=False)
+    assert texts(entry.line for entry in found) == [
+        " CALL a",
+        " tool       functions.f",
+        " call       #3 (this one)",
+        " reply      #4",
+        " state      ok",
+        " deadline   0.5 s",
+        " linked by  call_id",
+        "",
+        " PROVENANCE  as the reply gives it",
+        " source     https://x.example␛]8;;",
+        " page       7",
+        "",
+        " CALL GRAPH",
+        "▸a  #3 ──► #4  ok",
+        " —  #7 ┄┄► #8  ok (order)",
+    ]
+    assert [entry.follows for entry in found if entry.follows] == [4, 4, 7]
+
+
+def test_problems_come_with_section_and_advice() -> None:
+    assert tab_of(15, Tab.PROBLEMS, 50) == [
+        " 1 problem",
+        "",
+        " ✖ 89:161",
+        "   E-BODY-CONSTRAINT-VIOLATION/json-malformed",
+        "   Invalid JSON.",
+        "   OpenChatML 2.2 sections 14, 6",
+        "   Fix the body at the marked place, or remove",
+        "   the constraint if the body is not of this",
+        "   type.",
+    ]
+    assert tab_of(9, Tab.PROBLEMS) == [" no problems"]
+
+
+@pytest.mark.parametrize("width", [20, 34, 80, 200])
+def test_every_line_of_every_tab_fits(width: int) -> None:
+    projection = tour().project(ALL)
+    for number in range(1, projection.message_count + 1):
+        for tab in (Tab.RAW, Tab.LINKS, Tab.PROBLEMS) if width >= 34 else (Tab.RAW,):
+            for entry in entries(inspected(projection, number), tab, width, STYLE, sheet=False):
+                assert cells(text_of(entry.line).rstrip()) <= width
+
+
+def test_without_unicode() -> None:
+    projection = tour().project(DEBUG)
+    for tab in Tab:
+        for entry in entries(inspected(projection, 30), tab, 40, PLAIN, sheet=False):
+            assert text_of(entry.line).isascii()
+
+
+@pytest.mark.slow
+async def test_tabs_and_links_are_clicked_and_nothing_is_left_behind() -> None:
+    projection = tour().project(DEBUG)
+    pane = Inspector(PAINTER, STYLE)
+    app = OnePane(pane)
+    async with app.run_test(size=(40, 30)) as pilot:
+        pane.show(projection, 15)
+        await pilot.pause()
+        await pilot.click(pane.list, offset=(5, 2))
+        assert [getattr(event, "number", None) for event in app.heard] == [14]
+        await pilot.click(pane.head, offset=(9, 1))
+        await pilot.pause()
+        assert '{"temperature"' in screen(app).replace("\n", "").replace(" ", "")
+        pane.next_tab(-1)
+        await pilot.pause()
+        assert "[1/5 ▸]" in screen(app)
+        pane.clear()
+        await pilot.pause()
+        assert "weather" not in screen(app)
+        assert (pane._inspected, pane._entries) == (None, [])
+
+
+async def test_the_safe_view_has_no_inspector() -> None:
+    pane = Inspector(PAINTER, STYLE)
+    app = OnePane(pane)
+    async with app.run_test(size=(40, 30)) as pilot:
+        pane.show(tour().project(SAFE), 3)
+        await pilot.pause()
+        assert screen(app).split() == ["INSPECT", "nothing", "chosen"]
+
+
+@pytest.mark.slow
+async def test_below_the_transcript_it_is_a_sheet() -> None:
+    pane = Inspector(PAINTER, STYLE)
+    app = OnePane(pane)
+    async with app.run_test(size=(80, 6)) as pilot:
+        pane.show(tour().project(DEBUG), 13)
+        await pilot.pause()
+        assert "── #13  [Header] Raw Tokens Links Problems ──" in screen(app)
+        assert "graph  rain1 #7─►#8 ok" in screen(app)

@@ -1,0 +1,55 @@
+"""Redraw throttle: at once after a quiet time, then by frames, and less often if drawing is slow."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.source_following import Clock
+from viewer.tui.main.throttle import ALL_SECONDS, FRAME_SECONDS, TEXT_ONLY_SECONDS, FrameLimiter
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock: Clock) -> FrameLimiter:
+    return FrameLimiter(clock)
+
+
+def test_at_once_after_quiet(pace: FrameLimiter) -> None:
+    assert pace.frame_is_due and pace.all_is_due
+    assert pace.rest(text=True, everything=False) == 0.0
+    assert pace.rest(text=False, everything=False) == 1.0
+
+
+def test_then_by_frames(pace: FrameLimiter, clock: Clock) -> None:
+    with pace.frame():
+        clock.now += 0.001
+    assert not pace.frame_is_due and pace.all_is_due
+    assert pace.rest(text=True, everything=False) == pytest.approx(FRAME_SECONDS - 0.001)
+    clock.now += FRAME_SECONDS
+    assert pace.frame_is_due
+
+
+def test_everything_is_drawn_less_often(pace: FrameLimiter, clock: Clock) -> None:
+    with pace.everything():
+        clock.now += 0.001
+    clock.now += FRAME_SECONDS
+    assert pace.frame_is_due and not pace.all_is_due
+    clock.now += ALL_SECONDS
+    assert pace.all_is_due and not pace.all_is_overdue
+    clock.now += TEXT_ONLY_SECONDS
+    assert pace.all_is_overdue
+
+
+def test_what_takes_long_waits_long(pace: FrameLimiter, clock: Clock) -> None:
+    with pace.everything():
+        clock.now += 0.5
+    clock.now += 1.0
+    assert not pace.frame_is_due
+    clock.now += 1.0
+    assert pace.frame_is_due and not pace.all_is_due
+    clock.now += 4.0
+    assert pace.all_is_due

@@ -1,0 +1,70 @@
+"""Lines drawn without Textual's cache of styles equal those drawn with it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable
+
+import pytest
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tests.support.running import press, running, view
+from viewer.tui.panes.plain_lines import PlainLines, Whole
+
+
+def cells(strips: Iterable[Strip]) -> list[list[tuple[str, object]]]:
+    """Each character with its style, without metadata for the mouse; for a space only the background."""
+    return [[(sign, style and _look(sign, style)) for text, style, _ in strip for sign in text] for strip in strips]
+
+
+def _look(sign: str, style: Style) -> object:
+    return style.clear_meta_and_links() if sign != " " or style.reverse or style.underline else style.bgcolor
+
+
+@pytest.mark.parametrize("size", [(120, 40), (40, 12)])
+@pytest.mark.parametrize("keys", [(), ("d",), ("d", "o", "C"), ("d", "s", "v", "J", "m"), ("/", "w", "enter")])
+async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -> None:
+    async with running(size=size, keys=keys) as pilot:
+        seen = 0
+        for selected in (False, True):
+            if selected:
+                pilot.app.screen.text_select_all()
+                await press(pilot, "J")
+            for widget in (each for each in view(pilot).query("*") if isinstance(each, PlainLines)):
+                whole = Region(0, 0, *widget.region.size)
+                inside = whole.shrink((1, 2, 1, 3)) if whole.height > 3 and whole.width > 9 else whole
+                for crop in (whole, inside, whole.grow((0, 0, 3, 0))):
+                    if crop:
+                        assert cells(widget.render_lines(crop)) == cells(Widget.render_lines(widget, crop))
+                        seen += crop.height
+        assert seen
+
+
+async def test_a_border_is_drawn_all_the_same() -> None:
+    async with running() as pilot:
+        pane = view(pilot).widgets.transcript
+        pane.styles.border = ("solid", "red")
+        await press(pilot, "J")
+        strips = pane.render_lines(Region(0, 0, *pane.region.size))
+        assert strips[0].text.startswith("┌")
+        assert strips[1].text.startswith("│")
+
+
+@pytest.mark.parametrize("keys", [(), ("d",)])
+async def test_lines_that_are_no_longer_shown_are_let_go_without_the_collector(keys: tuple[str, ...]) -> None:
+    async with running(keys=keys) as pilot:
+        collected = gc.isenabled()
+        gc.collect()
+        gc.disable()
+        try:
+            counts = []
+            for _ in range(3):
+                await press(pilot, *["J", "K"] * 4)
+                counts.append(sum(isinstance(each, Whole) for each in gc.get_objects()))
+        finally:
+            if collected:
+                gc.enable()
+    assert counts[2] < counts[0] + 20

@@ -1,0 +1,197 @@
+"""While an input is read, keys work at once, and requested places refer to the whole input."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.events import Key
+from textual.pilot import Pilot
+
+from tests.support.leaks.rewriting import tick
+from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, view
+from viewer.document import document
+from viewer.document.document import Document
+from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.main import read_worker as reading
+from viewer.tui.terminal.key_names import character
+
+HEAD = "version: 2.2\n"
+ANSWER = "<|start|>assistant<|channel|>final<|message|>An answer.<|return|>\n"
+TURNS = "".join(f"<|start|>user<|message|>Question {number:03}<|end|>\n{ANSWER}" for number in range(1, 401))
+ODD = "<|start|>assistant<|channel|>final<|message|>The\u200b end.<|return|>\n"
+
+
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a few messages per slice, and draw everything after each."""
+    monkeypatch.setattr(document, "PARSED_AT_ONCE", 400)
+    monkeypatch.setattr(document, "CHECKED_AT_ONCE", 2000)
+    monkeypatch.setattr(reading, "READ_FIRST", 400)
+    monkeypatch.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 0.0)
+
+
+async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    for _ in range(5000):
+        if holds():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(drawn(pilot))
+
+
+def opened(tmp_path: Path, go_to: str = "") -> ViewerApp:
+    path = tmp_path / "long.ocml"
+    path.write_text(HEAD + TURNS + ODD, "utf-8")
+    return ViewerApp([str(path)], ViewOptions(go_to=go_to))
+
+
+@pytest.mark.slow
+async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def prepare(self: Document) -> None:
+        seen.append("\n".join(strip.text for strip in app.screen._compositor.render_strips()))
+
+    monkeypatch.setattr(document, "BIG", 0)
+    monkeypatch.setattr(Document, "prepare", prepare)
+    app = opened(tmp_path)
+    async with app.run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: view(pilot).session.document.is_complete)
+    assert len(seen) == 1
+    assert "USER" in seen[0]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slowly")
+async def test_the_end_is_the_end_of_all_also_where_it_is_asked_for_early(tmp_path: Path) -> None:
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: len(view(pilot).session.rows) > 3)
+        await press_at_once(pilot, "G")
+        assert not view(pilot).session.document.is_read
+        await settled(pilot)
+        assert view(pilot).navigator.focused_number == 801
+        assert "The" in drawn(pilot)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slowly")
+async def test_whoever_goes_elsewhere_meanwhile_stays_there(tmp_path: Path) -> None:
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: len(view(pilot).session.rows) > 30)
+        await press_at_once(pilot, "G", "K", "K", "K")
+        assert not view(pilot).session.document.is_read
+        stood = view(pilot).navigator.focused_number
+        await settled(pilot)
+        assert view(pilot).navigator.focused_number == stood < 100
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slowly")
+@pytest.mark.parametrize(("place", "number", "early"), [("20", 20, True), ("t250", 499, False), ("50%", 401, False)])
+async def test_a_place_to_begin_at_is_gone_to_when_it_is_known(
+    place: str, number: int, early: bool, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, place).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: view(pilot).navigator.focused_number == number)
+        assert view(pilot).session.document.is_read is not early
+        assert not view(pilot).session.document.is_complete
+        await settled(pilot)
+        assert view(pilot).navigator.focused_number == number
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slowly")
+async def test_what_is_seen_is_checked_before_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "BIG", 0)
+    monkeypatch.setattr(document, "WORTH_SCANNING", 0)
+    async with opened(tmp_path).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: view(pilot).session.document.is_read)
+        await press_at_once(pilot, "d", "G")
+        await until(pilot, lambda: "W-TEXT-HIDDEN-CHARACTERS" in drawn(pilot))
+        assert not view(pilot).session.document.is_complete
+        assert view(pilot).session.diagnostics.severities["warning"] == 0
+        await settled(pilot)
+        assert view(pilot).session.diagnostics.severities["warning"] == 1
+        assert drawn(pilot).count("W-TEXT-HIDDEN-CHARACTERS") == 1
+
+
+async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys without waiting for the reader."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for key in keys:
+        event = Key(key, character(key))
+        event.set_sender(pilot.app)
+        driver.send_message(event)
+    for _ in range(12):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    read_some = Document.read_some
+
+    def counted(self: Document, size: int) -> None:
+        steps.append(size)
+        read_some(self, size)
+
+    monkeypatch.setattr(Document, "read_some", counted)
+    async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(steps) > 10)
+        before, driver = len(steps), pilot.app._driver
+        assert driver is not None
+        for number in range(1, 11):
+            event = Key("J", "J")
+            event.set_sender(pilot.app)
+            driver.send_message(event)
+            await until(pilot, lambda number=number: view(pilot).widgets.transcript.focus_number == number)  # type: ignore[misc]
+        assert not view(pilot).session.document.is_complete
+        assert len(steps) - before < 2 * 10
+        await settled(pilot)
+
+
+@pytest.mark.usefixtures("slowly")
+async def test_the_end_is_drawn_as_soon_as_it_has_been_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LOOK_AGAIN_SECONDS", 1000.0)
+    async with opened(tmp_path).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(view(pilot).session.rows) > 1)
+        view(pilot).navigator.bottom()
+        await until(pilot, lambda: view(pilot).session.document.is_read)
+        assert not view(pilot).session.document.is_complete
+        assert view(pilot).navigator.focused_number == view(pilot).session.document.message_count
+        await settled(pilot)
+
+
+class TestARewriteOfAFileThatNobodyReads:
+    @pytest.mark.parametrize("other", ["Answer 002", "Other"])
+    async def test_is_noticed_and_shown(self, tmp_path: Path, other: str) -> None:
+        path = tmp_path / "plan.ocml"
+        path.write_text(HEAD + TURNS, "utf-8")
+        async with running(path, size=SMALL, keys=["d", "G"]) as pilot:
+            await press(pilot, "g")
+            path.write_text(HEAD + TURNS.replace("Question 300", other) + ANSWER, "utf-8")
+            tick(tmp_path)
+            view(pilot).reader.check_for_rewrite()
+            await settled(pilot)
+            assert said(pilot) == "the file was rewritten"
+            assert view(pilot).session.document.message_count == 801
+            await type_in(pilot, "/", other)
+            searcher = view(pilot).search.searcher
+            assert searcher is not None and searcher.matches.total == 1
+
+    async def test_is_no_growth(self, tmp_path: Path) -> None:
+        path = tmp_path / "plan.ocml"
+        path.write_text(HEAD + TURNS, "utf-8")
+        async with running(path, size=SMALL) as pilot:
+            with path.open("a") as file:
+                file.write(ANSWER)
+            tick(tmp_path)
+            view(pilot).reader.check_for_rewrite()
+            await settled(pilot)
+            assert (said(pilot), view(pilot).session.document.message_count) == ("", 800)

@@ -1,0 +1,147 @@
+"""Golden screens: both views in every state; OCML_UPDATE=1 updates them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.support.app_following import Live
+from tests.support.running import drawn, press, running, settled
+from viewer.model.visibility import Reveal
+from viewer.render.sanitize import SafeText
+from viewer.render.width import cells
+from viewer.tui.app import ViewOptions
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parent / "golden"
+HIDDEN_ONLY = "version: 2.2\n<|start|>assistant<|channel|>analysis<|message|>All of this is a thought.<|end|>\n"
+HEADER = "version: 2.2\nmodel: some-model\n"
+TALK = (
+    "<|start|>user<|message|>Where is the nearest umbrella shop?<|end|>\n"
+    "<|start|>assistant<|channel|>analysis<|message|>They want a shop: look at the market first.<|end|>\n"
+    '<|start|>assistant to=functions.find call_id=c{0}<|channel|>commentary<|message|>{{"q":"shop"}}<|call|>\n'
+    "<|start|>tool name=functions.find call_id=c{0} to=assistant<|channel|>commentary<|message|>"
+    '{{"ok":true}}<|end|>\n'
+)
+SAID = "<|start|>assistant<|channel|>final<|message|>There are three. The nearest is at the corner of the market"
+FILES = {
+    "live.ocml": HEADER + TALK.format(1) + SAID,
+    "paused.ocml": HEADER + "".join(TALK.format(number) + SAID + "<|return|>\n" for number in range(1, 5)),
+    "empty.ocml": "",
+    "header.ocml": "version: 2.2\nmodel: some-model\n",
+    "hidden.ocml": HIDDEN_ONLY,
+    "recipe.txt": "Take two eggs.\nThis is no transcript at all.\n",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """One screen: a file, a size, and the keys that lead to it."""
+
+    file: str = "samples/tour.ocml"
+    size: tuple[int, int] = (120, 40)
+    keys: tuple[str, ...] = ()
+    options: ViewOptions = field(default_factory=ViewOptions)
+    then: str = ""
+    """Text appended to the file after the keys."""
+
+
+FOLLOW = ViewOptions(follow=True)
+DEBUG = ViewOptions(follow=True, revealed=frozenset({Reveal.ALL}))
+PROBLEM = ("d", "e", "e")
+LOOKS = {
+    "safe-120x40": Look(),
+    "safe-120x40-end": Look(keys=("G",)),
+    "safe-120x40-search": Look(keys=("slash", *"umbrella", "enter")),
+    "safe-120x40-strict": Look(options=ViewOptions(strict=True)),
+    "safe-120x40-outline-and-problems": Look(keys=("T", "p")),
+    "safe-120x40-ascii": Look(options=ViewOptions(ascii_only=True)),
+    "safe-80x24": Look(size=(80, 24)),
+    "safe-80x24-search": Look(size=(80, 24), keys=("slash", *"umbrella", "enter")),
+    "safe-40x12": Look(size=(40, 12)),
+    "debug-120x40": Look(keys=PROBLEM),
+    "debug-120x40-search": Look(keys=(*PROBLEM, "slash", *"light", "enter")),
+    "debug-120x40-side-panes": Look(keys=("d", "T", "i", "vertical_line")),
+    "debug-120x40-raw-and-calls": Look(keys=(*PROBLEM, "r", "C")),
+    "debug-120x40-ascii": Look(keys=PROBLEM, options=ViewOptions(ascii_only=True)),
+    "debug-80x24": Look(size=(80, 24), keys=PROBLEM),
+    "debug-80x24-inspector": Look(size=(80, 24), keys=(*PROBLEM, "i")),
+    "debug-80x24-problems": Look(size=(80, 24), keys=(*PROBLEM, "p")),
+    "debug-40x12": Look(size=(40, 12), keys=PROBLEM),
+    "live-120x40": Look("live.ocml", options=FOLLOW),
+    "live-80x24": Look("live.ocml", (80, 24), options=FOLLOW),
+    "live-waiting-120x40": Look("missing.ocml", options=FOLLOW),
+    "live-waiting-80x24": Look("missing.ocml", (80, 24), options=FOLLOW),
+    "paused-120x40": Look("paused.ocml", keys=("ctrl+u",), options=FOLLOW, then=TALK.format(5)),
+    "paused-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=FOLLOW, then=TALK.format(5)),
+    "paused-debug-120x40": Look("paused.ocml", keys=("ctrl+u",), options=DEBUG, then=TALK.format(5)),
+    "paused-debug-80x24": Look("paused.ocml", (80, 24), keys=("ctrl+u",), options=DEBUG, then=TALK.format(5)),
+    "help-120x40": Look(keys=("question_mark",)),
+    "help-80x24": Look(size=(80, 24), keys=("question_mark",)),
+    "palette-80x24": Look(size=(80, 24), keys=("ctrl+p",)),
+    "empty-80x24": Look("empty.ocml", (80, 24)),
+    "empty-debug-120x40": Look("empty.ocml", keys=("d",)),
+    "header-80x24": Look("header.ocml", (80, 24)),
+    "hidden-80x24": Look("hidden.ocml", (80, 24)),
+    "hidden-strict-80x24": Look("hidden.ocml", (80, 24), options=ViewOptions(strict=True)),
+    "hidden-debug-80x24": Look("hidden.ocml", (80, 24), ("d",)),
+    "not-a-transcript-80x24": Look("recipe.txt", (80, 24)),
+    "not-a-transcript-debug-120x40": Look("recipe.txt", keys=("d",)),
+}
+
+
+@pytest.mark.share(quick=4, test=2)
+@pytest.mark.parametrize("name", LOOKS)
+async def test_the_screen_is_the_one_that_was_looked_at(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = await taken(LOOKS[name], tmp_path, monkeypatch)
+    golden = GOLDEN / f"{name}.txt"
+    if os.environ.get("OCML_UPDATE"):
+        GOLDEN.mkdir(exist_ok=True)
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
+
+
+async def taken(look: Look, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The text of the screen."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.chdir(ROOT if look.file.startswith("samples") else folder)
+    for file, written in FILES.items():
+        (folder / file).write_text(written, "utf-8")
+    async with running(look.file, size=look.size, options=look.options) as pilot:
+        for key in look.keys:
+            await press(pilot, key)
+            await asyncio.sleep(0.1)
+            await settled(pilot)
+        if look.then:
+            await Live(pilot, folder / look.file).write(look.then)
+            await asyncio.sleep(0.3)
+            await settled(pilot)
+        return drawn(pilot)
+
+
+def test_golden_screens_have_the_size_that_they_say_and_none_is_left_over() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == set(LOOKS)
+    for name, look in LOOKS.items():
+        lines = (GOLDEN / f"{name}.txt").read_text("utf-8").splitlines()
+        assert len(lines) == look.size[1], name
+        assert max(cells(SafeText(line)) for line in lines) <= look.size[0], name
+
+
+def test_the_badge_is_at_the_same_place_in_both_views() -> None:
+    for size in ("120x40", "80x24"):
+        heads = [(GOLDEN / f"{view}-{size}.txt").read_text("utf-8").splitlines()[0] for view in ("safe", "debug")]
+        assert heads[0].index("SAFE]") + 4 == heads[1].index("DEBUG]") + 5
+
+
+def test_safe_screens_hold_no_thought_and_no_tool() -> None:
+    for name in LOOKS:
+        if "debug" not in name:
+            text = (GOLDEN / f"{name}.txt").read_text("utf-8")
+            for hidden in ("All of this is a thought", "Two questions in one", "get_weather", "wx1", "86:134"):
+                assert hidden not in text, name

@@ -1,0 +1,271 @@
+"""Search: over what is shown alone, in slices, resumable, and never stuck in a pattern."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.transcripts import END_USER, EVERYTHING, STRICT, document_of, view
+from viewer.document.document import Document
+from viewer.document.rows import RowKind
+from viewer.model.visibility import Audience
+from viewer.sources.files import open_source
+from viewer.tui.search.engine import Query, Searcher
+from viewer.tui.search.matchers import WINDOW
+
+HEAD = "version: 2.2\n\n"
+
+
+def body(text: str, role: str = "user") -> str:
+    return f"<|start|>{role}<|message|>{text}<|end|>\n"
+
+
+def searched(document: Document, typed: str, audience: Audience = END_USER, **options: int | float) -> Searcher:
+    projection, rows = view(document, audience)
+    searcher = Searcher(projection, rows, Query.parse(typed), **options)  # type: ignore[arg-type]
+    finish(searcher)
+    return searcher
+
+
+def finish(searcher: Searcher, budget: float = 0.02) -> None:
+    give_up = time.monotonic() + 30
+    while searcher.step(budget):
+        assert time.monotonic() < give_up
+
+
+def places(searcher: Searcher) -> list[tuple[int, int, int]]:
+    return [(hit.number, hit.start, hit.end) for hit in searcher.matches]
+
+
+class TestQuery:
+    @pytest.mark.parametrize(
+        ("typed", "query"),
+        [
+            ("warm", Query("warm")),
+            ("Warm", Query("Warm", False, False)),
+            ("/wa+rm", Query("wa+rm", True, True)),
+            ("re:wa+rm", Query("wa+rm", True, True)),
+            (r"/\Wa\S", Query(r"\Wa\S", True, True)),
+            ("/[A-Z]", Query("[A-Z]", True, False)),
+            (r"\/etc", Query("/etc")),
+            (r"\re:x", Query("re:x")),
+            (r"\n", Query(r"\n")),
+            ("", Query("")),
+        ],
+    )
+    def test_a_sign_in_front_makes_it_a_pattern_and_a_capital_makes_case_matter(self, typed: str, query: Query) -> None:
+        assert Query.parse(typed) == query
+
+
+class TestHits:
+    def test_are_offsets_in_the_text_that_is_shown(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path)
+        searcher = searched(document, "warm")
+        projection = document.project(END_USER)
+        assert [number for number, _, _ in places(searcher)] == [2, 2, 6, 8]
+        for number, start, end in places(searcher):
+            shown = projection.message(number)
+            assert shown is not None and shown.body[start:end].lower() == "warm"
+        assert list(searcher.messages()) == [2, 6, 8]
+
+    def test_with_a_capital_only_that_case(self, tmp_path: Path) -> None:
+        assert [hit.number for hit in searched(document_of(tmp_path), "Warm").matches] == [2]
+
+    @pytest.mark.parametrize("audience", [END_USER, STRICT])
+    @pytest.mark.parametrize("typed", ["plums", "city", "/plum.", "brief"])
+    def test_hidden_text_is_never_found(self, tmp_path: Path, audience: Audience, typed: str) -> None:
+        assert not searched(document_of(tmp_path), typed, audience).matches
+
+    def test_what_is_revealed_is_found(self, tmp_path: Path) -> None:
+        assert [hit.number for hit in searched(document_of(tmp_path), "plums", EVERYTHING).matches] == [1, 3]
+
+    def test_thoughts_that_are_cut_out_are_not_found_and_do_not_shift_what_is(self, tmp_path: Path) -> None:
+        text = HEAD + body("<think>plums</think>warm", "assistant<|channel|>final")
+        assert not searched(document_of(tmp_path, text), "plums").matches
+        assert places(searched(document_of(tmp_path, text), "warm")) == [(1, 0, 4)]
+
+    def test_text_outside_any_message_is_found_where_it_is_shown(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("a") + "plums\n" + body("b"))
+        assert not searched(document, "plums").matches
+        searcher = searched(document, "plums", EVERYTHING)
+        _, rows = view(document, EVERYTHING)
+        assert [(hit.number, rows.kind(hit.row)) for hit in searcher.matches] == [(1, RowKind.STRAY)]
+        assert not searcher.messages()
+
+    @pytest.mark.parametrize(
+        ("text", "typed", "found"),
+        [
+            ("aaaaa", "aa", [(0, 2), (2, 4)]),
+            ("É é", "é", [(0, 1), (2, 3)]),
+            ("😀x😀", "x", [(1, 2)]),
+            ("one\ntwo", "/^t", [(4, 5)]),
+            ("one\ntwo", "/e$", [(2, 3)]),
+            ("bab", "/a*", [(1, 2)]),
+            ("a.b", ".", [(1, 2)]),
+            ("\u212a", "k", []),
+        ],
+    )
+    def test_each_kind_of_match(self, tmp_path: Path, text: str, typed: str, found: list[tuple[int, int]]) -> None:
+        searcher = searched(document_of(tmp_path, HEAD + body(text)), typed)
+        if found or text.isascii():
+            assert [(hit.start, hit.end) for hit in searcher.matches] == found
+
+    def test_no_more_are_kept_than_fit(self, tmp_path: Path) -> None:
+        searcher = searched(document_of(tmp_path, HEAD + body("a" * 100)), "a", most_matches=7)
+        assert (len(searcher.matches), searcher.more, searcher.is_done) == (7, True, True)
+
+    def test_an_empty_query_finds_nothing(self, tmp_path: Path) -> None:
+        assert [len(searched(document_of(tmp_path), typed).matches) for typed in ("", "/", "re:")] == [0, 0, 0]
+
+
+class TestMoving:
+    def test_goes_round_at_the_ends(self, tmp_path: Path) -> None:
+        searcher = searched(document_of(tmp_path), "warm")
+        hits = list(searcher.matches)
+        assert searcher.next_from(1) == hits[0]
+        assert searcher.next_from(2, hits[0].start + 1) == hits[1]
+        assert searcher.next_from(3) == hits[2]
+        assert searcher.next_from(8, hits[3].start + 1) == hits[0]
+        assert searcher.previous_from(2, hits[1].start) == hits[0]
+        assert searcher.previous_from(2) == hits[3]
+        assert [searcher.after(hit) for hit in hits] == [*hits[1:], hits[0]]
+        assert [searcher.after(hit, -1) for hit in hits] == [hits[3], *hits[:3]]
+        assert [searcher.index_of(hit) for hit in hits] == [0, 1, 2, 3]
+
+    def test_from_a_hit_that_is_gone_to_its_neighbours(self, tmp_path: Path) -> None:
+        searcher = searched(document_of(tmp_path), "warm")
+        hits = list(searcher.matches)
+        gone = hits[1]._replace(start=hits[1].start - 1)
+        assert (searcher.after(gone), searcher.after(gone, -1), searcher.index_of(gone)) == (hits[1], hits[0], None)
+
+    def test_without_hits_there_is_nowhere_to_go(self, tmp_path: Path) -> None:
+        searcher = searched(document_of(tmp_path), "nowhere")
+        assert (searcher.next_from(1), searcher.previous_from(1)) == (None, None)
+
+    def test_a_row_knows_its_hits(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path)
+        _, rows = view(document)
+        assert len(searched(document, "warm").matches.in_row(rows.row_of(2))) == 2
+
+
+class TestSlices:
+    @pytest.mark.parametrize("typed", ["warm", "/w[a]rm"])
+    @pytest.mark.parametrize("start", range(7))
+    def test_where_it_starts_does_not_matter(self, tmp_path: Path, typed: str, start: int) -> None:
+        document = document_of(tmp_path)
+        assert places(searched(document, typed, start_row=start)) == places(searched(document, "warm"))
+
+    @pytest.mark.slow
+    def test_begins_where_the_person_is(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + "".join(body("warm " * 200_000) for _ in range(4)))
+        projection, rows = view(document)
+        searcher = Searcher(projection, rows, Query.parse("warm"), start_row=2)
+        searcher.step(0)
+        assert {hit.number for hit in searcher.matches} == {3}
+        assert 0 < searcher.progress < 1
+
+    @pytest.mark.share(quick=9)
+    @pytest.mark.parametrize("typed", ["needle", "Needle", "/need[l]e", r"/needle\b|needle"])
+    @pytest.mark.parametrize("unit", ["x", "é", "x\n"])
+    def test_a_body_of_many_blocks_gives_the_same_hits(self, tmp_path: Path, typed: str, unit: str) -> None:
+        text = list(unit * (4 * WINDOW // len(unit)))
+        for at in range(100, len(text), 65_521):
+            text[at : at + 6] = "Needle" if at % 2 else "needle"
+        joined = "".join(text)
+        document = document_of(tmp_path, HEAD + body(joined))
+        wanted = "Needle" if "N" in typed else "needle"
+        haystack = joined if "N" in typed else joined.lower()
+        expected = [at for at in range(100, len(joined), 65_521) if haystack.startswith(wanted, at)]
+        assert [hit.start for hit in searched(document, typed).matches] == expected
+
+    def test_a_match_over_a_border_is_found_once(self, tmp_path: Path) -> None:
+        text = "x" * (WINDOW - 3) + "needle" + "x" * (2 * WINDOW) + "aaaaaa"
+        document = document_of(tmp_path, HEAD + body(text))
+        assert [hit.start for hit in searched(document, "needle").matches] == [WINDOW - 3]
+        assert len(searched(document, "xx").matches) == (WINDOW - 3) // 2 + WINDOW
+
+    def test_escapes_and_thoughts_in_a_huge_body(self, tmp_path: Path) -> None:
+        filler = "x" * (3 * WINDOW)
+        escaped = document_of(tmp_path, HEAD + body(f"<<|end|>{filler}needle"))
+        assert [hit.start for hit in searched(escaped, "needle").matches] == [len("<|end|>") + len(filler)]
+        thought = f"<think>needle{filler}</think>needle"
+        document = document_of(tmp_path, HEAD + body(thought, "assistant<|channel|>final"), "other.ocml")
+        assert places(searched(document, "needle")) == [(1, 0, 6)]
+
+    @pytest.mark.slow
+    def test_no_slice_takes_long(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("lorem ipsum dolor " * 2_000_000))
+        projection, rows = view(document)
+        searcher = Searcher(projection, rows, Query.parse("dolores"))
+        longest, more = 0.0, True
+        while more:
+            began = time.monotonic()
+            more = searcher.step(0.005)
+            longest = max(longest, time.monotonic() - began)
+        assert longest < 0.5, "the bound is generous, since machines of tests are slow"
+
+    def test_goes_on_when_the_document_grows(self, tmp_path: Path) -> None:
+        path = tmp_path / "live.ocml"
+        texts = ["warm warm", "cold", "warm", "warm"]
+        path.write_text(HEAD + "".join(map(body, texts)))
+        document = Document(open_source(str(path)), "openchatml-2.2")
+        projection = document.project(END_USER)
+        rows = projection.rows()
+        searcher = Searcher(projection, rows, Query.parse("warm"), start_row=1)
+        while not document.is_complete:
+            document.read_some(7)
+            searcher.resume(rows.extend())
+            finish(searcher)
+            assert searcher.progress == 1
+        assert places(searcher) == [(1, 0, 4), (1, 5, 9), (3, 0, 4), (4, 0, 4)]
+
+    def test_a_change_forgets_what_was_being_read(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("warm " * 300_000) + body("warm"))
+        projection, rows = view(document)
+        searcher = Searcher(projection, rows, Query.parse("warm"))
+        searcher.step(0)
+        searcher.resume(0)
+        finish(searcher)
+        assert len(searcher.matches) == 300_001
+
+
+class TestPatterns:
+    def test_one_that_takes_too_long_is_stopped(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("ab z" * 100_000) + body("warm"))
+        projection, rows = view(document)
+        searcher = Searcher(projection, rows, Query.parse("/(.{0,100}a){5}Q"), pattern_seconds=0.0)
+        finish(searcher, 0.0)
+        assert searcher.fault == "the pattern takes too long: make it simpler"
+        assert not searcher.matches
+
+    def test_the_notorious_one(self, tmp_path: Path) -> None:
+        searcher = searched(document_of(tmp_path, HEAD + body("a" * 30)), "/(a+)+$")
+        assert places(searcher) == [(1, 0, 30)]
+
+    def test_offsets_count_code_points_and_unicode_is_known(self, tmp_path: Path) -> None:
+        document = document_of(tmp_path, HEAD + body("😀 é1 日本 x"))
+        assert places(searched(document, r"/\w+")) == [(1, 2, 4), (1, 5, 7), (1, 8, 9)]
+        assert places(searched(document, "/É")) == []
+        assert places(searched(document, "/(?i)É")) == [(1, 2, 3)]
+
+    @pytest.mark.parametrize("typed", ["/(", "/secret[", "/*", "/a{99999999999999}", "/" + "(" * 900])
+    def test_a_wrong_one_is_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
+        searcher = searched(document_of(tmp_path), typed)
+        assert searcher.fault is not None
+        assert searcher.fault.startswith("this is no regular expression (character ")
+        assert not searcher.matches
+
+    @pytest.mark.parametrize("typed", ["/secret(?=x)", r"/(secret)\1"])
+    def test_look_around_and_backreferences_are_refused(self, tmp_path: Path, typed: str) -> None:
+        searcher = searched(document_of(tmp_path), typed)
+        assert searcher.fault == "look-around and backreferences are not supported: search without them"
+        assert not searcher.matches
+
+    def test_closing_ends_it(self, tmp_path: Path) -> None:
+        projection, rows = view(document_of(tmp_path))
+        searcher = Searcher(projection, rows, Query.parse("/warm"))
+        searcher.step(0)
+        searcher.close()
+        searcher.close()

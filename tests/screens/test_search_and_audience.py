@@ -1,0 +1,84 @@
+"""A search belongs to what is shown: it runs again for another audience, and no match of the earlier one counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import ROOMY, drawn, press, running, said, type_in, view
+
+TEXT = (
+    "version: 2.2\n\n"
+    "<|start|>system<|message|>Plums are the secret fruit. Plums!<|end|>\n"
+    "<|start|>user<|message|>Which fruit?<|end|>\n"
+    "<|start|>assistant<|channel|>analysis<|message|>Plums, plums, plums.<|end|>\n"
+    "<|start|>assistant<|channel|>final<|message|>Apples, not plums.<|return|>\n"
+)
+
+
+@pytest.fixture
+def fruit(tmp_path: Path) -> Path:
+    path = tmp_path / "fruit.ocml"
+    path.write_text(TEXT, "utf-8")
+    return path
+
+
+def total(pilot: object) -> int | None:
+    searcher = view(pilot).search.searcher  # type: ignore[arg-type]
+    return searcher.matches.total if searcher else None
+
+
+async def test_a_search_runs_again_in_the_debug_view_and_says_so(fruit: Path) -> None:
+    async with running(fruit, size=ROOMY) as pilot:
+        await type_in(pilot, "/", "plums")
+        assert total(pilot) == 1
+        await press(pilot, "d")
+        assert total(pilot) == 4
+        assert said(pilot) == "Search repeated in the debug view: 4 matches (1 in the safe view)."
+        assert view(pilot).search.searcher is not None
+        assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
+
+
+async def test_a_channel_that_is_switched_changes_what_is_found(fruit: Path) -> None:
+    async with running(fruit, size=ROOMY, keys=["d"]) as pilot:
+        await type_in(pilot, "/", "plums")
+        assert total(pilot) == 4
+        await press(pilot, "a")
+        assert total(pilot) == 1
+        assert said(pilot) == "Search repeated: 1 match."
+        await press(pilot, "s")
+        assert total(pilot) == 3
+        await press(pilot, "a")
+        assert total(pilot) == 6
+
+
+async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
+    async with running(fruit, size=ROOMY, keys=["d"]) as pilot:
+        await type_in(pilot, "/", "secret fruit")
+        await press(pilot, "d")
+        assert total(pilot) is None
+        assert "secret" not in drawn(pilot)
+        await press(pilot, "n")
+        assert said(pilot) == "No search yet. Press / to start one."
+        await press(pilot, "slash", "up")
+        assert "secret" not in drawn(pilot)
+
+
+async def test_a_filter_ends_with_the_view_and_its_search_runs_again(fruit: Path) -> None:
+    async with running(fruit, size=ROOMY) as pilot:
+        await type_in(pilot, "&", "plums")
+        assert len(view(pilot).session.rows) == 1
+        await press(pilot, "d")
+        assert not view(pilot).filter.is_active
+        assert total(pilot) == 4
+        assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
+
+
+async def test_the_next_match_is_one_of_the_present_view(fruit: Path) -> None:
+    async with running(fruit, size=ROOMY) as pilot:
+        await type_in(pilot, "/", "plums")
+        await press(pilot, "d", "n")
+        assert view(pilot).search.current_match in list(view(pilot).search.searcher.matches)  # type: ignore[union-attr]
+        await press(pilot, "a", "n", "n")
+        assert view(pilot).navigator.focused_number == 4

@@ -1,0 +1,242 @@
+"""Settings in the complete app: keys, panes, widths and colors apply; every start is safe."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+
+from tests.support.running import TOUR, drawn, press, running, said, settled, type_in, view
+from viewer.render.theme import load_theme
+from viewer.tui.app import ViewOptions
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.dialogs.themes import ThemeScreen
+from viewer.tui.settings.settings import Pane, Settings
+
+MINE = Settings(
+    keymap={
+        "search": "ctrl+f",
+        "filter": "f4",
+        "debug": "D",
+        "yank": "f5",
+        "leave": "Q",
+        "help": "f2",
+        "bottom": "f6",
+        "goto": "f7",
+        "palette": "f8",
+        "previous_message": "ctrl+p",
+        "copy_or_quit": "f9",
+        "problems": "P",
+    }
+)
+
+
+def with_settings(settings: Settings) -> ViewOptions:
+    return ViewOptions(settings=settings)
+
+
+class TestKeysOfOnesOwn:
+    @pytest.mark.slow
+    async def test_act_and_the_old_ones_do_not(self) -> None:
+        async with running(options=with_settings(MINE)) as pilot:
+            await press(pilot, "slash", "d", "question_mark", "q")
+            assert not view(pilot).widgets.prompt.is_asking
+            assert not view(pilot).session.display.debug
+            assert not isinstance(pilot.app.screen, HelpScreen)
+            await type_in(pilot, "ctrl+f", "osaka")
+            assert "/osaka  1/2" in drawn(pilot)
+            await type_in(pilot, "f7", "26")
+            assert view(pilot).navigator.focused_number == 26
+            await press(pilot, "ctrl+p")
+            assert view(pilot).navigator.focused_number < 26
+            await press(pilot, "1", "1", "f6")
+            assert view(pilot).navigator.focused_number == 11
+            await press(pilot, "D")
+            assert view(pilot).session.display.debug
+            await press(pilot, "Q", "Q")
+            assert pilot.app._exit
+
+    async def test_are_the_ones_that_are_shown(self) -> None:
+        async with running(options=with_settings(MINE)) as pilot:
+            footer = drawn(pilot).splitlines()[-1]
+            assert " Q Quit  ^f Search " in footer
+            assert " D Debug view " in footer
+            assert "F8 Commands  F2 Help" in footer
+            await press(pilot, "a")
+            assert said(pilot) == "debug view only: press D"
+            await press(pilot, "f5", "x")
+            assert said(pilot).startswith("F5 is followed by one of")
+            await press(pilot, "4")
+            assert said(pilot) == "4F6 goes to message 4"
+            await press(pilot, "escape", "f9")
+            assert said(pilot) == "F9 again quits"
+
+    @pytest.mark.slow
+    async def test_are_on_the_help_screen_and_close_it(self) -> None:
+        async with running(options=with_settings(MINE)) as pilot:
+            await press(pilot, "f2")
+            assert isinstance(pilot.app.screen, HelpScreen)
+            assert "ctrl+f" in drawn(pilot)
+            await press(pilot, "question_mark", "q")
+            assert isinstance(pilot.app.screen, HelpScreen)
+            await press(pilot, "f2")
+            assert not isinstance(pilot.app.screen, HelpScreen)
+
+    @pytest.mark.slow
+    async def test_are_in_the_palette(self) -> None:
+        async with running(options=with_settings(MINE)) as pilot:
+            await press(pilot, "f8")
+            assert isinstance(pilot.app.screen, CommandPalette)
+            await press(pilot, *"searc")
+            await asyncio.sleep(0.3)
+            await settled(pilot)
+            assert "Search  ctrl+f" in drawn(pilot)
+
+    async def test_are_on_the_sheet_of_the_inspector(self) -> None:
+        options = with_settings(Settings(keymap={"next_tab": "f3", "clear": "f4"}))
+        async with running(size=(80, 24), options=options, keys=("d", "J", "i")) as pilot:
+            assert "F3: next  F4: close" in drawn(pilot)
+
+    async def test_are_told_where_problems_are_counted(self) -> None:
+        async with running(options=with_settings(MINE), keys=("D",)) as pilot:
+            assert view(pilot).host.key_of("problems") == "P"
+
+
+class TestPanes:
+    @pytest.mark.slow
+    async def test_open_and_sizes_are_those_that_were_chosen(self) -> None:
+        settings = Settings(outline=Pane(False), inspector=Pane(True, 50), problems=Pane(True, 9))
+        async with running(options=with_settings(settings), keys=("d",)) as pilot:
+            main = view(pilot)
+            assert not main.widgets.outline.display
+            assert main.widgets.inspector.size.width == 49
+            assert main.widgets.problems.styles.height is not None
+            assert main.widgets.problems.styles.height.value == 9
+            await pilot.resize_terminal(80, 24)
+            await settled(pilot)
+            await press(pilot, "i")
+            assert main.widgets.inspector.size.width == 80
+            await pilot.resize_terminal(120, 40)
+            await settled(pilot)
+            assert main.widgets.inspector.size.width == 49
+
+    async def test_closed_ones_open_on_their_keys(self) -> None:
+        closed = Settings(outline=Pane(False), inspector=Pane(False), problems=Pane(False))
+        async with running(options=with_settings(closed), keys=("d", "T", "i", "p")) as pilot:
+            main = view(pilot)
+            assert main.widgets.outline.display and main.widgets.inspector.display and main.widgets.problems.display
+
+    @pytest.mark.slow
+    async def test_nothing_opens_in_the_safe_view(self) -> None:
+        async with running(options=with_settings(Settings(inspector=Pane(True, 60)))) as pilot:
+            main = view(pilot)
+            assert not (main.session.display.debug or main.widgets.inspector.display or main.widgets.outline.display)
+
+
+async def test_text_is_no_wider_than_was_chosen() -> None:
+    async with running(options=with_settings(Settings(wrap=40))) as pilot:
+        rows = drawn(pilot).splitlines()[2:-5]
+        assert max(len(row[:-1].rstrip()) for row in rows) <= 41
+        assert "umbrella" in drawn(pilot)
+
+
+async def test_markdown_may_stay_plain() -> None:
+    for markdown in (True, False):
+        async with running(options=with_settings(Settings(markdown=markdown))) as pilot:
+            strips = pilot.app.screen._compositor.render_strips()
+            texts = [s.text.strip() for strip in strips for s in strip if "**20 °C" in s.text]
+            assert (texts == ["**20 °C and sunny**"]) is markdown
+
+
+async def test_what_is_wrong_with_the_settings_is_said_at_the_start() -> None:
+    settings = Settings(problems_found=("config.yaml:1:1: unknown key 'thme' (did you mean 'theme'?)",))
+    async with running(options=with_settings(settings)) as pilot:
+        assert said(pilot) == "config.yaml:1:1: unknown key 'thme' (did you mean 'theme'?)"
+
+
+class TestThemes:
+    @pytest.fixture(autouse=True)
+    def colored(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("NO_COLOR", raising=False)
+
+    async def test_the_one_of_the_settings_is_used(self) -> None:
+        async with running(options=with_settings(Settings(theme="ember"))) as pilot:
+            assert pilot.app.theme == "viewer-ember"
+
+    @pytest.mark.slow
+    async def test_are_shown_as_the_cursor_goes_and_kept_or_not(self) -> None:
+        async with running(keys=("d",)) as pilot:
+            before = background(pilot.app)
+            assert before == load_theme("dark").colors["background"]
+            await pilot.app.screen.run_action("do('theme')")
+            await settled(pilot)
+            assert isinstance(pilot.app.screen, ThemeScreen)
+            assert pilot.app.screen.styles.background.a == 0
+            await press(pilot, "end", "k", "down", "up")
+            assert pilot.app.theme == "viewer-light"
+            assert background(pilot.app) == load_theme("light").colors["background"]
+            await press(pilot, "escape")
+            assert background(pilot.app) == before
+            await pilot.app.screen.run_action("do('theme')")
+            await settled(pilot)
+            await press(pilot, "j", "enter")
+            assert pilot.app.theme == "viewer-ember"
+            assert background(pilot.app) == load_theme("ember").colors["background"]
+            assert said(pilot).startswith("theme ember; to keep it: ")
+
+    @pytest.mark.slow
+    async def test_every_screen_changes_its_colours(self, tmp_path: Path) -> None:
+        async with running(TOUR, __file__, options=ViewOptions(dialect="openchatml-2.2")) as pilot:
+            await press(pilot, "]")
+            await pilot.app.screen.run_action("do('theme')")
+            await settled(pilot)
+            await press(pilot, "end", "up", "enter")
+            await press(pilot, "[")
+            assert background(pilot.app) == load_theme("light").colors["background"]
+            assert {str(color) for color in colors(pilot.app)} >= {load_theme("light").colors["primary"]}
+
+    async def test_one_that_is_edited_is_read_again(self, tmp_path: Path) -> None:
+        file = tmp_path / "mine.yaml"
+        file.write_text("like: light\n")
+        options = ViewOptions(theme="mine", settings=Settings(folder=tmp_path))
+        async with running(options=options) as pilot:
+            assert background(pilot.app) == load_theme("light").colors["background"]
+            replacement = tmp_path / "mine.yaml.new"
+            replacement.write_text("like: light\ncolors: {background: '#fafbfc'}\n")
+            replacement.replace(file)
+            await until(lambda: background(pilot.app) == "#fafbfc")
+            assert said(pilot) == "theme mine was read again"
+            file.write_text("like: light\ncolors: {backgruond: '#000000'}\n")
+            await until(lambda: "did you mean 'background'?" in said(pilot))
+            assert said(pilot).endswith("; the colors stay the same")
+            assert background(pilot.app) == "#fafbfc"
+
+    async def test_one_that_was_wrong_is_read_when_it_is_mended(self, tmp_path: Path) -> None:
+        file = tmp_path / "mine.yaml"
+        file.write_text("lkie: light\n")
+        options = ViewOptions(theme="mine", settings=Settings(folder=tmp_path))
+        async with running(options=options) as pilot:
+            assert said(pilot).endswith("(did you mean 'like'?); the dark theme is used")
+            file.write_text("like: light\n")
+            await until(lambda: pilot.app.theme == "viewer-mine")
+
+
+async def until(holds) -> None:  # type: ignore[no-untyped-def]
+    for _ in range(500):
+        if holds():
+            return
+        await asyncio.sleep(0.02)
+    assert holds()
+
+
+def colors(app) -> set[str]:  # type: ignore[no-untyped-def]
+    strips = app.screen._compositor.render_strips()
+    return {s.style.color.name for strip in strips for s in strip if s.style and s.style.color}
+
+
+def background(app) -> str:  # type: ignore[no-untyped-def]
+    """The background of the conversation."""
+    segment = next(iter(app.screen._compositor.render_strips()[5]))
+    return str(segment.style.bgcolor.name)

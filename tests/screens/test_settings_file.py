@@ -1,0 +1,155 @@
+"""The settings file: what it may say, and how mistakes in it are told and left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import ROOT
+from viewer.tui.settings.file import NEVER, WHY_NEVER, read_settings
+from viewer.tui.settings.settings import Pane, Settings, theme_in_force
+
+ALL_OF_IT = """\
+# mine
+theme: light
+keymap:
+  search: ctrl+f
+  partner: ["%", f2]
+  fold: "comma"
+layout:
+  outline: false
+  inspector: 40
+  problems: true
+wrap: 96
+markdown: false
+stall-after: 2.5
+"""
+
+
+def read(text: str | bytes, folder: Path) -> Settings:
+    file = folder / "config.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_settings(file, folder / "themes")
+
+
+def told(text: str | bytes, folder: Path) -> list[str]:
+    """The problems, without the folder in front."""
+    return [problem.removeprefix(f"{folder}/") for problem in read(text, folder).problems_found]
+
+
+def test_everything_can_be_set(tmp_path: Path) -> None:
+    settings = read(ALL_OF_IT, tmp_path)
+    assert settings.problems_found == ()
+    assert settings.theme == "light"
+    assert settings.keymap == {"search": "ctrl+f", "partner": "%, f2", "fold": "comma"}
+    assert (settings.outline, settings.inspector, settings.problems) == (Pane(False), Pane(True, 40), Pane(True))
+    assert (settings.wrap, settings.markdown, settings.stall_after) == (96, False, 2.5)
+    assert settings.lines["keymap.partner"] == 5
+    assert settings.lines["layout.inspector"] == 9
+    assert settings.folder == tmp_path / "themes"
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "\ufeff", "wrap: screen\n"])
+def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> None:
+    settings = read(text, tmp_path)
+    assert settings.problems_found == ()
+    assert (settings.theme, settings.wrap, settings.keymap) == ("", 0, {})
+    assert read_settings(tmp_path / "none.yaml").problems_found == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("thme: dark\n", "config.yaml:1:1: unknown key 'thme' (did you mean 'theme'?)"),
+        ("theme: drak\n", "config.yaml:1:8: unknown theme 'drak' (did you mean 'dark'?)"),
+        ("theme: [dark]\n", "config.yaml:1:8: one value is needed here"),
+        ("keymap:\n  serach: x\n", "config.yaml:2:3: unknown action 'serach' (did you mean 'search'?)"),
+        ("keymap:\n  search: pagedwn\n",
+         "config.yaml:2:3: unknown key 'pagedwn' of 'search' (did you mean 'pagedown'?)"),
+        ("keymap:\n  search: x\n",
+         "config.yaml:2:3: key 'x' is given to 'search' and 'export': give one of them another key"),
+        ("keymap:\n  mark: f3\n  fold: f3\n",
+         "config.yaml:3:3: key 'F3' is given to 'fold' and 'mark': give one of them another key"),
+        ("keymap:\n  search: {a: b}\n", "config.yaml:2:11: one value is needed here"),
+        ("keymap: x\n", "config.yaml:1:9: keys and values are needed here"),
+        ("layout:\n  outlin: true\n", "config.yaml:2:3: unknown key 'outlin' (did you mean 'outline'?)"),
+        ("layout:\n  outline: wide\n",
+         "config.yaml:2:12: 'wide' does not fit: write true, false, or a number from 16 to 200"),
+        ("layout:\n  problems: 61\n",
+         "config.yaml:2:13: '61' does not fit: write true, false, or a number from 3 to 60"),
+        ("wrap: 19\n", "config.yaml:1:7: '19' does not fit: write screen, or a number from 20 to 1000"),
+        ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' does not fit: write screen, or a number from 20 to 1000"),
+        ("markdown: yes\n", "config.yaml:1:11: 'yes' is neither true nor false"),
+        ("stall-after: 0\n", "config.yaml:1:14: '0' is not a time: write a number of seconds"),
+        ("max_spool: lots\n", "config.yaml:1:12: 'lots' is not a size: write a number and KB, MB, or GB"),
+        ("max_decompressed: 0\n", "config.yaml:1:19: '0' is not a size: write a number and KB, MB, or GB"),
+        ("stall-after: soon\n", "config.yaml:1:14: 'soon' is not a time: write a number of seconds"),
+        ("- theme\n", "config.yaml:1:1: keys and values are needed here"),
+        ("theme: dark\ntheme: light\n", "config.yaml:2:1: this is not well-formed YAML"),
+        ("theme: &a dark\n", "config.yaml:1:8: this is not well-formed YAML"),
+        ("keymap: {filter: &}\n", "config.yaml:1:19: this is not well-formed YAML"),
+        ("\"\\e[2J\": x\n", "config.yaml:1:1: unknown key '␛[2J'"),
+        ("keymap:\n  \"\\e[2J\": f2\n", "config.yaml:2:3: unknown action '␛[2J'"),
+        (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is ignored"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_place(text: str | bytes, said: str, tmp_path: Path) -> None:
+    assert told(text, tmp_path) == [said]
+
+
+def test_a_mistake_costs_only_its_own_setting(tmp_path: Path) -> None:
+    text = "theme: drak\nkeymap: {search: f2, nope: f3, fold: f2}\nlayout: {outline: 3, inspector: false}\nwrap: 80\n"
+    settings = read(text, tmp_path)
+    assert len(settings.problems_found) == 4
+    assert settings.theme == ""
+    assert settings.keymap == {"search": "f2"}
+    assert (settings.outline, settings.inspector, settings.wrap) == (Pane(), Pane(False), 80)
+    assert settings.notice.endswith("(and 3 more: ocmlview config)")
+
+
+def test_what_is_left_out_cannot_clash_unseen(tmp_path: Path) -> None:
+    """`x` would be free if export moved; where that entry is wrong, both are told and neither holds."""
+    settings = read("keymap:\n  search: x\n  export: 5\n", tmp_path)
+    assert settings.keymap == {}
+    assert len(settings.problems_found) == 2
+
+
+@pytest.mark.parametrize("key", NEVER)
+@pytest.mark.parametrize("written", ["{key}: all\n", "layout: {{{key}: true}}\n", "{upper}: safe\n"])
+def test_nothing_reveals(key: str, written: str, tmp_path: Path) -> None:
+    text = written.format(key=key, upper=key.upper())
+    settings = read(text, tmp_path)
+    assert len(settings.problems_found) == 1
+    assert settings.problems_found[0].endswith(f" is refused: {WHY_NEVER}")
+    assert settings == Settings(folder=tmp_path / "themes", problems_found=settings.problems_found)
+
+
+def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").mkdir()
+    assert read_settings(tmp_path / "config.yaml").notice.endswith("cannot be read as UTF-8 text; it is ignored")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["theme: " + "[" * 20_000, "wrap: 80\n" + "#" * 70_000, "a: " + "1" * 70_000])
+def test_what_nobody_writes_is_told_at_once(text: str, tmp_path: Path) -> None:
+    assert len(told(text, tmp_path)) == 1
+    assert told(text, tmp_path)[0].endswith("this is not well-formed YAML")
+
+
+def test_which_theme_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    chosen = Settings(theme="light")
+    assert theme_in_force(Settings()) == ("dark", "")
+    assert theme_in_force(chosen) == ("light", "theme")
+    assert theme_in_force(chosen, color="never") == ("plain", "--color never")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert theme_in_force(chosen) == ("plain", "NO_COLOR")
+    assert theme_in_force(chosen, "ember") == ("ember", "--theme")
+
+
+def test_nothing_in_the_readers_of_settings_knows_of_revealing() -> None:
+    for name in ("settings.py", "file.py", "template.py"):
+        text = (ROOT / "viewer" / "tui" / "settings" / name).read_text("utf-8")
+        assert "Reveal" not in text
+        assert "DisplayState" not in text

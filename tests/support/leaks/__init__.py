@@ -1,0 +1,1 @@
+"""The leak laboratory: canaries, actions, and what finds them."""

@@ -1,0 +1,171 @@
+"""What a person may do to the app, as data: chosen by chance, and done to it without the rests of a person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from textual.events import Key, MouseDown, MouseEvent, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+
+from tests.support.running import _handled, settled
+from viewer.tui.keys import ACTIONS, after_yank
+from viewer.tui.main.screen import MainScreen
+from viewer.tui.terminal.key_names import character
+
+REVEALED = ".DEBUG."
+"""Stands in the names of files that were made of the debug view."""
+LEAVES_SAFE = {"debug"}
+"""What reveals on purpose: a session does it only as `DebugAndBack`."""
+ENDS = {"leave", "copy_or_quit", "suspend"}
+"""What may end the app, or hand over a terminal that the tests do not have."""
+KEYS = [key for action in ACTIONS if action.id not in LEAVES_SAFE | ENDS for key in action.keys]
+SIZES = [(120, 40), (80, 24), (100, 30), (60, 16), (40, 12), (200, 50)]
+PLACES = ["1", "9999", "t1", "t2", "x2", "50%", "L3", "B40", "x"]
+PALETTE = ["copy", "export", "next", "raw", "side", "tools", "help", "out"]
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that is done."""
+
+    kind: str
+    given: tuple[str | int, ...] = ()
+
+
+def act_of(number: int, prefixes: Sequence[str] = ()) -> Act:
+    """The act that a number stands for; `prefixes` are beginnings of canaries to search for."""
+    chance = Random(number)
+    column, row = chance.randrange(120), chance.randrange(40)
+    makers: list[Callable[[], Act]] = [
+        *[lambda: Act("key", (chance.choice(KEYS),))] * 6,
+        lambda: Act("yank", (chance.choice([*after_yank(), "x"]),)),
+        lambda: Act("click", (column, row, chance.randrange(1, 5))),
+        lambda: Act("drag", (column, row, chance.randrange(120), chance.randrange(40))),
+        lambda: Act("wheel", (column, row, chance.choice(["up", "down"]))),
+        lambda: Act("hover", (column, row)),
+        lambda: Act("resize", chance.choice(SIZES)),
+        lambda: Act("go to", (chance.choice(PLACES),)),
+        lambda: Act("palette", (chance.choice(PALETTE),)),
+        lambda: Act(chance.choice(["select all", "copy", "screenshot", "help", "debug and back", "export"])),
+    ]
+    if prefixes:
+        makers.append(lambda: Act("search", (chance.choice(["/", "&", "//"]), chance.choice(prefixes))))
+    return chance.choice(makers)()
+
+
+EVERYWHERE = [
+    *(Act("key", (key,)) for key in ("T", "p", "G", "g", "J", "J", "m", "u", "e", "enter", "w", "enter", "z", "l")),
+    Act("search", ("/", "warm")),
+    Act("key", ("n",)),
+    Act("key", ("escape",)),
+    Act("yank", ("y",)),
+    Act("select all"),
+    Act("copy"),
+    *(Act("key", (key,)) for key in ("i", "C", "r", "vertical_line", "tab", "v")),
+    Act("click", (20, 6, 3)),
+    Act("drag", (10, 5, 60, 12)),
+    Act("copy"),
+    Act("hover", (20, 6)),
+    Act("help"),
+    Act("palette", ("copy",)),
+    Act("screenshot"),
+    Act("export"),
+    Act("resize", (80, 24)),
+    Act("key", ("p",)),
+    Act("resize", (120, 40)),
+    Act("debug and back"),
+    Act("key", ("g",)),
+]
+"""Once through everything that the app has."""
+
+
+async def perform(pilot: Pilot[int], act: Act) -> AsyncIterator[None]:
+    """Do it, step by step; what a place means depends on the size of the screen."""
+    given = [str(each) for each in act.given]
+    if act.kind in ("click", "drag", "wheel", "hover"):
+        await _point(pilot, act)
+    elif act.kind == "resize":
+        await pilot.resize_terminal(int(given[0]), int(given[1]))
+        await settled(pilot)
+    elif act.kind == "select all":
+        pilot.app.screen.text_select_all()
+    elif act.kind == "screenshot":
+        pilot.app.save_screenshot(f"picture{REVEALED if is_debug(pilot) else '.'}svg", ".")
+    elif act.kind != "copy" or pilot.app.screen.get_selected_text():
+        for keys in _typed(act.kind, given):
+            yield
+            await type_ahead(pilot, keys)
+        yield
+        return
+    await _handled(pilot)
+    yield
+
+
+def is_debug(pilot: Pilot[int]) -> bool:
+    """Whether what is hidden may be on the screen."""
+    return any(isinstance(screen, MainScreen) and screen.session.display.debug for screen in pilot.app.screen_stack)
+
+
+async def type_ahead(pilot: Pilot[int], keys: Sequence[str]) -> None:
+    """Keys without a rest between them."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for key in keys:
+        name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        event = Key(name, character(name))
+        event.set_sender(pilot.app)
+        driver.send_message(event)
+    await asyncio.sleep(0)
+    await settled(pilot)
+
+
+def _typed(kind: str, given: list[str]) -> list[list[str]]:
+    """Keys, with a look between the groups."""
+    if kind in ("go to", "search"):
+        prefix, text = (":", given[0]) if kind == "go to" else (given[0], given[1])
+        return [[*prefix, *text], ["enter"]]
+    if kind == "palette":
+        return [["ctrl+p"], [*given[0]], ["down", "enter"], ["escape"]]
+    return [["y"], given] if kind == "yank" else _FIXED.get(kind, [given])
+
+
+_FIXED = {
+    "help": [["question_mark"], ["down"], ["escape"]],
+    "copy": [["ctrl+c"]],
+    "export": [["x"], ["enter"], ["x", "up"], ["enter"], ["escape"]],
+    "debug and back": [["escape", "escape", "d", "s", "J", "y", "r", "d"]],
+}
+
+
+async def _point(pilot: Pilot[int], act: Act) -> None:
+    """The mouse; places beyond the screen are put on its edge."""
+    width, height = pilot.app.size
+    numbers = [int(each) for each in act.given if isinstance(each, int)]
+    at = min(numbers[0], width - 1), min(numbers[1], height - 1)
+    if act.kind == "click":
+        for _ in range(numbers[2]):
+            _send(pilot, MouseDown, at, 1)
+            _send(pilot, MouseUp, at, 1)
+    elif act.kind == "drag":
+        to = min(numbers[2], width - 1), min(numbers[3], height - 1)
+        _send(pilot, MouseDown, at, 1)
+        for step in range(1, 4):
+            between = (at[0] + (to[0] - at[0]) * step // 3, at[1] + (to[1] - at[1]) * step // 3)
+            _send(pilot, MouseMove, between, 1)
+        _send(pilot, MouseUp, to, 1)
+    elif act.kind == "wheel":
+        _send(pilot, MouseScrollUp if act.given[2] == "up" else MouseScrollDown, at, 0)
+    else:
+        _send(pilot, MouseMove, at, 0)
+    await asyncio.sleep(0)
+    await settled(pilot)
+
+
+def _send(pilot: Pilot[int], kind: type[MouseEvent], at: tuple[int, int], button: int) -> None:
+    driver = pilot.app._driver
+    assert driver is not None
+    driver.process_message(kind(None, *at, 0, 0, button, False, False, False, *at))

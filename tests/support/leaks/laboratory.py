@@ -1,0 +1,279 @@
+"""A session: the app on a transcript full of canaries, something done to it, and a look at all that has left it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from tests.support.leaks.acting import REVEALED, Act, is_debug, perform, type_ahead
+from tests.support.leaks.finder import Leak
+from tests.support.leaks.planted import Planted
+from tests.support.running import drawn, settled
+from viewer.document import document
+from viewer.reading.format import Options
+from viewer.tui.app import ViewerApp, ViewOptions
+from viewer.tui.dialogs.help import HelpScreen
+from viewer.tui.main import read_worker as reading
+from viewer.tui.main.screen import MainScreen
+
+_WRITING = "a part was written"
+UNKNOWABLE = {"only the end of a think block"}
+"""What cannot be known while it streams: text that turns out to have been a thought when its only mark comes at last.
+
+SECURITY.md says so; once the mark has been read, it is gone."""
+SHORTEST_TYPED = 3
+"""So many letters of a canary at least are typed to search for it."""
+LEAVES = 5
+"""So often a session tries to leave the debug view: what lies over it may take the keys."""
+
+
+@dataclass(frozen=True)
+class Escaped:
+    """A leak, where it was found, and what had just been done."""
+
+    surface: str
+    place: str
+    leak: Leak
+    after: str
+
+
+class Recorded(ViewerApp):
+    """The app, and what it sends elsewhere than to the screen."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.sent: list[tuple[str, str]] = []
+
+    def copy_to_clipboard(self, text: str) -> None:
+        self.sent.append(("clipboard", text))
+        super().copy_to_clipboard(text)
+
+    def notify(self, message: str, *, title: str = "", **more: Any) -> None:
+        self.sent.append(("notification", f"{title}\n{message}"))
+        super().notify(message, title=title, **more)
+
+    def open_url(self, url: str, *, new_tab: bool = True) -> None:
+        self.sent.append(("links", url))
+
+    def deliver_text(self, path_or_file: Any, **more: Any) -> str | None:
+        self.sent.append(("deliveries", _content(path_or_file)))
+        return None
+
+    def deliver_binary(self, path_or_file: Any, **more: Any) -> str | None:
+        self.sent.append(("deliveries", _content(path_or_file)))
+        return None
+
+
+def _content(path_or_file: Any) -> str:
+    if isinstance(path_or_file, str | Path):
+        return Path(path_or_file).read_text("utf-8", "replace")
+    return str(path_or_file.read())
+
+
+@dataclass
+class Session:
+    """One run, and what was found in it."""
+
+    planted: Planted
+    pilot: Pilot[int]
+    folder: Path
+    escaped: list[Escaped] = field(default_factory=list)
+    looks: int = 0
+    _seen: str = ""
+    _read: dict[str, str] = field(default_factory=dict)
+    """What each surface said when it was looked at last: the same words are not looked at again."""
+
+    def __post_init__(self) -> None:
+        self._finder = self.planted.finder
+
+    @property
+    def app(self) -> Recorded:
+        assert isinstance(self.pilot.app, Recorded)
+        return self.pilot.app
+
+    @property
+    def has_read(self) -> bool:
+        """Whether all of the input has been read."""
+        return any(
+            isinstance(screen, MainScreen) and screen.session.document.is_complete for screen in self.app.screen_stack
+        )
+
+    async def do(self, act: Act) -> None:
+        """Do it, and look at everything."""
+        if self.app._exit:
+            return
+        if act.kind == "search":
+            self._finder.ignore_typed(str(act.given[1]))
+        async for _ in perform(self.pilot, act):
+            if act.kind == "debug and back":
+                self.app.sent.clear()
+            self.look(str(act))
+        for _ in range(LEAVES):
+            if not is_debug(self.pilot) or self.app._exit:
+                break
+            await type_ahead(self.pilot, ["escape", "escape", "d"])  # a click on the footer opened it: back again
+            self.look(f"leaving after {act}")
+
+    async def grow(self) -> None:
+        """The file is written while it is followed, a few bytes at a time, also in the middle of marks."""
+        chance, left = Random(len(self.planted.text)), self.planted.data
+        with Path("input", "chat.ocml").open("ab", buffering=0) as file:
+            while left:
+                size = chance.choice((1, 2, 3, 7, 20, 60))
+                file.write(left[:size])
+                left = left[size:]
+                await asyncio.sleep(0.002)
+                self.look(_WRITING)
+        for _ in range(20):
+            await asyncio.sleep(0.05)
+            self.look("all was written")
+
+    def look(self, after: str) -> None:
+        """All that the app shows and has sent since the last look; what the person was shown in debug is no leak."""
+        if self.app._exit or is_debug(self.pilot):
+            self.app.sent.clear()
+            return
+        self.looks += 1
+        for surface, text in [*self._words(), *self.app.sent]:
+            if self._read.get(surface) != text:
+                self._read[surface] = text
+                self._note(surface, self._finder.leaks(text), after)
+        self.app.sent.clear()
+        screen = drawn(self.pilot)
+        if screen != self._seen:
+            self._seen = screen
+            for surface, text in self._regions():
+                self._note(surface, self._finder.plain(text), after)
+
+    def _note(self, surface: str, leaks: Sequence[Leak], after: str) -> None:
+        found = (Escaped(surface, self.planted.place_of(leak.canary), leak, after) for leak in leaks)
+        self.escaped += [each for each in found if after != _WRITING or each.place not in UNKNOWABLE]
+
+    def _words(self) -> Iterator[tuple[str, str]]:
+        """What is known without being drawn."""
+        app, screen = self.app, self.app.screen
+        yield "app title", f"{app.title}\n{app.sub_title}"
+        yield "app clipboard", app.clipboard
+        yield "selection", screen.get_selected_text() or ""
+        yield "tooltips", "\n".join(str(widget.tooltip) for widget in screen.walk_children(Widget) if widget.tooltip)
+        for each in self.app.screen_stack:
+            if isinstance(each, MainScreen):
+                yield "search hits", self._hits(each)
+                yield "notices", str(each.widgets.status.notice)
+
+    def _hits(self, screen: MainScreen) -> str:
+        """A search for what no shown text has must find nothing: its words count as found where it does. A letter or
+        two may stand in shown text as well."""
+        searcher = screen.search.searcher
+        if searcher is None or not len(searcher.matches) or len(searcher.query.text) < SHORTEST_TYPED:
+            return ""
+        return next((word for word in self.planted.canaries if word.startswith(searcher.query.text)), "")
+
+    def _regions(self) -> Iterator[tuple[str, str]]:
+        """What is drawn, by the widgets that drew it."""
+        screen = self.app.screen
+        strips = screen._compositor.render_strips()
+        for widget in screen.walk_children(Widget):
+            region = widget.region
+            if widget.is_container or not region or not widget.display:
+                continue
+            rows = strips[max(region.y, 0) : region.bottom]
+            text = "\n".join(strip.crop(region.x, region.right).text for strip in rows)
+            yield surface_of(widget), text
+            if surface_of(widget) == "transcript":
+                yield "minimap", "".join(strip.crop(region.right - 1, region.right).text for strip in rows)
+        yield "screen", "\n".join(strip.text for strip in strips)
+
+    def files(self) -> None:
+        """What lies in the folder in the end, other than what was put there."""
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and "input" not in path.relative_to(self.folder).parts and REVEALED not in path.name:
+                surface = "screenshots" if path.suffix == ".svg" else "files"
+                self._note(surface, self._finder.leaks(path.name.encode() + b"\n" + path.read_bytes()), "the end")
+
+
+def surface_of(widget: Widget) -> str:
+    """The name of a part of the screen: that of the outermost widget of ours around it."""
+    screen = widget.screen
+    if isinstance(screen, HelpScreen):
+        return "help"
+    names = [widget, *widget.ancestors]
+    for each in names:
+        found = NAMES.get(type(each).__name__)
+        if found:
+            return {"beside-analysis": "analysis pane", "beside-commentary": "commentary pane"}.get(
+                each.id or "", found
+            )
+    return "screen"
+
+
+NAMES = {
+    "TitleBar": "title",
+    "Toggles": "toggles",
+    "Outline": "outline",
+    "Transcript": "transcript",
+    "Inspector": "inspector",
+    "Problems": "problems",
+    "Calls": "calls",
+    "MessageStrip": "letter strip",
+    "ProblemLine": "problem line",
+    "Prompt": "prompt",
+    "StatusLine": "status",
+    "KeyFooter": "footer",
+    "Palette": "palette",
+    "FilesScreen": "list of files",
+    "Toast": "notification",
+    "ToastHolder": "notification",
+    "ToastRack": "notification",
+}
+
+
+@asynccontextmanager
+async def session(
+    planted: Planted,
+    folder: Path,
+    *,
+    size: tuple[int, int] = (120, 40),
+    strict: bool = False,
+    as_folder: bool = False,
+    slowly: bool = False,
+    growing: bool = False,
+) -> AsyncIterator[Session]:
+    """The app on this transcript, in a folder of its own where all that it writes is found."""
+    (folder / "input").mkdir(exist_ok=True)
+    (folder / "input" / "chat.ocml").write_bytes(b"" if growing else planted.data)
+    patched = pytest.MonkeyPatch()
+    patched.chdir(folder)
+    try:
+        preambles = Options(harmony_preambles=True) if planted.preambles else None
+        options = ViewOptions(dialect=planted.dialect, reading=preambles, strict=strict, follow=growing)
+        if slowly:
+            patched.setattr(document, "PARSED_AT_ONCE", 29)
+            patched.setattr(document, "CHECKED_AT_ONCE", 290)
+            patched.setattr(reading, "READ_FIRST", 29)
+            patched.setattr(reading, "DRAW_AGAIN_SECONDS", 0.0)
+            patched.setattr(reading, "LOOK_AGAIN_SECONDS", 0.01)
+        app = Recorded(["input" if as_folder else "input/chat.ocml"], options)
+        async with app.run_test(size=size) as pilot:
+            run = Session(planted, pilot, folder)
+            while slowly and not run.has_read:
+                await asyncio.sleep(0.001)
+                run.look("a part")
+            if growing:
+                await run.grow()
+            await settled(pilot)
+            run.look("the start")
+            yield run
+            run.look("the end")
+        run.files()
+    finally:
+        patched.undo()

@@ -1,0 +1,237 @@
+"""The surfaces of the program, and for each a leak planted into the code that fills it: the laboratory must find it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tests.support.leaks.acting import Act
+from tests.support.leaks.finder import SHORTEST
+from viewer.atomic_file import AtomicFile
+from viewer.document.projection import Projection
+from viewer.render.page import BlockLine, BlockMaker
+from viewer.render.style import Part, trusted
+from viewer.tui import palette as commands
+from viewer.tui.app import ViewerApp
+from viewer.tui.bars.footer import KeyFooter
+from viewer.tui.bars.problem_line import ProblemLine
+from viewer.tui.bars.prompt import Prompt
+from viewer.tui.bars.status import StatusLine
+from viewer.tui.bars.title import TitleBar
+from viewer.tui.bars.toggles import Toggles
+from viewer.tui.dialogs import files, help
+from viewer.tui.main import copy as copying
+from viewer.tui.main.presenter import Presenter
+from viewer.tui.main.screen_host import ScreenHost
+from viewer.tui.panes.line_list import LineList
+from viewer.tui.panes.problem_lines import ProblemLines
+from viewer.tui.panes.strip_widget import MessageStrip
+from viewer.tui.session import Changed
+from viewer.tui.terminal import clipboard
+from viewer.tui.transcript.minimap import Minimap
+from viewer.tui.transcript.transcript import Transcript
+
+Plant = Callable[[pytest.MonkeyPatch, str], None]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A way out of the app."""
+
+    name: str
+    plant: Plant
+    """Puts the leak into the code that fills it."""
+    acts: Sequence[Act] = ()
+    """What must be done for it to be filled."""
+    as_folder: bool = False
+    found_on: str = ""
+    """The surface that shows the leak, if it has another name."""
+
+
+def _instead(owner: Any, name: str, make: Callable[[Any, str], Any]) -> Plant:
+    """Puts what `make` makes of the code and the leak in the place of the code."""
+
+    def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
+        patched.setattr(owner, name, make(getattr(owner, name), leak))
+
+    return plant
+
+
+def _returns(change: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """The same code, and its result changed."""
+    return lambda code, leak: lambda *given, **more: change(code(*given, **more), leak)
+
+
+def _also(act: Callable[..., object]) -> Callable[[Any, str], Any]:
+    """The same code, and something done besides, with the leak and what the code was given."""
+
+    def make(code: Any, leak: str) -> Any:
+        def run(*given: Any, **more: Any) -> Any:
+            act(leak, *given)
+            return code(*given, **more)
+
+        return run
+
+    return make
+
+
+def _drawn(kind: type[Widget], inside: str = "", id: str = "") -> Plant:
+    """A widget that is shown whatever the view says, and draws the leak; or the list or head of a pane does."""
+
+    def plant(patched: pytest.MonkeyPatch, leak: str) -> None:
+        draw = kind.render_lines
+
+        def render_lines(self: Widget, crop: Region) -> list[Strip]:
+            names = {type(each).__name__ for each in self.ancestors}
+            if (inside and inside not in names) or (id and self.id != id):
+                return draw(self, crop)
+            return [Strip([Segment(leak)]).adjust_cell_length(crop.width)] * crop.height
+
+        def show(presenter: Presenter, changed: Changed) -> None:
+            draw_changed(presenter, changed)
+            for widget in presenter._screen.walk_children(Widget):
+                if type(widget).__name__ == (inside or kind.__name__) and id in ("", widget.id):
+                    widget.styles.display = "block"
+                    widget.styles.min_height, widget.styles.min_width = 3 if inside else 1, 20
+
+        draw_changed = Presenter.draw
+        patched.setattr(kind, "render_lines", render_lines)
+        patched.setattr(Presenter, "draw", show)
+
+    return plant
+
+
+def _say(app: ViewerApp, leak: str) -> None:
+    app.sub_title = leak
+
+
+def _tooltip(leak: str, presenter: Presenter, *_: object) -> None:
+    presenter._widgets.transcript.tooltip = leak
+
+
+_KEY_E, _KEY_T, _KEY_P = (Act("key", (key,)) for key in "eTp")
+_WAY_IN = [Act("key", ("g",))]
+_RESIZED = [Act("resize", (100, 30)), Act("resize", (120, 40))]
+
+SURFACES = [
+    Surface("transcript", _instead(Projection, "_shown", _returns(lambda shown, leak: replace(shown, body=leak)))),
+    Surface(
+        "boundary",
+        _instead(BlockMaker, "_boundaries", lambda code, leak: lambda self, row: [BlockLine((Part(trusted(leak)),))]),
+        found_on="transcript",
+    ),
+    Surface(
+        "minimap",
+        _instead(Minimap, "piece", lambda code, leak: lambda self, y, *_: Part(trusted(leak[y % len(leak)]))),
+    ),
+    Surface("title", _instead(TitleBar, "show", lambda code, leak: lambda self, f: code(self, replace(f, model=leak)))),
+    Surface("toggles", _drawn(Toggles)),
+    Surface("outline", _drawn(LineList, "Outline"), [_KEY_T]),
+    Surface("problems", _instead(ProblemLines, "line", lambda code, leak: lambda *_: (Part(trusted(leak)),)), [_KEY_P]),
+    Surface("problem line", _drawn(ProblemLine), _RESIZED),
+    Surface("letter strip", _drawn(MessageStrip), _RESIZED),
+    Surface("inspector", _drawn(LineList, "Inspector"), _RESIZED),
+    Surface("calls", _drawn(LineList, "Calls"), _RESIZED),
+    Surface("analysis pane", _drawn(Transcript, id="beside-analysis"), _RESIZED),
+    Surface("commentary pane", _drawn(Transcript, id="beside-commentary"), _RESIZED),
+    Surface("footer", _drawn(KeyFooter), _RESIZED),
+    Surface(
+        "prompt",
+        _instead(Prompt, "note", lambda code, leak: lambda self, words: code(self, leak)),
+        [Act("search", ("/", "warm"))],
+    ),
+    Surface(
+        "status",
+        _instead(StatusLine, "show_notice", lambda code, leak: lambda self, said, *more: code(self, leak, *more)),
+        [_KEY_E],
+    ),
+    Surface(
+        "notices",
+        _instead(ScreenHost, "notify", lambda code, leak: lambda self, said, *more: code(self, said + leak, *more)),
+        [Act("key", ("i",))],
+    ),
+    Surface(
+        "help",
+        _instead(help, "help_lines", lambda code, leak: lambda *given: [(Part(trusted(leak)),), *code(*given)]),
+        [Act("help")],
+    ),
+    Surface(
+        "palette",
+        _instead(commands, "palette_title", lambda code, leak: lambda action: f"{code(action)} {leak}"),
+        [Act("palette", ("next",))],
+    ),
+    Surface(
+        "list of files",
+        _instead(files, "bottom_line", lambda code, leak: lambda *given: (Part(trusted(leak)),)),
+        as_folder=True,
+    ),
+    Surface(
+        "notification", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.notify(leak))), [_KEY_E]
+    ),
+    Surface(
+        "app title", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: _say(self.screen.app, leak))), [_KEY_E]
+    ),
+    Surface("tooltips", _instead(Presenter, "draw", _also(_tooltip))),
+    Surface(
+        "clipboard",
+        _instead(copying, "copy_of", lambda code, leak: lambda *_: clipboard.Copied(leak, "copied")),
+        [Act("yank", ("y",))],
+    ),
+    Surface(
+        "app clipboard",
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: setattr(self.screen.app, "_clipboard", leak))),
+        [_KEY_E],
+    ),
+    Surface(
+        "selection",
+        _instead(
+            Transcript,
+            "get_selection",
+            lambda code, leak: lambda self, selection: (leak, "\n") if isinstance(selection, Selection) else None,
+        ),
+        [Act("select all")],
+    ),
+    Surface(
+        "search hits",
+        _instead(Projection, "body_blocks", lambda code, leak: lambda self, rows, row: iter((leak,))),
+        [Act("search", ("/", "{prefix}"))],
+    ),
+    Surface(
+        "screenshots",
+        _instead(ViewerApp, "export_screenshot", lambda code, leak: lambda *_, **more: code(*_, **more) + leak),
+        [Act("screenshot")],
+    ),
+    Surface(
+        "files",
+        _instead(AtomicFile, "write", lambda code, leak: lambda self, text: code(self, text + leak)),
+        [Act("export")],
+    ),
+    Surface(
+        "links", _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.open_url(leak))), [_KEY_E]
+    ),
+    Surface(
+        "deliveries",
+        _instead(ScreenHost, "notify", _also(lambda leak, self, *_: self.screen.app.deliver_text(_file(leak)))),
+        [_KEY_E],
+    ),
+]
+
+
+def _file(leak: str) -> Path:
+    path = Path("input") / "delivered.txt"
+    path.write_text(leak, "utf-8")
+    return path
+
+
+def prefixed(act: Act, leak: str) -> Act:
+    """A search for the beginning of this leak."""
+    return Act(act.kind, tuple(leak[: SHORTEST - 1] if each == "{prefix}" else each for each in act.given))

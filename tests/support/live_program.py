@@ -1,0 +1,116 @@
+"""The program while it follows: a process of its own, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from tests.support.program import ROOT, Result
+
+LONGEST_WAIT = 120.0
+NO_EVENTS = (
+    "import watchfiles; watchfiles.watch = None\nimport os\nwatchfiles.watch = lambda *a, **k: os.stat('/nowhere')\n"
+)
+"""Put before the program: the file system tells of nothing, and polling must do."""
+_START = "import sys\nfrom viewer.cli import run\nsys.exit(run(sys.argv[1:]))\n"
+
+
+class Live:
+    """A program that follows; use it as a context."""
+
+    def __init__(
+        self, *arguments: str | Path, prelude: str = "", stdin: int | IO[bytes] = subprocess.DEVNULL, **environment: str
+    ) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", prelude + _START, *map(str, arguments)],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            preexec_fn=_heed_interrupts,
+        )
+        self._out, self._err = bytearray(), bytearray()
+        assert self.process.stdout and self.process.stderr
+        self._threads = [
+            threading.Thread(target=_collect, args=pair, daemon=True)
+            for pair in ((self.process.stdout, self._out), (self.process.stderr, self._err))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def out(self) -> str:
+        return bytes(self._out).decode("utf-8", "replace")
+
+    def ends_with(self, word: str) -> bool:
+        """Whether a word stands near the end of what was written, however much that is."""
+        return word.encode() in self._out[-2000:]
+
+    @property
+    def err(self) -> str:
+        return bytes(self._err).decode()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The JSON lines that are complete."""
+        return [json.loads(line) for line in self.out.split("\n")[:-1]]
+
+    @property
+    def bodies(self) -> list[str]:
+        """Those of the messages since the last reset."""
+        lines = self.lines
+        last = max((place for place, line in enumerate(lines) if line["kind"] == "reset"), default=-1)
+        return [line["body"] for line in lines[last + 1 :] if line["kind"] == "message"]
+
+    @property
+    def resets(self) -> list[str]:
+        return [line["reason"] for line in self.lines if line["kind"] == "reset"]
+
+    def until(self, holds: Callable[[Live], object]) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + LONGEST_WAIT
+        while not holds(self):
+            assert time.monotonic() < end, (self.out[-2000:], self.err[-2000:])
+            time.sleep(0.005)
+
+    def until_bodies(self, *bodies: str) -> None:
+        """Wait for these messages since the last reset."""
+        self.until(lambda live: live.bodies == list(bodies))
+
+    def interrupted(self) -> Result:
+        """What it has done, after ctrl+c."""
+        self.process.send_signal(signal.SIGINT)
+        return self.ended()
+
+    def ended(self) -> Result:
+        """What it has done, when it ends by itself."""
+        code = self.process.wait(LONGEST_WAIT)
+        for thread in self._threads:
+            thread.join(LONGEST_WAIT)
+        return Result(code, self.out, self.err)
+
+
+def _collect(stream: IO[bytes], into: bytearray) -> None:
+    while data := os.read(stream.fileno(), 65536):
+        into += data
+
+
+def _heed_interrupts() -> None:
+    """What a shell starts in the background is told to ignore them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

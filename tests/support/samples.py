@@ -1,0 +1,93 @@
+"""The samples: which there are, what is expected of each, and which dialect to ask for."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from viewer.sources.files import open_source
+
+ROOT = Path(__file__).parent.parent.parent / "samples"
+ENDINGS = (".in.json", ".ocml.gz", ".ocml", ".harmony", ".ids", ".jsonl", ".sse")
+
+_ASKED = re.compile(r"\.as-([a-z-]+(?:-[0-9]\.[0-9x])?)$")
+_BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)?")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One input and the file beside it."""
+
+    path: Path
+
+    @property
+    def ending(self) -> str:
+        return next(ending for ending in ENDINGS if self.path.name.endswith(ending))
+
+    @property
+    def base(self) -> str:
+        return self.path.name.removesuffix(self.ending)
+
+    @property
+    def name(self) -> str:
+        """The place under `samples`."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def folder(self) -> str:
+        """`valid`, `broken`, or nothing for the tour."""
+        return self.name.split("/")[0] if "/" in self.name else ""
+
+    @property
+    def is_compressed(self) -> bool:
+        """True if it is a compressed file, which is not followed."""
+        return self.ending.endswith(".gz")
+
+    @property
+    def asked(self) -> str | None:
+        """The dialect that must be asked for, since the content does not tell."""
+        found = _ASKED.search(self.base)
+        return found[1] if found else None
+
+    @property
+    def options(self) -> list[str]:
+        """The same, for the command line."""
+        return ["--format", self.asked] if self.asked else []
+
+    @property
+    def expected_path(self) -> Path:
+        return self.path.with_name(f"{self.base}.json")
+
+    @property
+    def expected(self) -> list[dict[str, Any]]:
+        """What is printed when everything is revealed."""
+        return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
+
+    @property
+    def dialect(self) -> str:
+        """The dialect that it is read as."""
+        return str(self.expected[0]["dialect"])
+
+    @property
+    def text(self) -> bytes:
+        """The bytes that spans count: those of the file, or what UTF-16 was made into."""
+        source = open_source(str(self.path))
+        return source.read(0, source.size)
+
+    @property
+    def told(self) -> tuple[str, str | None]:
+        """The code and reason that a broken sample is named after."""
+        found = _BROKEN.fullmatch(self.base)
+        assert found, self.name
+        return found[1], found[2]
+
+
+@cache
+def samples(folder: str = "") -> list[Sample]:
+    """All inputs under a folder of `samples`."""
+    files = sorted(path for path in (ROOT / folder).rglob("*") if path.name.endswith(ENDINGS))
+    return [Sample(path) for path in files]

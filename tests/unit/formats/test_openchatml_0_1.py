@@ -1,0 +1,206 @@
+"""OpenChatML 0.1: what each shape of input is read as, however it is cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.growth import assert_growth
+from tests.support.openchatml_0_1_reading import (
+    FRAGMENTS,
+    body_of,
+    check_growth,
+    messages_of,
+    read,
+    read_every_way,
+    settled,
+)
+from viewer.formats.openchatml_0_1.reader import OPENCHATML_0_1
+from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed
+from viewer.model.messages import Message
+from viewer.model.visibility import is_user_safe
+from viewer.reading.parser import Parser
+
+CASES_FILE = Path(__file__).parents[2] / "data" / "openchatml_0_1_cases.txt"
+EXAMPLES_FILE = Path(__file__).parents[2] / "data" / "openchatml_0_1_examples.txt"
+
+
+def lines(source: str | bytes) -> list[str]:
+    """Each thing that was read in one line."""
+    data = source.encode() if isinstance(source, str) else source
+    return [line_of(event, data) for event in read_every_way(data)]
+
+
+def line_of(event: Event, data: bytes) -> str:
+    if isinstance(event, Closed):
+        return message_line(event.message, data)
+    if isinstance(event, Strayed):
+        return f"stray {data[slice(*event.stray.span)].decode()!r}"
+    if isinstance(event, DeclaredTools):
+        return f"tools {event.message} {data[event.start : event.end].decode()!r}"
+    if isinstance(event, Found):
+        reason = f"/{event.reason}" if event.reason else ""
+        number = "" if event.message is None else f" {event.message}"
+        return f"{event.code}{reason}{number} {event.start}-{event.end}"
+    assert isinstance(event, Started)
+    return f"transcript {event.transcript.start}"
+
+
+def message_line(message: Message, data: bytes) -> str:
+    header = message.header
+    channel = header.channel_given or "-"
+    words = [str(message.number), header.role, channel, message.ending.value]
+    words += [f"name={header.name}"] if header.name else []
+    words += [f"to={header.recipient}"] if header.recipient else []
+    words += [f"intent={header.intent}"] if header.intent else []
+    words += [f"{key}:{value}" for key, value in header.extra]
+    words += ["hidden"] if not is_user_safe(message) and channel == "-" else []
+    return " ".join(words) + f" {body_of(message, data)!r}"
+
+
+def cases() -> dict[str, tuple[str, list[str]]]:
+    """The file of cases: by title, the input and what is read from it."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for block in CASES_FILE.read_text().split("\n=== ")[1:]:
+        title, _, rest = block.partition("\n")
+        source, _, expected = rest.partition("---\n")
+        source = source.replace("\n", "")
+        for escape, character in (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t")):
+            source = source.replace(escape, character)
+        found[title] = source, expected.splitlines()
+    return found
+
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_is_read_as_it_should_be_however_it_is_cut(case: str) -> None:
+    source, expected = CASES[case]
+    assert lines(source) == expected
+
+
+def test_messages_of_one_frame_share_its_span_and_its_stop() -> None:
+    data = b"[BOS]<|im_start|>assistant\n<|start_reason|>a<|end_reason|>\nb<|im_end|>\n"
+    messages = messages_of(read(data))
+    assert [message.span for message in messages] == [(5, 70), (5, 70)]
+    assert [message.stop for message in messages] == [(60, 70), (60, 70)]
+    assert [message.body_span for message in messages] == [(43, 44), (59, 60)]
+
+
+def test_calls_are_constrained_and_outputs_are_not() -> None:
+    data = b"<|im_start|>assistant\n<|function_call|>{}<|im_end|><|im_start|>tool\n<|function_output|>{}<|im_end|>"
+    headers = [message.header for message in messages_of(read(data))]
+    assert [(header.content_type, header.constrained) for header in headers] == [("json", True), ("json", False)]
+
+
+def test_an_answer_is_shown_while_it_is_written() -> None:
+    parser = Parser(OPENCHATML_0_1)
+    assert not [event for event in parser.feed(b"<|im_start|>assistant\n ") if isinstance(event, Opened)]
+    (opened,) = [event for event in parser.feed(b"Hi <|im_") if isinstance(event, Opened)]
+    assert opened.message.pieces[0][:2] == (22, 25)
+    (grew,) = parser.feed(b"x")
+    assert isinstance(grew, Grew)
+    assert grew.pieces[0][:2] == (22, 32)
+
+
+def test_a_header_beyond_all_bounds_ends_by_itself() -> None:
+    data = b"<|im_start|>user " + b"x" * 70_000 + b"\nb<|im_end|>"
+    found = [event for event in read(data) if isinstance(event, Found)]
+    assert [(event.code, event.reason, event.start) for event in found] == [("E-PARSE-HEADER", "message-missing", 17)]
+    (message,) = messages_of(read(data))
+    assert message.body_span == (17, len(data) - len(b"<|im_end|>"))
+    assert settled(read(data)) == settled(read(data, range(1, len(data), 997)))
+
+
+def test_a_call_beyond_all_bounds_has_no_name() -> None:
+    short = b'<|im_start|>assistant\n<|function_call|>{"arguments": "%s", "name": "f"}<|im_end|>'
+    for size, recipient in ((1000, "functions.f"), (2**20, None)):
+        (message,) = messages_of(read(short.replace(b"%s", b"x" * size)))
+        assert message.header.recipient == recipient
+
+
+def test_hostile_json_is_only_unreadable() -> None:
+    for arguments in (b"[" * 100_000, b"9" * 10_000 + b"}", b'{"name": "\\ud800"}', b"\xff", b'{"name": 1}', b"NaN"):
+        data = b"<|im_start|>assistant\n<|function_call|>" + arguments + b"<|im_end|>"
+        (message,) = messages_of(read(data))
+        assert message.header.recipient is None
+
+
+# The worked examples.
+
+
+EXAMPLES = EXAMPLES_FILE.read_text().split("====\n")
+
+
+def test_the_worked_examples_read_without_a_finding() -> None:
+    assert len(EXAMPLES) == 11
+    for block in EXAMPLES:
+        events = settled(read(block.encode()))
+        assert not [event for event in events if isinstance(event, Found)], block
+        strays = [event.stray.span for event in events if isinstance(event, Strayed)]
+        assert all(block.encode()[start:end].startswith(b"<|fim_") for start, end in strays), block
+        assert settled(read(block.encode(), range(1, len(block.encode())))) == events
+
+
+def test_the_worked_function_call_is_linked_by_its_names() -> None:
+    (block,) = [block for block in EXAMPLES if "You are a function calling" in block]
+    messages = messages_of(read(block.encode()))
+    assert [message.header.role for message in messages] == ["system", "user", "assistant", "tool", "assistant"]
+    assert messages[2].header.recipient == messages[3].header.name == "functions.get_stock_fundamentals"
+    assert body_of(messages[0], block.encode()).endswith('<|function_call|>\n{"arguments": , "name": }')
+    assert [is_user_safe(message) for message in messages] == [False, True, False, False, True]
+
+
+# Whatever comes.
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join), st.data())
+def test_nothing_raises_and_no_cut_shows(text: str, data: st.DataObject) -> None:
+    source = text.encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(source)), max_size=4)))
+    whole = read(source)
+    by_byte = read(source, range(1, len(source)))
+    assert settled(read(source, cuts)) == settled(whole) == settled(by_byte)
+    check_growth(by_byte)
+    numbers = [message.number for message in messages_of(whole)]
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
+def test_exactly_what_carries_a_header_error_is_malformed(text: str) -> None:
+    events = read(text.encode())
+    named = {event.message for event in events if isinstance(event, Found) and event.code == "E-PARSE-HEADER"}
+    assert named == {message.number for message in messages_of(events) if message.header.malformed}
+
+
+@pytest.mark.share(test=20)
+@pytest.mark.parametrize(
+    "unit",
+    [
+        b"<|im_start|>",
+        b"<|im_start|>user",
+        b"<|im_start|>user\n",
+        b"<|start_reason|>",
+        b"<|end_reason|>",
+        b" ",
+        b"<|im_",
+        b"x",
+        b"<|file_separator|>",
+        b"<|fim_middle|>x",
+        b"<|function_call|>{",
+    ],
+)
+@pytest.mark.parametrize("step", [1, 1 << 30])
+def test_the_work_is_linear(unit: bytes, step: int) -> None:
+    def pieces(count: int) -> tuple[bytes, range]:
+        data = b"<|im_start|>assistant\n" + unit * (count // len(unit))
+        return data, range(step, len(data), step)
+
+    assert_growth(lambda given: read(*given), pieces(40_000), pieces(160_000), 10, nothing=0.05)

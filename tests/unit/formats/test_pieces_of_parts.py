@@ -1,0 +1,69 @@
+"""Labels, line breaks, and halves of characters in a text that is split at hidden parts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.reading import read, read_cut
+
+PNG = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+LABEL = "[image/png, 8 B]"
+CALL = '<tool_call>{"name": "f", "arguments": {"k": "SECRET"}}</tool_call>'
+REPLY = "<tool_response>SECRET</tool_response>"
+HIDDEN = {"call": CALL, "reply": REPLY, "thought": "<think>SECRET</think>", "open call": CALL[:-12]}
+
+
+def text(words: str) -> dict[str, str]:
+    return {"type": "text", "text": words}
+
+
+def parts(*content: object) -> str:
+    return json.dumps([{"role": "assistant", "content": list(content)}])
+
+
+def said(document: str) -> list[str]:
+    reading = read(document, "json")
+    heads = [(one.header.role, one.header.channel_given, one.header.recipient) for one in reading.messages]  # type: ignore[attr-defined]
+    return [body for body, head in zip(reading.texts, heads, strict=True) if head == ("assistant", None, None)]
+
+
+@pytest.mark.parametrize("hidden", ["call", "reply"])
+def test_a_label_before_and_after_a_hidden_part_stays_whole(hidden: str) -> None:
+    document = parts(text("See"), PNG, text(f"{HIDDEN[hidden]}and"), PNG, text("Done."))
+    assert said(document) == [f"See\n{LABEL}", f"and\n{LABEL}\nDone."]
+
+
+def test_labels_alone_around_a_hidden_part_stay_whole() -> None:
+    assert said(parts(PNG, text(CALL), PNG)) == [LABEL, LABEL]
+
+
+def test_a_label_in_a_hidden_part_is_hidden() -> None:
+    document = parts(text("a<tool_call>x"), PNG, text("y</tool_call>b"))
+    assert said(document) == ["a", "b"]
+    assert [body for body in read(document, "json").texts if LABEL in body] == [f"x\n{LABEL}\ny"]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_halves_of_a_character_in_two_parts_stay_together(hidden: str) -> None:
+    """The last character before a hidden part, or the first one after it, begins in one string and ends in the next."""
+    before = '[{"role":"assistant","content":[{"type":"text","text":"a\\ud83d"},{"type":"text","text":"\\ude00'
+    escaped = json.dumps(f"\n{HIDDEN[hidden]}")[1:-1]
+    assert said(f'{before}{escaped}"}}]}}]')[0] == "a😀"
+    if hidden != "open call":
+        middle = '\\ud83d"},{"type":"text","text":"\\ude00z"}]}]'
+        start = f'[{{"role":"assistant","content":[{{"type":"text","text":"a{escaped}'
+        assert said(start + middle)[-1] == "😀z"
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_any_cut_gives_the_same(hidden: str) -> None:
+    words = f"\\ude00 b {json.dumps(HIDDEN[hidden])[1:-1]} c\\ud83d"
+    halves = [f'{{"type":"text","text":"{one}"}}' for one in ("a\\ud83d", words, "\\ude00d")]
+    content = ",".join([halves[0], halves[1], halves[2], json.dumps(PNG)])
+    document = f'[{{"role":"assistant","content":[{content}]}}]'.encode()
+    whole = read(document, "json")
+    assert "�" not in "".join(whole.texts)
+    for step in (1, 5, 32):
+        assert read_cut(document, "json", range(step, len(document), step)) == whole

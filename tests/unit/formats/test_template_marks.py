@@ -1,0 +1,320 @@
+"""Calls, replies, and thoughts in the spelling of every chat template stay hidden, whatever carries them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.cases import each
+from tests.support.reading import read, read_cut
+from viewer.checks.analysis import Analysis
+from viewer.cli import run
+from viewer.formats import FORMATS, WRITERS
+from viewer.formats.tokens.reader import body_of_ids
+from viewer.model.visibility import is_user_safe
+from viewer.reading.bodies import read_body
+from viewer.reading.hidden_spans import shown_so_far
+from viewer.reading.parser import Parser
+
+CALL = '{"name": "look_up", "arguments": {"q": "SECRET_ARG"}}'
+
+ASSISTANT = {
+    "qwen think and call": f"<think>\nSECRET_TH\n</think>\n\nPlain words.\n<tool_call>\n{CALL}\n</tool_call>",
+    "qwen coder": "Plain words.\n<tool_call>\n<function=look_up>\n<parameter=q>\nSECRET_ARG\n</parameter>"
+    "\n</function>\n</tool_call>",
+    "hermes two calls": f"<tool_call>\n{CALL}\n</tool_call>\n<tool_call>\n{CALL}\n</tool_call>\nPlain words.",
+    "hermes broken call": "Plain words.\n<tool_call>\n{'name': SECRET_ARG\n</tool_call>",
+    "hermes call without its end": f"Plain words.\n<tool_call>\n{CALL}",
+    "nemotron reply in an answer": "<tool_response>\nSECRET_OUT\n</tool_response>\nPlain words.",
+    "lfm call": '<|tool_call_start|>[look_up(q="SECRET_ARG")]<|tool_call_end|>Plain words.',
+    "lfm reply": "<|tool_response_start|>SECRET_OUT<|tool_response_end|>\nPlain words.",
+    "glm": "<think>SECRET_TH</think>\nPlain words.\n<tool_call>look_up\n<arg_key>q</arg_key>\n"
+    "<arg_value>SECRET_ARG</arg_value>\n</tool_call>",
+    "glm observation": "Plain words.<|observation|>\nSECRET_OUT",
+    "kimi": "◁think▷SECRET_TH◁/think▷Plain words.<|tool_calls_section_begin|><|tool_call_begin|>functions.look_up:0"
+    '<|tool_call_argument_begin|>{"q":"SECRET_ARG"}<|tool_call_end|><|tool_calls_section_end|>',
+    "kimi single": 'Plain words.<|tool_call_begin|>look_up:1<|tool_call_argument_begin|>{"q":"SECRET"}'
+    "<|tool_call_end|>",
+    "deepseek": "Plain words.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>look_up\n```json\n"
+    '{"q":"SECRET_ARG"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    "deepseek outputs": "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>SECRET_OUT<｜tool▁output▁end｜>"
+    "<｜tool▁outputs▁end｜>Plain words.",
+    "deepseek prompt-opened": "SECRET_TH one\nSECRET_TH two\n</think>\n\nPlain words.",
+    "mistral": '[THINK]SECRET_TH[/THINK]Plain words.[TOOL_CALLS][{"name":"look_up","arguments":{"q":"SECRET_ARG"}}]',
+    "mistral results": "[TOOL_RESULTS]SECRET_OUT[/TOOL_RESULTS]Plain words.",
+    "gemma": "<|channel>thought\nSECRET_TH<channel|>Plain words.<|tool_call>call:look_up{q:SECRET_ARG}<tool_call|>",
+    "gemma reply": "<|tool_response>response:look_up{v:SECRET_OUT}<tool_response|>Plain words.",
+    "cohere": "<|START_THINKING|>SECRET_TH<|END_THINKING|>Plain words.<|START_ACTION|>[\n"
+    '{"tool_call_id":"0","tool_name":"look_up","parameters":{"q":"SECRET_ARG"}}\n]<|END_ACTION|>',
+    "cohere result": '<|START_TOOL_RESULT|>[{"results":"SECRET_OUT"}]<|END_TOOL_RESULT|>Plain words.',
+    "phi": f"Plain words.<|tool_call|>[{CALL}]<|/tool_call|>",
+    "phi reply": "<|tool_response|>SECRET_OUT<|/tool_response|>Plain words.",
+    "llama": 'Plain words.<function=look_up>{"q": "SECRET_ARG"}</function>',
+    "llama code": 'Plain words.<|python_tag|>look_up.call(q="SECRET_ARG")',
+    "minimax": 'Plain words.\n<minimax:tool_call>\n<invoke name="look_up">\n<parameter name="q">SECRET_ARG'
+    "</parameter>\n</invoke>\n</minimax:tool_call>",
+    "upper case": "<THINK>SECRET_TH</THINK>Plain words.",
+    "attributes": '<think time="3" model="a long name of a model">SECRET_TH</think>Plain words.',
+    "thinking": "<thinking>\nSECRET_TH\n</thinking>\nPlain words.",
+    "think after a call": f"Plain words. <tool_call>{CALL}</tool_call><think>SECRET_TH</think>",
+    "call that quotes think": "<think>I use <tool_call> SECRET</think>Plain words.",
+    "reply that ends twice": "<tool_response>SECRET </tool_response> SECRET\n</tool_response>\nPlain words.",
+    "reply in a call": "Plain words.\n<tool_call>\n<tool_response>SECRET</tool_response>\nSECRET\n</tool_call>",
+    "nested replies": "<tool_response><tool_response>SECRET</tool_response>SECRET</tool_response>Plain words.",
+    "carriage returns": "<tool_response>\r\nSECRET\r\n</tool_response>\r\nPlain words.",
+}
+USER = {
+    "qwen reply": "<tool_response>\nSECRET_OUT\n</tool_response>\nPlain words.",
+    "two replies": "<tool_response>\nSECRET_A\n</tool_response>\n<tool_response>\nSECRET_B\n</tool_response>"
+    "\nPlain words.",
+    "reply after words": "Plain words.\n<tool_response>\nSECRET\n</tool_response>",
+    "reply without its end": "Plain words.\n<tool_response>\nSECRET\n",
+    "reply in the middle of a line": "Plain words. <tool_response>SECRET</tool_response>",
+    "lfm reply": "<|tool_response_start|>SECRET<|tool_response_end|>Plain words.",
+    "mistral results": "[TOOL_RESULTS]SECRET[/TOOL_RESULTS]Plain words.",
+    "cohere result": "<|START_TOOL_RESULT|>SECRET<|END_TOOL_RESULT|>Plain words.",
+    "reply that ends twice": "<tool_response>SECRET </tool_response> SECRET </tool_response>Plain words.",
+    "call": f"<tool_call>{CALL}</tool_call>Plain words.",
+}
+TEXTS = [*(("assistant", text) for text in ASSISTANT.values()), *(("user", text) for text in USER.values())]
+
+
+def chatml(role: str, text: str) -> str:
+    return f"<|im_start|>user\nHello there.<|im_end|>\n<|im_start|>{role}\n{text}<|im_end|>\n"
+
+
+def json_messages(role: str, text: str) -> str:
+    return json.dumps([{"role": "user", "content": "Hello there."}, {"role": role, "content": text}])
+
+
+def json_unescaped(role: str, text: str) -> str:
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    return json.dumps([{"role": "user", "content": "Hello there."}, message], ensure_ascii=False)
+
+
+def harmony(role: str, text: str) -> str:
+    channel = "<|channel|>final" if role == "assistant" else ""
+    return f"<|start|>user<|message|>Hello there.<|end|><|start|>{role}{channel}<|message|>{text}<|end|>"
+
+
+def openchatml(role: str, text: str) -> str:
+    return "version: 2.2\n" + harmony(role, text)
+
+
+def chatml_json(role: str, text: str) -> str:
+    start, message, end = ({"token": f"<|{name}|>"} for name in ("start", "message", "end_message"))
+    return json.dumps([start, "user", message, "Hello there.", end, start, role, message, text, end])
+
+
+def events(role: str, text: str) -> str:
+    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
+    lines = [{"type": "response.delta", "message_id": "m", "role": role, "delta": piece} for piece in pieces]
+    return "\n".join([*map(json.dumps, lines), '{"type":"response.done"}', ""])
+
+
+CARRIERS: dict[str, Callable[[str, str], str]] = {
+    "openchatml-0.1": chatml,
+    "json": json_messages,
+    "json-parts": json_unescaped,
+    "harmony": harmony,
+    "openchatml-2.2": openchatml,
+    "chatml-json": chatml_json,
+    "events": events,
+}
+CARRIED = [(carrier, role, text) for carrier in CARRIERS for role, text in TEXTS]
+Capture = pytest.CaptureFixture[bytes]
+
+
+def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, object]]:
+    run(["show", "--json", *options, str(path)])
+    out, _ = capture.readouterr()
+    return [json.loads(line) for line in out.decode().splitlines()]
+
+
+@each("carrier, role, text", CARRIED)
+def test_hidden_text_stays_hidden_and_answers_stay(
+    carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
+) -> None:
+    if role == "user" and carrier == "events":
+        return  # events carry answers
+    path = tmp_path / "transcript"
+    path.write_bytes(CARRIERS[carrier](role, text).encode())
+    lines = safe_lines(path, capsysbinary)
+    assert "SECRET" not in json.dumps(lines)
+    bodies = [str(line["body"]).strip() for line in lines if line["kind"] == "message"]
+    assert "Plain words." in bodies
+    if carrier in ("harmony", "openchatml-2.2"):
+        assert any(line["kind"] == "diagnostic" for line in lines)
+    whole = safe_lines(path, capsysbinary, "--reveal", "all")
+    assert "SECRET" in json.dumps(whole)
+
+
+@each("carrier, role, text", CARRIED)
+def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
+    data, dialect = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
+    whole = read(data, dialect)
+    for size in (1, 3, 16):
+        assert read_cut(data, dialect, range(size, len(data), size)) == whole
+
+
+def shown_so_far_of(data: bytes, dialect: str) -> list[str]:
+    parser = Parser(FORMATS[dialect])
+    analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
+    analysis.take(parser.feed(data))
+    texts = []
+    for message in analysis.index:
+        if is_user_safe(message):
+            body = read_body(message.pieces, lambda start, end: data[start:end], body_of_ids)
+            texts.append(shown_so_far(body, message.header.role, in_json=FORMATS[dialect].json_content))
+    return texts
+
+
+@each(
+    "carrier, role, text",
+    [each for each in CARRIED if each[0] in ("openchatml-0.1", "harmony", "openchatml-2.2", "events")],
+    quick=41,
+    test=4,
+)
+def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
+    if text.startswith("SECRET") or "</tool_response> SECRET" in text:
+        return  # only the closing mark reveals that a text was hidden
+    data = CARRIERS[carrier](role, text).encode()
+    step = 5 if carrier == "events" else 1  # most of its bytes are JSON around the text
+    for length in range(len(text) % step, len(data) + 1, step):
+        shown = "\n".join(shown_so_far_of(data[:length], carrier))
+        assert "SECRET" not in shown, data[:length]
+        assert not any(sign in shown for sign in ("<t", "<|", "[T", "◁", "<f", "<m")), shown
+
+
+@each("target", WRITERS)
+@each("carrier, role, text", [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")], quick=9)
+def test_conversions_stay_hidden(
+    carrier: str, target: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
+) -> None:
+    path, written = tmp_path / "transcript", tmp_path / "written"
+    path.write_bytes(CARRIERS[carrier](role, text).encode())
+    for options in ((), ("--reveal", "all")):
+        run(["convert", "--to", target, *options, str(path)])
+        out, err = capsysbinary.readouterr()
+        assert options or b"SECRET" not in out
+        written.write_bytes(out)
+        shown = json.dumps(safe_lines(written, capsysbinary)) if out else ""
+        assert "SECRET" not in shown or (options and b"would be shown" in err)
+
+
+EMBEDDED = {
+    "analysis and final": "<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hi.",
+    "stopped": "<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hi.<|return|>",
+    "call": "Hi.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>"
+    '{"k":"SECRET"}<|call|>',
+    "prompt-opened": "SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hi.",
+    "without its first token": "analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hi.",
+    "reply": "<|start|>functions.f to=assistant<|channel|>commentary<|message|>SECRET<|end|><|start|>assistant"
+    "<|channel|>final<|message|>Hi.",
+    "another user": "Hi.<|end|><|start|>user<|message|>SECRET<|end|>",
+    "unknown channel": "Hi.<|end|><|start|>assistant<|channel|>anaylsis<|message|>SECRET",
+    "stripped": "analysisWe need SECRET.assistantfinalHi.",
+    "stripped, lower case": "analysiswe need SECRET.assistantfinalHi.",
+    "stripped call": 'analysisSECRET.assistantcommentary to=functions.f json{"k":"SECRET"}assistantfinalHi.',
+    "template": "Hi.<|im_end|>\n<|im_start|>user\nSECRET",
+    "llama frame": "Hi.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nSECRET",
+    "no message token": "Hi.<|channel|>analysis SECRET",
+}
+
+
+@each("name", EMBEDDED)
+@pytest.mark.parametrize("carrier", ["json", "json-parts", "chatml-json", "events"])
+def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: Path, capsysbinary: Capture) -> None:
+    path = tmp_path / "transcript"
+    path.write_bytes(CARRIERS[carrier]("assistant", EMBEDDED[name]).encode())
+    lines = safe_lines(path, capsysbinary)
+    assert "SECRET" not in json.dumps(lines)
+    assert "Hi." in [str(line["body"]).strip() for line in lines if line["kind"] == "message"]
+    told = {
+        (line["code"], line["reason"]) for line in safe_lines(path, capsysbinary, "--reveal", "all") if "code" in line
+    }
+    wanted = {
+        ("E-PERM-VISIBILITY", "tokens-in-content"),
+        ("W-TOKENS-STRIPPED", None),
+        ("W-MARKER-IN-BODY", "template"),
+    }
+    assert told & wanted
+
+
+@each("name", EMBEDDED)
+@pytest.mark.parametrize("target", WRITERS)
+def test_conversions_of_control_tokens_stay_hidden(
+    name: str, target: str, tmp_path: Path, capsysbinary: Capture
+) -> None:
+    path, written = tmp_path / "transcript", tmp_path / "written"
+    path.write_text(json_messages("assistant", EMBEDDED[name]))
+    for options in ((), ("--reveal", "all")):
+        run(["convert", "--to", target, *options, str(path)])
+        out, err = capsysbinary.readouterr()
+        assert options or b"SECRET" not in out
+        written.write_bytes(out)
+        shown = json.dumps(safe_lines(written, capsysbinary)) if out else ""
+        assert "SECRET" not in shown or (options and b"would be shown" in err)
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_quoted_tokens_of_a_user_stay_text(name: str, tmp_path: Path, capsysbinary: Capture) -> None:
+    path = tmp_path / "transcript.json"
+    path.write_text(json_messages("user", EMBEDDED[name]))
+    assert EMBEDDED[name] in [line["body"] for line in safe_lines(path, capsysbinary) if line["kind"] == "message"]
+
+
+def test_a_literal_mark_stays_text(tmp_path: Path, capsysbinary: Capture) -> None:
+    text = "<|literal|><tool_call>a</tool_call><think>b</think><|endliteral|>"
+    path = tmp_path / "transcript.ocml"
+    path.write_text(openchatml("assistant", text) + "\n")
+    shown = [str(line["body"]) for line in safe_lines(path, capsysbinary) if line["kind"] == "message"]
+    assert text.replace("<|literal|>", "").replace("<|endliteral|>", "") in shown
+
+
+def calls_of(path: Path, capture: Capture) -> Iterator[tuple[object, object]]:
+    for line in safe_lines(path, capture, "--reveal", "all"):
+        if line["kind"] == "message" and (line["recipient"] or line["role"] == "tool"):
+            yield line["role"], line["recipient"]
+
+
+@pytest.mark.parametrize("carrier", ["openchatml-0.1", "json"])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in ASSISTANT if "SECRET_ARG" in ASSISTANT[name] and "broken" not in name and name[-4:] != "code"],
+)
+def test_the_tool_of_a_call_is_read(carrier: str, name: str, tmp_path: Path, capsysbinary: Capture) -> None:
+    path = tmp_path / "transcript"
+    path.write_bytes(CARRIERS[carrier]("assistant", ASSISTANT[name]).encode())
+    assert ("assistant", "functions.look_up") in set(calls_of(path, capsysbinary))
+
+
+def test_calls_and_replies_are_linked_by_order() -> None:
+    text = (
+        "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n"
+        '<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>\n'
+        '<tool_call>\n{"name": "b", "arguments": {}}\n</tool_call>'
+        "<|im_end|>\n<|im_start|>user\n<tool_response>\n1\n</tool_response>\n<tool_response>\n2\n</tool_response>"
+        "<|im_end|>\n"
+        "<|im_start|>assistant\nDone.<|im_end|>\n"
+    )
+    reading = read(text, "openchatml-0.1")
+    assert [message.header.role for message in reading.messages] == [  # type: ignore[attr-defined]
+        *("user", "assistant", "assistant", "tool", "tool", "assistant")
+    ]
+    assert reading.texts == ("q", '{"name": "a", "arguments": {}}', '{"name": "b", "arguments": {}}', "1", "2", "Done.")
+    assert not reading.findings
+    links = [call.split("(", 1)[1] for call in reading.calls]
+    assert len(links) == 2
+
+
+def test_escapes_of_a_json_string_keep_their_places() -> None:
+    content = '\\u003cthink\\u003ea\\n\\u00e9\\u003c/think\\u003e\\n\\"Hi\\" \\ud83d\\ude00 <b>'
+    text = '[{"role":"assistant","content":"' + content + '"}]'
+    reading = read(text, "json")
+    assert reading.texts == ("a\né", '"Hi" 😀 <b>')
+    spans = [[text.encode()[piece.start : piece.end] for piece in m.pieces] for m in reading.messages]  # type: ignore[attr-defined]
+    assert spans == [[b"a\\n\\u00e9"], [b'\\"Hi\\" \\ud83d\\ude00 <b>']]

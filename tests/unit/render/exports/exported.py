@@ -1,0 +1,115 @@
+"""Exports for the tests: of samples and of texts, and what an HTML page may be made of."""
+
+from __future__ import annotations
+
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from tests.support.samples import Sample
+from viewer.document.document import Document, open_document
+from viewer.document.projection import Projection
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.reading.format import Options
+from viewer.render.exports import EXPORTERS
+from viewer.sources.files import open_source
+
+STRICT = Audience(strict=True)
+AUDIENCES = {"safe": END_USER, "strict": STRICT, "debug": EVERYTHING}
+
+TAGS = {
+    "a", "article", "b", "bdi", "body", "code", "details", "div", "em", "footer", "h1", "h2", "head", "header", "html",
+    "li", "main", "mark", "meta", "nav", "ol", "p", "section", "span", "strong", "style", "summary", "table", "tbody",
+    "td", "th", "thead", "time", "title", "tr", "ul",
+}  # fmt: skip
+ATTRIBUTES = {
+    "aria-hidden", "aria-label", "charset", "class", "content", "dir", "http-equiv", "href", "id", "lang", "name",
+    "open", "scope",
+}  # fmt: skip
+VOID = {"meta"}
+
+
+def projected(sample: Sample, audience: Audience) -> Projection:
+    document = Document(open_source(str(sample.path)), sample.asked, Options()).load()
+    return document.project(audience)
+
+
+def export(projection: Projection, form: str, title: str = "chat.ocml") -> str:
+    return "".join(EXPORTERS[form].pieces(projection, title))
+
+
+def project_text(path: Path, text: str, audience: Audience, dialect: str = "openchatml-2.2") -> Projection:
+    """The projection of a text, which is put in this file."""
+    path.write_text(text, "utf-8", "surrogatepass")
+    return open_document(str(path), dialect=dialect, options=Options()).project(audience)
+
+
+@cache
+def own_words(form: str) -> str:
+    """What every export of a form has in it: the words and marks of the program itself."""
+    with NamedTemporaryFile(suffix=".ocml") as file:
+        return "".join(export(project_text(Path(file.name), "", audience), form, "") for audience in AUDIENCES.values())
+
+
+class Page(HTMLParser):
+    """Reads a page, strictly: every tag and attribute must be one that pages are made of."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.texts: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.open: list[str] = []
+        self.meta: dict[str, str] = {}
+        self.wrong: list[str] = []
+        self.title = ""
+        self.feed(text)
+        self.close()
+        if self.open:
+            self.wrong.append(f"not closed: {self.open}")
+
+    @property
+    def text(self) -> str:
+        """All that a person can read."""
+        return "".join(self.texts)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in TAGS:
+            self.wrong.append(f"<{tag}>")
+        for name, value in attrs:
+            self._attribute(name, value or "")
+        if tag == "meta":
+            said = dict(attrs)
+            self.meta[said.get("name") or said.get("http-equiv") or "charset"] = said.get("content") or ""
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def _attribute(self, name: str, value: str) -> None:
+        if name not in ATTRIBUTES:
+            self.wrong.append(f"{name}={value}")
+        if name == "id":
+            self.ids.append(value)
+        if name == "href":
+            self.targets.append(value.removeprefix("#"))
+            if not value.startswith("#") or not value[1:].replace("-", "").isalnum():
+                self.wrong.append(f"href={value}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if "title" in self.open:
+            self.title += data
+        elif "style" not in self.open:
+            self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.wrong.append(f"comment {data}")
+
+    def handle_pi(self, data: str) -> None:
+        self.wrong.append(f"instruction {data}")
+
+    def unknown_decl(self, data: str) -> None:
+        self.wrong.append(f"declaration {data}")

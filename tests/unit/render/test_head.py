@@ -1,0 +1,99 @@
+"""Message heads: print, screen, first page and exports show the same speaker."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from tests.support.program import ROOT
+from tests.support.samples import Sample, samples
+from tests.support.shown import call, message
+from viewer.cli.first_page import view_lines
+from viewer.document.document import open_document
+from viewer.document.projection import Projection
+from viewer.document.rows import RowKind
+from viewer.document.values import ShownMessage
+from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.render.exports import EXPORTERS
+from viewer.render.head import HeadLayout, MessageHead, head_lines, head_of
+from viewer.render.page import BlockMaker
+from viewer.render.style import UNICODE, Line, Style
+from viewer.tui.settings.settings import Settings
+
+WIDTH = 300
+"""Wide enough for every head of the samples."""
+SAMPLES = [each for each in samples() if each.path.suffix != ".gz"]
+
+
+def text_of(line: Line) -> str:
+    return "".join(part.text for part in line)
+
+
+def speaker(text: str) -> str:
+    """Role and name: a head without gutter, number, letter, remarks and everything after them."""
+    text = re.sub(r"^[ ▌|]*", "", text)
+    return re.split(r" {2,}| · plan|\(cancelled\)", text)[0].strip()
+
+
+def printed(head: MessageHead) -> str:
+    return speaker(text_of(head_lines(head, WIDTH, UNICODE, HeadLayout.PRINTED)[0]))
+
+
+def heads(projection: Projection) -> list[tuple[int, MessageHead]]:
+    """The rows of the messages and their heads."""
+    rows = projection.rows()
+    shown = [row for row in range(len(rows)) if rows.kind(row) is RowKind.MESSAGE]
+    items = [(row, projection.item(rows, row)) for row in shown]
+    return [(row, head_of(item, projection.audience)) for row, item in items if isinstance(item, ShownMessage)]
+
+
+def exported(projection: Projection) -> list[str]:
+    """The speakers of the exported page."""
+    page = "".join(EXPORTERS["html"].pieces(projection, "title"))
+    roles = re.findall(
+        r'<article class="message (?!unknown stray)[^>]*>.*?<span class="role">(.*?)</span>(?!</span>)', page, re.S
+    )
+    return [html.unescape(re.sub("<[^>]*>", "", role)).strip() for role in roles]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
+def test_the_four_ways_to_show_a_message_agree_on_its_head(sample: Sample) -> None:
+    projection = open_document(str(sample.path), dialect=sample.asked).project(END_USER)
+    found = heads(projection)
+    maker = BlockMaker(projection, projection.rows(), WIDTH)
+    on_screen = []
+    for row, _ in found:
+        block = maker.make(row)
+        on_screen.append(text_of(block.lines[block.first].parts))
+    expected = [printed(head) for _, head in found]
+    assert [speaker(line) for line in on_screen] == expected
+    assert exported(projection) == expected
+    first_page = [text_of(line) for line in view_lines(projection, WIDTH + 1, Style(wrapped=True), Settings(), True)]
+    shown = iter(first_page)
+    assert all(any(line == head for line in shown) for head in on_screen)
+
+
+@pytest.mark.parametrize("audience", [END_USER, EVERYTHING], ids=["safe", "debug"])
+def test_every_layout_begins_with_the_speaker(audience: Audience) -> None:
+    head = head_of(message(7, name="eve"), audience)
+    texts = {layout: text_of(head_lines(head, 80, UNICODE, layout)[0]) for layout in HeadLayout}
+    if audience.is_safe:
+        assert {layout: text.strip() for layout, text in texts.items()} == dict.fromkeys(HeadLayout, "▌ USER eve")
+        return
+    assert re.sub(" +", " ", texts[HeadLayout.WIDE]) == "▌ 7 U USER eve [final]*"
+    assert texts[HeadLayout.NARROW] == "▌ 7 U  eve"
+    assert texts[HeadLayout.PRINTED].startswith("▌ #7 USER eve [final] *")
+
+
+def test_a_head_for_the_end_user_holds_nothing_of_the_header() -> None:
+    given = message(2, role="assistant", recipient=None, content_type="json", intent="preamble", extra={"mood": "x"})
+    head = head_of(given, END_USER, [call(2, 3)])
+    assert (head.details, head.links, head.link) == ((), (), 0)
+    assert head_of(given, EVERYTHING, [call(2, 3)]).link == 3
+
+
+def test_the_samples_are_there() -> None:
+    assert (ROOT / "samples" / "tour.ocml").exists()
+    assert len(SAMPLES) > 20

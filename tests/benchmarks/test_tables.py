@@ -14,7 +14,7 @@ from tests.benchmarks.timing import ROOT
 from tests.support.reading import read
 
 MS, RATE = Unit.MILLISECONDS, Unit.RATE
-DIALECT = {Kind.CHAT: "openchatml-2.2", Kind.AGENT: "openchatml-2.2", Kind.HARMONY: "harmony"}
+FORMAT = {Kind.CHAT: "openchatml-2.2", Kind.AGENT: "openchatml-2.2", Kind.HARMONY: "harmony"}
 
 
 def row(value: float, peer: float | None, *bounds: Bound, unit: Unit = MS) -> Row:
@@ -63,7 +63,7 @@ def test_inputs_are_the_same_each_time_and_have_nothing_wrong(kind: Kind) -> Non
     assert text == "".join(parts(kind, MEGABYTE // 4))
     assert MEGABYTE // 4 <= len(text.encode()) < MEGABYTE * 3 // 2
     assert text.count(FIRST) == text.count(LAST) == 1
-    reading = read(text.encode(), DIALECT[kind])
+    reading = read(text.encode(), FORMAT[kind])
     assert not [finding for finding in reading.findings if "E-" in str(finding)]
     assert len(reading.messages) == text.count("<|start|>")
 

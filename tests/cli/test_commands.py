@@ -197,7 +197,7 @@ class TestStats:
 
 
 class TestFormats:
-    def test_every_dialect_has_its_row(self) -> None:
+    def test_every_format_has_its_row(self) -> None:
         lines = run("formats").out.splitlines()
         assert [line.split()[0] for line in lines[1:]] == list(FORMATS)
         assert list(RECOGNISED) == list(FORMATS)

@@ -53,7 +53,7 @@ def first_screen(terminal: Terminal, size: tuple[int, int]) -> list[str]:
 
 
 def samples() -> list[Path]:
-    """One of each dialect, and the tour."""
+    """One of each format, and the tour."""
     folders = sorted((ROOT / "samples" / "valid").iterdir())
     return [TOUR, *(sorted(path for path in folder.iterdir() if "expected" not in path.name)[0] for folder in folders)]
 

@@ -58,7 +58,7 @@ def test_a_command_loads_no_other() -> None:
     assert "viewer.render.sarif" not in loaded("show", "samples/tour.ocml")
 
 
-def test_of_the_dialects_and_writers_only_the_one_that_is_used_is_loaded() -> None:
+def test_of_the_formats_and_writers_only_the_one_that_is_used_is_loaded() -> None:
     modules = {name for name in loaded("show", "samples/tour.ocml") if name.startswith("viewer.formats.")}
     assert modules - {"viewer.formats.text.quoted_marks"} == {
         f"viewer.formats.{name}"

@@ -63,19 +63,19 @@ class InMemory:
 # What is tried on each input.
 
 
-def read_in(dialect: str) -> Target:
+def read_in(format: str) -> Target:
     def read(data: bytes, chance: random.Random) -> None:
         cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.randrange(6)))
         edges = [0, *cuts, len(data)]
-        whole = describe(examine([data], data, dialect), data)
-        parts = describe(examine((data[start:end] for start, end in pairwise(edges)), data, dialect), data)
+        whole = describe(examine([data], data, format), data)
+        parts = describe(examine((data[start:end] for start, end in pairwise(edges)), data, format), data)
         assert parts == whole
 
     return read
 
 
 def detect_it(data: bytes, chance: random.Random) -> None:
-    assert detect(data).dialect in FORMATS
+    assert detect(data).format in FORMATS
 
 
 def look_at_it(data: bytes, chance: random.Random) -> None:
@@ -189,7 +189,7 @@ def follow_it(data: bytes, chance: random.Random) -> None:
         document.close()
         if is_compressed(str(path)):
             return  # such a file is read as it is and never followed
-        whole = Document(open_source(str(path)), document.detection.dialect).load()
+        whole = Document(open_source(str(path)), document.detection.format).load()
         for audience in (END_USER, EVERYTHING):
             assert list(document.project(audience).items()) == list(whole.project(audience).items())
 
@@ -197,15 +197,15 @@ def follow_it(data: bytes, chance: random.Random) -> None:
 def scan_it(data: bytes, chance: random.Random) -> None:
     """The scanner and the parser find the same, however the input was cut."""
     scanner_of = importlib.import_module("viewer.document.scanner").Scanner
-    for dialect in ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"):
-        parser = Parser(FORMATS[dialect])
+    for format in ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"):
+        parser = Parser(FORMATS[format])
         analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
         scanner = scanner_of(parser, analysis, shortest_run=1)
         for piece in _pieces(data, chance):
             scanner.feed(piece)
         analysis.take(parser.close())
         analysis.close()
-        assert describe(analysis, data) == describe(examine([data], data, dialect), data)
+        assert describe(analysis, data) == describe(examine([data], data, format), data)
 
 
 def _pieces(data: bytes, chance: random.Random) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Any messages that a dialect can hold are written and read again as the same."""
+"""Any messages that a format can hold are written and read again as the same."""
 
 from __future__ import annotations
 

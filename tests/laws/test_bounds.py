@@ -40,7 +40,7 @@ CAPS = {
     "YAML blocks in a body": ("viewer.tools.embedded", "MOST_YAML_BLOCKS", 64),
     "event": ("viewer.formats.events.reader", "LONGEST_LINE", 8 * MB),
     "line between messages": ("viewer.reading.grammar", "LONGEST_LINE", MB),
-    "findings of a code": ("viewer.index.findings", "MOST_PER_CODE", 1_000),
+    "findings of a code": (("viewer.index.findings", "MOST_PER_CODE", 1_000)),
     "findings in a binary input": ("viewer.document.document", "MOST_IN_BINARY", 20),
     "decompressed text": ("viewer.sources.limits", "DEFAULTS.max_decompressed", 2 * GB),
     "spooled text": ("viewer.sources.limits", "DEFAULTS.max_spool", 4 * GB),
@@ -68,7 +68,9 @@ BEYOND_ELSEWHERE = {
     "old message header": "unit/formats/test_openchatml_0_1.py::test_a_header_beyond_all_bounds_ends_by_itself",
     "depth of a declared type": "unit/syntax/test_typescript.py::test_nesting_beyond_the_cap_is_open",
     "event": "unit/formats/test_events.py::test_a_line_that_is_too_long_is_passed_over",
-    "findings of a code": "unit/index/test_findings.py::test_at_most_so_many_of_a_code_are_kept_and_the_rest_is_counted",
+    "findings of a code": (
+        "unit/index/test_findings.py::test_at_most_so_many_of_a_code_are_kept_and_the_rest_is_counted"
+    ),
     "findings in a binary input": "cli/test_unknown_format.py::test_noise_stops_after_a_few_findings",
     "decompressed text": "unit/sources/test_compressed.py::test_a_bomb_is_cut_off",
     "spooled text": "unit/sources/test_spool.py::test_a_device_without_an_end_is_stopped",

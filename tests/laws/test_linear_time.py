@@ -26,7 +26,7 @@ def assert_ratio(shape: Shape, small: int, large: int, cut: int, most: float) ->
     """Of the time to read texts of these sizes, cut into pieces."""
 
     def read(text: bytes) -> None:
-        examine(pieces(text, cut), text, shape.dialect)
+        examine(pieces(text, cut), text, shape.format)
 
     assert_growth(read, shape.text(small), shape.text(large), most)
 
@@ -88,7 +88,7 @@ HOLDS_NOTHING: list[tuple[str, Callable[[Shape], bool]]] = [
 @pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     "shape",
-    [shape for shape in SHAPES if any(shape.dialect == name and holds(shape) for name, holds in HOLDS_NOTHING)],
+    [shape for shape in SHAPES if any(shape.format == name and holds(shape) for name, holds in HOLDS_NOTHING)],
     ids=lambda shape: shape.title,
 )
 def test_what_is_one_message_or_none_needs_little_memory(shape: Shape) -> None:

@@ -34,10 +34,10 @@ def seen(projection: Projection) -> dict[int, tuple[str, str]]:
     return {item.number: (item.role, item.body) for item in items if isinstance(item, ShownMessage)}
 
 
-def withdrawn(data: bytes, dialect: str | None = None, size: int = 1) -> list[str]:
+def withdrawn(data: bytes, format: str | None = None, size: int = 1) -> list[str]:
     """What the user saw while the input grew, and did not see afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        log = Log(Path(folder) / "run.log", dialect)
+        log = Log(Path(folder) / "run.log", format)
         try:
             return list(_withdrawn(log, data, size))
         finally:

@@ -93,24 +93,24 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@each("dialect", DOCUMENTS)
-def test_a_reveal_shows_no_other_kind(dialect: str, kind: str, tmp_path: Path) -> None:
+@each("format", DOCUMENTS)
+def test_a_reveal_shows_no_other_kind(format: str, kind: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"
-    file.write_text(DOCUMENTS[dialect], encoding="utf-8")
+    file.write_text(DOCUMENTS[format], encoding="utf-8")
     for surface in SURFACES:
         if "--strict-safe" not in surface:
-            result = run(*surface, "--reveal", kind, "--format", dialect, file)
+            result = run(*surface, "--reveal", kind, "--format", format, file)
             others = set(map(str.lower, FOUND.findall(result.out + result.err))) - {kind}
             assert not others, surface
 
 
-@pytest.mark.parametrize("dialect", DOCUMENTS)
-def test_every_kind_comes_back(dialect: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", DOCUMENTS)
+def test_every_kind_comes_back(format: str, tmp_path: Path) -> None:
     file = tmp_path / "chat"
-    file.write_text(DOCUMENTS[dialect], encoding="utf-8")
-    for kind in sorted(set(FOUND.findall(DOCUMENTS[dialect]))):
-        assert kind in FOUND.findall(run("show", "--json", "--reveal", kind, "--format", dialect, file).out)
-    assert not FOUND.findall(run("show", "--json", "--format", dialect, file).out)
+    file.write_text(DOCUMENTS[format], encoding="utf-8")
+    for kind in sorted(set(FOUND.findall(DOCUMENTS[format]))):
+        assert kind in FOUND.findall(run("show", "--json", "--reveal", kind, "--format", format, file).out)
+    assert not FOUND.findall(run("show", "--json", "--format", format, file).out)
 
 
 def test_conversions_list_what_a_partial_reveal_leaves_out(tmp_path: Path) -> None:

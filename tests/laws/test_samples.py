@@ -110,7 +110,7 @@ def test_no_surface_tells_hidden_text(sample: Sample, capsysbinary: Capture) -> 
 def hidden_lines(sample: Sample) -> set[str]:
     """Lines that only hidden messages, hidden parts of shown messages and stray text have, as text and as in JSON."""
     text = sample.text
-    reading = read(text, sample.dialect)
+    reading = read(text, sample.format)
     shown, hidden = [], [text[slice(*stray.span)].decode("utf-8", "replace") for stray in reading.strays]  # type: ignore[attr-defined]
     for message, body, visible in zip(reading.messages, reading.texts, reading.visible, strict=True):
         if not visible:
@@ -139,15 +139,15 @@ def without_thoughts(pieces: tuple[object, ...], text: bytes) -> tuple[str, list
 
 
 @each("sample", samples(), ids=lambda sample: sample.name)
-def test_every_sample_is_detected_as_its_dialect(sample: Sample) -> None:
-    found = detect(sample.text).dialect
+def test_every_sample_is_detected_as_its_format(sample: Sample) -> None:
+    found = detect(sample.text).format
     if sample.asked:
-        assert found != sample.asked, "the name need not say the dialect"
-        assert sample.dialect == sample.asked
+        assert found != sample.asked, "the name need not say the format"
+        assert sample.format == sample.asked
     else:
-        assert found == sample.dialect
+        assert found == sample.format
     if sample.folder == "valid":
-        assert sample.name.split("/")[1] == sample.dialect
+        assert sample.name.split("/")[1] == sample.format
 
 
 @each("sample", samples("broken"), ids=lambda sample: sample.name)

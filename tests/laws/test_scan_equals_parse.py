@@ -111,38 +111,38 @@ ODD: dict[str, bytes] = {
 }
 
 
-def assert_same(text: bytes, dialect: str, steps: Iterable[int], slice_size: int = 1) -> None:
+def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int = 1) -> None:
     """Read by the parser alone, and with the scanner in blocks of these sizes."""
-    expected = read(text, dialect)
+    expected = read(text, format)
     for step in steps:
-        assert read_scanned(text, dialect, range(step, len(text), step), slice_size) == expected, (dialect, step)
+        assert read_scanned(text, format, range(step, len(text), step), slice_size) == expected, (format, step)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", TEXT)
-def test_runs_of_plain_messages_do_without_the_parser(dialect: str) -> None:
+@pytest.mark.parametrize("format", TEXT)
+def test_runs_of_plain_messages_do_without_the_parser(format: str) -> None:
     text = HEADER + TURNS
-    assert_same(text, dialect, [1, 7, 64, 150, 1000, len(text)])
-    _, scanner = scan([text], text, dialect)
+    assert_same(text, format, [1, 7, 64, 150, 1000, len(text)])
+    _, scanner = scan([text], text, format)
     least = {"openchatml-2.2": 90, "openchatml-2.0": 55, "openchatml-1.x": 18, "harmony": 55}
-    assert scanner.taken >= least[dialect]
+    assert scanner.taken >= least[format]
 
 
-@pytest.mark.parametrize("dialect", TEXT)
+@pytest.mark.parametrize("format", TEXT)
 @each("name", ODD, quick=30, test=4)
-def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, dialect: str) -> None:
+def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, format: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
-    assert_same(text, dialect, [len(text), 1000, 97])
-    assert_same(ODD[name] + TURNS, dialect, [len(text)], 500)
+    assert_same(text, format, [len(text), 1000, 97])
+    assert_same(ODD[name] + TURNS, format, [len(text)], 500)
 
 
-@pytest.mark.parametrize("dialect", TEXT)
+@pytest.mark.parametrize("format", TEXT)
 @each("name", ODD, quick=3)
-def test_a_quick_look_finds_what_a_careful_one_finds(name: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quick_look_finds_what_a_careful_one_finds(name: str, format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEADER + DECLARED + turn(1) + ODD[name] + turn(2) + ODD[name] + USER
-    quick = read(text, dialect)
+    quick = read(text, format)
     monkeypatch.setattr("viewer.checks.queue.CHECKS", unconditional(CHECKS))
-    assert read(text, dialect) == quick
+    assert read(text, format) == quick
 
 
 def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,15 +160,15 @@ def test_any_border_of_a_block_gives_the_same(name: str) -> None:
 
 @each("sample", samples(), ids=lambda sample: sample.name, quick=4)
 def test_a_sample_is_the_same(sample: Sample) -> None:
-    if sample.dialect in TEXT:
-        assert_same(sample.text, sample.dialect, [1 << 30, 64, 500])
+    if sample.format in TEXT:
+        assert_same(sample.text, sample.format, [1 << 30, 64, 500])
 
 
 @each("shape", SHAPES, ids=lambda shape: shape.title, quick=6)
 def test_a_hostile_shape_is_the_same(shape: Shape) -> None:
-    if shape.dialect in TEXT:
+    if shape.format in TEXT:
         text = shape.text(6 * 1024)
-        assert_same(text, shape.dialect, [1 << 30, 700])
+        assert_same(text, shape.format, [1 << 30, 700])
 
 
 def campaign(examples: int) -> Callable[[], None]:
@@ -177,9 +177,9 @@ def campaign(examples: int) -> Callable[[], None]:
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(text_documents(), st.lists(st.integers(0, 2000), max_size=4), st.sampled_from([0, 1, 300, 10_000]))
     def search(document: Document, cuts: list[int], slice_size: int) -> None:
-        text, dialect = document
+        text, format = document
         places = sorted({cut % (len(text) + 1) for cut in cuts})
-        assert read_scanned(text, dialect, places, slice_size) == read(text, dialect), (dialect, places)
+        assert read_scanned(text, format, places, slice_size) == read(text, format), (format, places)
 
     return search
 
@@ -188,10 +188,10 @@ def by_chance(numbers: range) -> None:
     """A document for each number, cut at a few places."""
     for number in numbers:
         chance = Random(f"{SEED} {number}")
-        text, dialect = chance_document(chance)
+        text, format = chance_document(chance)
         places = sorted(chance.randrange(len(text) + 1) for _ in range(chance.randrange(4)))
-        scanned = read_scanned(text, dialect, places, chance.choice((0, 1, 300, 10_000)))
-        assert scanned == read(text, dialect), (number, dialect, places)
+        scanned = read_scanned(text, format, places, chance.choice((0, 1, 300, 10_000)))
+        assert scanned == read(text, format), (number, format, places)
 
 
 @pytest.mark.slow

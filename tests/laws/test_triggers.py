@@ -53,26 +53,26 @@ BODIES = [
 STOPS = [b"<|end|>", b"<|call|>", b"<|return|>"]
 
 
-def parsed(data: bytes, dialect: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
+def parsed(data: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
     """The diagnostics if every message goes through the parser."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
-        return examine([data], data, dialect).findings.by_position()
+        return examine([data], data, format).findings.by_position()
 
 
-def scanned(data: bytes, dialect: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
+def scanned(data: bytes, format: str, checks: Sequence[Check] = CHECKS) -> list[Diagnostic]:
     """The diagnostics if regular messages go through the scanner."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("viewer.checks.queue.CHECKS", tuple(checks))
-        return scan([data], data, dialect)[0].findings.by_position()
+        return scan([data], data, format)[0].findings.by_position()
 
 
-def assert_selected(data: bytes, dialect: str, name: object) -> None:
+def assert_selected(data: bytes, format: str, name: object) -> None:
     """Each backend has the diagnostics of checks that skip nothing."""
-    everything = parsed(data, dialect, unconditional(CHECKS))
-    assert parsed(data, dialect) == everything, name
-    if dialect in TEXT:
-        assert scanned(data, dialect) == everything, name
+    everything = parsed(data, format, unconditional(CHECKS))
+    assert parsed(data, format) == everything, name
+    if format in TEXT:
+        assert scanned(data, format) == everything, name
 
 
 def generated(head: bytes) -> bytes:
@@ -86,28 +86,28 @@ def generated(head: bytes) -> bytes:
 
 
 class TestEveryMessageWithAFindingIsSelected:
-    @pytest.mark.parametrize("dialect", TEXT)
-    def test_in_generated_messages(self, dialect: str) -> None:
-        head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(dialect, b"")
-        assert_selected(generated(head), dialect, dialect)
+    @pytest.mark.parametrize("format", TEXT)
+    def test_in_generated_messages(self, format: str) -> None:
+        head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
+        assert_selected(generated(head), format, format)
 
     def test_in_every_sample(self) -> None:
         for sample in samples():
-            assert_selected(sample.text, sample.dialect, sample.name)
+            assert_selected(sample.text, sample.format, sample.name)
 
     def test_in_broken_samples_among_plain_messages(self) -> None:
         for sample in samples("broken"):
             place = sample.text.find(b"<|start|>")
-            if sample.dialect in TEXT and place >= 0:
-                assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.dialect, sample.name)
+            if sample.format in TEXT and place >= 0:
+                assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.format, sample.name)
 
     @pytest.mark.parametrize(
         "numbers", [range(300), pytest.param(range(300, 20_000), marks=pytest.mark.lab)], ids=["few", "many"]
     )
     def test_in_random_documents(self, numbers: range) -> None:
         for number in numbers:
-            text, dialect = chance_document(Random(f"prefilter {number}"))
-            assert_selected(text, dialect, number)
+            text, format = chance_document(Random(f"prefilter {number}"))
+            assert_selected(text, format, number)
 
 
 def test_a_check_reports_the_rules_of_its_row() -> None:
@@ -123,7 +123,7 @@ def test_a_check_reports_the_rules_of_its_row() -> None:
 def examples() -> Iterator[tuple[str, bytes, str]]:
     """The example of every rule, and other messages that a check reports."""
     for rule in RULES.values():
-        yield rule.code, rule.example.encode(), detect(rule.example.encode()).dialect
+        yield rule.code, rule.example.encode(), detect(rule.example.encode()).format
     final = "assistant<|channel|>final"
     for name, header, body in (
         ("nul", final, "a\0b"),
@@ -147,9 +147,9 @@ def moved(found: Diagnostic, place: int, size: int, count: int) -> Diagnostic:
 def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
     """The examples that have other diagnostics among plain messages than alone."""
     chance, names = Random(f"filler {size}"), []
-    for name, text, dialect in examples():
+    for name, text, format in examples():
         place = text.find(b"<|start|>")
-        if place < 0 or dialect not in TEXT:
+        if place < 0 or format not in TEXT:
             continue
         before = chance.randrange(4, size // len(filler))
         after = size // len(filler) - before
@@ -158,10 +158,10 @@ def missed(filler: bytes, size: int, checks: Sequence[Check]) -> list[str]:
         data += filler * after if is_whole and b"<|call|>" not in text else b""
         alone = [
             moved(found, place, len(filler) * before, 2 * before)
-            for found in parsed(text, dialect)
+            for found in parsed(text, format)
             if found.code != "W-HEADER-MISSING"
         ]
-        found = scanned(data, dialect, checks)
+        found = scanned(data, format, checks)
         if [one for one in found if one.code != "W-HEADER-MISSING"] != alone:
             names.append(name)
     return names
@@ -199,4 +199,4 @@ def test_a_trigger_that_misses_a_message_is_found() -> None:
 
 
 def test_the_examples_are_of_formats_that_there_are() -> None:
-    assert all(dialect in FORMATS for _, _, dialect in examples() if dialect)
+    assert all(format in FORMATS for _, _, format in examples() if format)

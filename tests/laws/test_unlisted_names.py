@@ -176,14 +176,14 @@ WHOLE = ("json, fields", "openchatml-2.2", "events, deltas")
 @pytest.mark.slow
 @pytest.mark.parametrize("case", FORMATS)
 def test_nothing_but_what_the_user_saw_gets_out(case: str, tmp_path: Path) -> None:
-    dialect, make = FORMATS[case]
+    format, make = FORMATS[case]
     file = tmp_path / "chat"
     file.write_text(make(), encoding="utf-8")
     for surface in SURFACES[:: 6 if case in ALIKE else 1 if case in WHOLE else 3]:
-        result = run(*surface, "--format", dialect, file)
+        result = run(*surface, "--format", format, file)
         assert not CANARY.search(result.out), (surface, CANARY.search(result.out))
         assert not CANARY.search(result.err), surface
-    lines = [json.loads(line) for line in run("show", "--json", "--format", dialect, file).out.splitlines()]
+    lines = [json.loads(line) for line in run("show", "--json", "--format", format, file).out.splitlines()]
     bodies = {line["body"] for line in lines if line["kind"] == "message"}
     assert bodies == {text for text in (ASKED, ANSWERED) if text in make()}
     shown = sum(line.get("body") == ANSWERED for line in lines)
@@ -203,10 +203,10 @@ def test_a_field_thought_flags_the_text_of_its_delta(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in FORMATS if not case.startswith("events")])
 def test_everything_comes_back_when_revealed(case: str, tmp_path: Path) -> None:
-    dialect, make = FORMATS[case]
+    format, make = FORMATS[case]
     file = tmp_path / "chat"
     file.write_text(make(), encoding="utf-8")
-    whole = run("show", "--json", "--reveal", "all", "--format", dialect, file).out
+    whole = run("show", "--json", "--reveal", "all", "--format", format, file).out
     words = re.compile("quagga[0-9]+z")
     assert set(words.findall(make())) <= set(words.findall(whole))
 

@@ -11,16 +11,16 @@ from tests.support.program import Result, run
 from tests.support.visibility_rows import ROWS, SECRET, Row
 
 NOT_IN_A_BODY = {"delta after a cancel", "header cut off"}
-"""What was cancelled is in no message; words of a header that was cut off are in no body in every dialect."""
+"""What was cancelled is in no message; words of a header that was cut off are in no body in every format."""
 NEVER_TEXT = {"check", "stats"}
 
 
 def printed(row: Row, file: Path, command: list[str]) -> Result:
     extra = ["--preambles", "harmony"] if row.preambles else []
-    return run(*command, "--format", row.dialect, *extra, file)
+    return run(*command, "--format", row.format, *extra, file)
 
 
-@each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}", quick=30, test=2)
+@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=30, test=2)
 def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
@@ -34,7 +34,7 @@ def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
             assert SECRET in out, command
 
 
-@each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}")
+@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}")
 def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
@@ -43,14 +43,14 @@ def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
     holders = [line for line in lines if SECRET in line.get("body", "")]
     if row.name not in NOT_IN_A_BODY:
         assert holders
-    is_cut = "cot-in-final" in out or (row.dialect != "json" and "<think>" in row.text)  # JSON splits the message
+    is_cut = "cot-in-final" in out or (row.format != "json" and "<think>" in row.text)  # JSON splits the message
     assert any(line.get("visible") for line in holders) == (row.shown or is_cut)
 
 
 LONGER = "quagga-and-much-more-9c"
 
 
-@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}", quick=33, test=6)
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=33, test=6)
 def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
     for file, word in ((first, SECRET), (second, LONGER)):
@@ -63,7 +63,7 @@ def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: 
         assert one.err.replace(str(first), "") == other.err.replace(str(second), ""), command
 
 
-@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.dialect}: {row.name}", quick=12)
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=12)
 def test_check_is_the_same_for_other_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     outputs = []

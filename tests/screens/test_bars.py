@@ -90,7 +90,7 @@ class TestTitle:
         assert "[SAFE]" in line[: max(width, 8)]
 
     def test_names_from_outside_are_made_safe(self) -> None:
-        line = title(TitleFacts(name=HOSTILE, dialect="OpenChatML 2.2", model=HOSTILE), 200)
+        line = title(TitleFacts(name=HOSTILE, format="OpenChatML 2.2", model=HOSTILE), 200)
         assert line.isprintable()
         assert "a␛]52;c;AA==␇b⇠c·d[@click=app.bell]e" in line
 

@@ -112,10 +112,10 @@ async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.share(test=10)
-@pytest.mark.parametrize("row", some(TOLD, 24), ids=lambda row: f"{row.dialect}: {row.name}")
+@pytest.mark.parametrize("row", some(TOLD, 24), ids=lambda row: f"{row.format}: {row.name}")
 async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan([SECRET[:3]], monkeypatch)
-    async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=row.dialect)) as app:
+    async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, format=row.format)) as app:
         await scan.feed(app, row.text.encode(), every=8)
 
 
@@ -124,6 +124,6 @@ async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkey
 async def test_no_sample_draws_what_is_hidden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in samples() if sample.name == name)
     scan = Scan(hidden_pieces(sample), monkeypatch)
-    async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, dialect=sample.asked)) as app:
+    async with live(tmp_path / "run.log", "", options=ViewOptions(follow=True, format=sample.asked)) as app:
         await scan.feed(app, sample.path.read_bytes(), every=32)
         assert isinstance(app.main.session.document, LiveDocument)

@@ -152,7 +152,7 @@ async def proof(sample: Sample) -> None:
     pieces = hidden_pieces(sample)
     if not pieces:
         return
-    options = ViewOptions(dialect=sample.asked)
+    options = ViewOptions(format=sample.asked)
     async with running(sample.path, size=ROOMY, options=options) as pilot:
         looked = Looked(pilot, pieces)
         await looked.everywhere()
@@ -176,7 +176,7 @@ async def glance(sample: Sample) -> None:
     pieces = hidden_pieces(sample)
     if not pieces:
         return
-    async with running(sample.path, size=ROOMY, options=ViewOptions(dialect=sample.asked)) as pilot:
+    async with running(sample.path, size=ROOMY, options=ViewOptions(format=sample.asked)) as pilot:
         looked = Looked(pilot, pieces)
         await looked.drawn_and_held()
         await press(pilot, "d", "s", "G", "d")

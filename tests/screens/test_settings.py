@@ -188,7 +188,7 @@ class TestThemes:
 
     @pytest.mark.slow
     async def test_every_screen_changes_its_colours(self, tmp_path: Path) -> None:
-        async with running(TOUR, __file__, options=ViewOptions(dialect="openchatml-2.2")) as pilot:
+        async with running(TOUR, __file__, options=ViewOptions(format="openchatml-2.2")) as pilot:
             await press(pilot, "]")
             await pilot.app.screen.run_action("do('theme')")
             await settled(pilot)

@@ -103,17 +103,17 @@ def skim(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     yield monkeypatch
 
 
-def document_at(path: Path, text: bytes, dialect: str | None = None) -> Document:
+def document_at(path: Path, text: bytes, format: str | None = None) -> Document:
     path.write_bytes(text)
-    return Document(open_source(str(path)), dialect).load()
+    return Document(open_source(str(path)), format).load()
 
 
-def scanned(path: Path, text: bytes, dialect: str | None, patch: pytest.MonkeyPatch) -> Document:
+def scanned(path: Path, text: bytes, format: str | None, patch: pytest.MonkeyPatch) -> Document:
     """Read as a big input is."""
     with patch.context() as big:
         big.setattr("viewer.document.document.BIG", 0)
         big.setattr("viewer.document.document.WORTH_SCANNING", 0)
-        return document_at(path, text, dialect)
+        return document_at(path, text, format)
 
 
 def assert_same(document: Document, typed: str, patch: pytest.MonkeyPatch, audience: Audience, start: int = 0) -> None:
@@ -232,7 +232,7 @@ def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyP
 
 @each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=8)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
-    document = document_at(tmp_path / "hostile", shape.text(3000), shape.dialect)
+    document = document_at(tmp_path / "hostile", shape.text(3000), shape.format)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 

@@ -14,7 +14,7 @@ from tests.support.fragments import (
     MARKS,
     MESSAGES,
     ROLES,
-    TEXT_DIALECTS,
+    TEXT_FORMATS,
     TOGETHER,
     TYPES,
     Document,
@@ -30,12 +30,12 @@ WHOLE = [MESSAGES, MESSAGES, MESSAGES, MESSAGES, TOGETHER, MARKS, LINES, HEADERS
 
 
 def chance_document(chance: Random) -> Document:
-    """A text with `<|start|>`, read as any dialect that has it."""
+    """A text with `<|start|>`, read as any format that has it."""
     beginning = chance.choice([b"", chance.choice(HEADERS).encode(), b"\xef\xbb\xbf"])
     text = beginning + b"".join(_part(chance) for _ in range(chance.randrange(9)))
     if chance.randrange(4) == 0:
         text = _slipped(text, chance)
-    return text, chance.choice(TEXT_DIALECTS)
+    return text, chance.choice(TEXT_FORMATS)
 
 
 def _part(chance: Random) -> bytes:

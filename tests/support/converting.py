@@ -1,4 +1,4 @@
-"""Reading a text and writing it in another dialect, and the texts of all dialects that are written as they are read."""
+"""Reading a text and writing it in another format, and the texts of all formats that are written as they are read."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class InMemory:
     read_again = read
 
 
-def project(text: str | bytes, dialect: str, audience: Audience = EVERYTHING) -> Projection:
-    return Document(InMemory(text), dialect).load().project(audience)
+def project(text: str | bytes, format: str, audience: Audience = EVERYTHING) -> Projection:
+    return Document(InMemory(text), format).load().project(audience)
 
 
 def messages_in(projection: Projection) -> list[ShownMessage]:
@@ -36,9 +36,9 @@ def messages_in(projection: Projection) -> list[ShownMessage]:
 
 
 def convert(
-    text: str | bytes, dialect: str, target: str, audience: Audience = EVERYTHING
+    text: str | bytes, format: str, target: str, audience: Audience = EVERYTHING
 ) -> tuple[str, list[str], list[ShownMessage]]:
-    projection = project(text, dialect, audience)
+    projection = project(text, format, audience)
     messages = messages_in(projection)
     return *WRITERS[target](projection.transcripts(), messages), messages
 

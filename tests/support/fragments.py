@@ -1,4 +1,4 @@
-"""Random documents of every dialect, made of what their readers have to tell apart."""
+"""Random documents of every format, made of what their readers have to tell apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 Document = tuple[bytes, str]
-"""A text and the dialect it is read as."""
+"""A text and the format it is read as."""
 
 ROLES = ["user", "assistant", "system", "developer", "tool", "functions.f", "browser.search", "python", "asistant"]
 CHANNELS = ["analysis", "commentary", "final", "Final", ""]
@@ -165,7 +165,7 @@ STREAM_LINES = [
     "words",
 ]
 BROKEN_BYTES = [b"\xff", b"\xe3\x81", b"\xf0\x9f\x98", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xc2\xa0"]
-TEXT_DIALECTS = ["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]
+TEXT_FORMATS = ["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]
 CONTROL_IDS = [200002, 200003, 200005, 200006, 200007, 200008, 200012]
 WORD_IDS = [17360, 1428, 173781, 17952, 35644, 12606, 815, 17196, 316, 4108]
 STRAY_IDS = ["0", "17", "-1", "1.5", '"a"', "999999", "null", "[1]", "x"]
@@ -232,10 +232,10 @@ _TEXT = _joined(
 
 @st.composite
 def text_documents(draw: st.DrawFn) -> Document:
-    """A text with `<|start|>`, read as any dialect that has it; perhaps with a document header."""
-    dialect = draw(st.sampled_from(TEXT_DIALECTS))
+    """A text with `<|start|>`, read as any format that has it; perhaps with a document header."""
+    format = draw(st.sampled_from(TEXT_FORMATS))
     header = draw(st.one_of(st.just(b""), _picked(HEADERS), _SPACE, st.just(b"\xef\xbb\xbf")))
-    return header + draw(_TEXT), dialect
+    return header + draw(_TEXT), format
 
 
 @st.composite
@@ -370,7 +370,7 @@ def id_documents(draw: st.DrawFn) -> Document:
 
 
 def documents() -> st.SearchStrategy[Document]:
-    """Documents of all dialects, the text ones more often."""
+    """Documents of all formats, the text ones more often."""
     return st.one_of(
         text_documents(),
         text_documents(),

@@ -24,17 +24,17 @@ class Shape:
     """One kind of hostile text."""
 
     name: str
-    dialect: str
+    format: str
     make: Callable[[int], bytes]
 
     @property
     def title(self) -> str:
-        return f"{self.dialect}: {self.name}"
+        return f"{self.format}: {self.name}"
 
     @property
     def is_named(self) -> bool:
         """Whether it is one of those that must be read at 16 MB."""
-        return self.name in NAMED.get(self.dialect, ())
+        return self.name in NAMED.get(self.format, ())
 
     def text(self, size: int) -> bytes:
         """The text, of about this size."""
@@ -399,7 +399,7 @@ def peak_of(shape: Shape, size: int) -> tuple[int, int]:
     """How many bytes the text has, and how many more the process needed to read it."""
     text = shape.text(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    examine(pieces(text, 64 * 1024), text, shape.dialect)
+    examine(pieces(text, 64 * 1024), text, shape.format)
     return len(text), (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
 
 

@@ -1,4 +1,4 @@
-"""Reads JSON dialects in every cutting, and says what was read in short tuples."""
+"""Reads JSON formats in every cutting, and says what was read in short tuples."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from viewer.reading.format import FormatTraits
 from viewer.reading.parser import Parser
 
 
-def read(dialect: FormatTraits, data: bytes, sizes: list[int] | None = None) -> list[Event]:
+def read(format: FormatTraits, data: bytes, sizes: list[int] | None = None) -> list[Event]:
     """The events of an input that arrives in pieces of these sizes, or whole."""
-    parser = Parser(dialect)
+    parser = Parser(format)
     events: list[Event] = []
     at = 0
     for size in sizes or [len(data)]:
@@ -20,13 +20,13 @@ def read(dialect: FormatTraits, data: bytes, sizes: list[int] | None = None) -> 
     return events + parser.close()
 
 
-def read_in_every_cutting(dialect: FormatTraits, text: str | bytes) -> list[Event]:
+def read_in_every_cutting(format: FormatTraits, text: str | bytes) -> list[Event]:
     """The events, which must not depend on how the input was cut."""
     data = text.encode() if isinstance(text, str) else text
-    whole = read(dialect, data)
+    whole = read(format, data)
     for cut in range(len(data) + 1):
-        assert read(dialect, data, [cut, len(data) - cut]) == whole, f"cut at {cut}"
-    assert read(dialect, data, [1] * len(data)) == whole
+        assert read(format, data, [cut, len(data) - cut]) == whole, f"cut at {cut}"
+    assert read(format, data, [1] * len(data)) == whole
     return whole
 
 

@@ -31,10 +31,10 @@ class Reading:
 
 
 def examine(
-    pieces: Iterable[bytes], text: bytes, dialect: str | FormatTraits, options: Options | None = None
+    pieces: Iterable[bytes], text: bytes, format: str | FormatTraits, options: Options | None = None
 ) -> Analysis:
     """Read the pieces of a text."""
-    row = FORMATS[dialect] if isinstance(dialect, str) else dialect
+    row = FORMATS[format] if isinstance(format, str) else format
     parser = Parser(row, options)
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     for piece in pieces:
@@ -45,10 +45,10 @@ def examine(
 
 
 def scan(
-    pieces: Iterable[bytes], text: bytes, dialect: str, *, shortest_run: int = 1, slice_size: int = 0
+    pieces: Iterable[bytes], text: bytes, format: str, *, shortest_run: int = 1, slice_size: int = 0
 ) -> tuple[Analysis, Scanner]:
     """Read the pieces of a text with the scanner; the checks run behind, in slices of that size if one is given."""
-    parser = Parser(FORMATS[dialect])
+    parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids, defers=slice_size > 0)
     analysis.index.use_columns(load_backend().columns)
     scanner = Scanner(parser, analysis, shortest_run=shortest_run)
@@ -62,11 +62,11 @@ def scan(
     return analysis, scanner
 
 
-def read_scanned(text: bytes, dialect: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
+def read_scanned(text: bytes, format: str, cuts: Iterable[int] = (), slice_size: int = 0) -> Reading:
     """Read a text cut at these offsets with the scanner."""
     edges = [0, *sorted(cuts), len(text)]
     pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
-    return describe(scan(pieces, text, dialect, slice_size=slice_size)[0], text)
+    return describe(scan(pieces, text, format, slice_size=slice_size)[0], text)
 
 
 def describe(analysis: Analysis, text: bytes) -> Reading:
@@ -85,17 +85,17 @@ def describe(analysis: Analysis, text: bytes) -> Reading:
     )
 
 
-def read(text: bytes | str, dialect: str, options: Options | None = None) -> Reading:
+def read(text: bytes | str, format: str, options: Options | None = None) -> Reading:
     """Read a text in one piece."""
     data = text.encode() if isinstance(text, str) else text
-    return describe(examine([data], data, dialect, options), data)
+    return describe(examine([data], data, format, options), data)
 
 
-def read_cut(text: bytes, dialect: str, cuts: Iterable[int], options: Options | None = None) -> Reading:
+def read_cut(text: bytes, format: str, cuts: Iterable[int], options: Options | None = None) -> Reading:
     """Read a text cut at these offsets."""
     edges = [0, *sorted(cuts), len(text)]
     pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
-    return describe(examine(pieces, text, dialect, options), text)
+    return describe(examine(pieces, text, format, options), text)
 
 
 def codes(reading: Reading) -> list[str]:

@@ -1,4 +1,4 @@
-"""The samples: which there are, what is expected of each, and which dialect to ask for."""
+"""The samples: which there are, what is expected of each, and which format to ask for."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Sample:
 
     @property
     def asked(self) -> str | None:
-        """The dialect that must be asked for, since the content does not tell."""
+        """The format that must be asked for, since the content does not tell."""
         found = _ASKED.search(self.base)
         return found[1] if found else None
 
@@ -68,8 +68,8 @@ class Sample:
         return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
 
     @property
-    def dialect(self) -> str:
-        """The dialect that it is read as."""
+    def format(self) -> str:
+        """The format that it is read as."""
         return str(self.expected[0]["dialect"])
 
     @property

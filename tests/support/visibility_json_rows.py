@@ -1,4 +1,4 @@
-"""Rows for the dialects that are not text with `<|start|>`: name, text with the body as {}, shown or not."""
+"""Rows for the formats that are not text with `<|start|>`: name, text with the body as {}, shown or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every row of the rule for what an end user may see, in every dialect that can say it."""
+"""Every row of the rule for what an end user may see, in every format that can say it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ SECRET = "zebra-7f3a"
 
 @dataclass(frozen=True)
 class Row:
-    """One message in one dialect, and whether its body may be shown."""
+    """One message in one format, and whether its body may be shown."""
 
     name: str
-    dialect: str
+    format: str
     text: str
     shown: bool
     preambles: bool = False
 
 
-def _text(dialect: str) -> str:
-    """What must stand before the messages, so that the dialect is as in real use."""
+def _text(format: str) -> str:
+    """What must stand before the messages, so that the format is as in real use."""
     return {
         "openchatml-2.2": "version: 2.2\n",
         "openchatml-2.0": "version: 2.0\n",
         "openchatml-1.x": "version: 1.0\n",
-    }.get(dialect, "")
+    }.get(format, "")
 
 
 CHANNELLED = ("openchatml-2.2", "openchatml-2.0", "harmony")
@@ -89,7 +89,7 @@ _HIDDEN_HEADERS = [
     ("commentary to a tool", CHANNELLED, "<|start|>assistant to=functions.f<|channel|>commentary"),
     ("commentary to the user", CHANNELLED, "<|start|>assistant to=user<|channel|>commentary"),
     (
-        "flagged commentary in a dialect without preambles",
+        "flagged commentary in a format without preambles",
         ("openchatml-2.0", "harmony"),
         "<|start|>assistant intent=preamble<|channel|>commentary",
     ),
@@ -120,16 +120,16 @@ _HIDDEN_HEADERS = [
     ("attribute without a value", TEXT, "<|start|>assistant to="),
     ("unknown word", TEXT, "<|start|>assistant gladly"),
     ("unknown marker", TEXT, "<|start|>assistant<|recipient|>user"),
-    ("channel in a dialect without channels", ("openchatml-1.x",), "<|start|>assistant<|channel|>final"),
+    ("channel in a format without channels", ("openchatml-1.x",), "<|start|>assistant<|channel|>final"),
 ]
 
 
 def _header_rows() -> list[Row]:
     rows = []
     for shown, table in ((True, _SHOWN_HEADERS), (False, _HIDDEN_HEADERS)):
-        for name, dialects, header in table:
+        for name, formats, header in table:
             body = f"<|message|>{SECRET}<|end|>\n"
-            rows += [Row(name, dialect, _text(dialect) + header + body, shown) for dialect in dialects]
+            rows += [Row(name, format, _text(format) + header + body, shown) for format in formats]
     return rows
 
 
@@ -279,17 +279,17 @@ _ENDINGS = [
 
 def _ending_rows() -> list[Row]:
     return [
-        Row(name, dialect, _text(dialect) + text.replace("{}", SECRET) + "\n", shown)
-        for name, dialects, text, shown in _ENDINGS
-        for dialect in dialects
+        Row(name, format, _text(format) + text.replace("{}", SECRET) + "\n", shown)
+        for name, formats, text, shown in _ENDINGS
+        for format in formats
     ]
 
 
 def _other_rows() -> list[Row]:
     tables = {"openchatml-0.1": OLD, "chatml-json": CHATML, "json": JSON, "events": EVENTS}
     rows = [
-        Row(name, dialect, text.replace("{}", SECRET) + "\n", shown)
-        for dialect, table in tables.items()
+        Row(name, format, text.replace("{}", SECRET) + "\n", shown)
+        for format, table in tables.items()
         for name, text, shown in table
     ]
     for name, text, shown in HARMONY_PREAMBLES:

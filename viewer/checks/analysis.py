@@ -24,7 +24,7 @@ class Analysis:
     """Applies the events of a parser in order. `read` returns the bytes of bodies."""
 
     def __init__(
-        self, read: Read, dialects: Mapping[str, FormatTraits], ids: Decoder | None = None, *, defers: bool = False
+        self, read: Read, formats: Mapping[str, FormatTraits], ids: Decoder | None = None, *, defers: bool = False
     ) -> None:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
@@ -33,7 +33,7 @@ class Analysis:
         """The numbers of the open messages."""
         self.is_partial = False
         """True if more input exists that was not read: an open message is then undecided until it closes."""
-        self._checker = CheckQueue(self.index, read, dialects, ids)
+        self._checker = CheckQueue(self.index, read, formats, ids)
         self.findings = self._checker.findings
         self.calls = self._checker.calls
         self._defers = defers

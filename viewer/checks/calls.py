@@ -97,7 +97,7 @@ class ToolChecks:
     def _call(self, case: CheckContext) -> None:
         message, header = case.message, case.message.header
         self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
-        needs_id = case.transcript.dialect.call_ids
+        needs_id = case.transcript.format.call_ids
         self._ledger.add_call(message, self._deadline(case), lambda: _id_place(case), needs_id)
         recipient = header.recipient
         if message.ending is not Ending.OPEN:
@@ -115,7 +115,7 @@ class ToolChecks:
         if case.json_fault is not None or case.node is None:
             return
         node = case.node
-        if case.transcript.dialect.name == "openchatml-0.1":
+        if case.transcript.format.name == "openchatml-0.1":
             node = node.get("arguments") or node
         if node.kind is not JsonKind.OBJECT and _is_json(case):
             return  # `_check_shape` reports it
@@ -124,7 +124,7 @@ class ToolChecks:
 
     def _check_shape(self, case: CheckContext) -> None:
         """E-CALL-SCHEMA: a JSON call that is not an object or, in 0.1, has no tool name."""
-        names_tool = case.transcript.dialect.name == "openchatml-0.1"
+        names_tool = case.transcript.format.name == "openchatml-0.1"
         if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
             return
         if case.node.kind is not JsonKind.OBJECT:
@@ -148,15 +148,15 @@ class ToolChecks:
         if b'"deadline_ms"' not in case.json:
             return None
         value = _loaded(case.json)
-        if isinstance(value, dict) and case.transcript.dialect.name == "openchatml-0.1":
+        if isinstance(value, dict) and case.transcript.format.name == "openchatml-0.1":
             value = value.get("arguments")
         deadline = value.get("deadline_ms") if isinstance(value, dict) else None
         return int(deadline) if isinstance(deadline, int | float) and _is_sane(deadline) else None
 
     def _reply(self, case: CheckContext) -> None:
-        dialect = case.transcript.dialect
+        format = case.transcript.format
         row = self._ledger.add_reply(
-            case.message, lambda: _id_place(case), dialect.call_ids, notes_inferred=dialect.infers_calls
+            case.message, lambda: _id_place(case), format.call_ids, notes_inferred=format.infers_calls
         )
         self._read_envelope(case, row)
         self._look_at_time(case, row)
@@ -221,7 +221,7 @@ def _is_unaddressed_call(case: CheckContext) -> bool:
     header = case.message.header
     if header.recipient is not None or header.channel is not Channel.COMMENTARY or header.malformed:
         return False
-    return case.json_start > 0 or (case.transcript.dialect.name == "openchatml-0.1" and header.constrained)
+    return case.json_start > 0 or (case.transcript.format.name == "openchatml-0.1" and header.constrained)
 
 
 def _is_json(case: CheckContext) -> bool:

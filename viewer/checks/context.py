@@ -68,7 +68,7 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
 class TranscriptFacts:
     """The facts about the transcript of a message that checks need."""
 
-    dialect: FormatTraits
+    format: FormatTraits
     profile: HarmonyProfile
 
 
@@ -126,7 +126,7 @@ class CheckContext:
         return self.before_mark(b"<|message|>")
 
     def _find(self, word: bytes) -> int | None:
-        if not self.transcript.dialect.shares_spans:
+        if not self.transcript.format.shares_spans:
             found = self.words.find(word)
             return self.message.span[0] + found if found >= 0 else None
         before, after, beginning = self._near
@@ -139,7 +139,7 @@ class CheckContext:
 
     def before_mark(self, *marks: bytes) -> Span:
         """Return the empty span before the first of these marks in the header, where something is missing."""
-        words = b"" if self.transcript.dialect.shares_spans else self.words
+        words = b"" if self.transcript.format.shares_spans else self.words
         places = [at for at in map(words.find, marks) if at >= 0]
         at = self.message.span[0] + (min(places) if places else 0)
         return at, at

@@ -48,8 +48,8 @@ def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
     header = message.header
     if header.channel_given is not None or header.malformed or not header.complete:
         return False
-    by_dialect = transcript.dialect.channel_required and header.role == "assistant"
-    return by_dialect or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
+    by_format = transcript.format.channel_required and header.role == "assistant"
+    return by_format or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
 
 
 CHANNEL = Check(rules_of("E-PARSE-CHANNEL-MISSING"), Scope.MESSAGE, HeaderIs(lacks_channel), check_channel)
@@ -67,7 +67,7 @@ def check_call_channel(case: CheckContext) -> None:
 def is_call_elsewhere(message: Message, transcript: TranscriptFacts) -> bool:
     """True if a function is called outside the channel for calls."""
     header = message.header
-    if header.role != "assistant" or not is_tool(header.recipient) or transcript.dialect.name == "openchatml-1.x":
+    if header.role != "assistant" or not is_tool(header.recipient) or transcript.format.name == "openchatml-1.x":
         return False
     channel = header.channel.value if header.channel else None
     return is_function(header.recipient or "") and channel != transcript.profile.tool_calls_in

@@ -70,7 +70,7 @@ class CheckQueue:
     """Queues work in input order and runs it on request."""
 
     def __init__(
-        self, index: MessageIndex, read: Read, dialects: Mapping[str, FormatTraits], ids: Decoder | None = None
+        self, index: MessageIndex, read: Read, formats: Mapping[str, FormatTraits], ids: Decoder | None = None
     ) -> None:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
@@ -102,7 +102,7 @@ class CheckQueue:
         self.index = index
         self.read = read
         self._ids = ids
-        self._dialects = dialects
+        self._formats = formats
 
     def add(self, work: Work) -> None:
         """Queue an event."""
@@ -177,7 +177,7 @@ class CheckQueue:
         if self._has_begun:
             self.tools.start_transcript()
         self._has_begun = True
-        self._transcribed = TranscriptFacts(self._dialects[transcript.dialect], profile(transcript.header))
+        self._transcribed = TranscriptFacts(self._formats[transcript.format], profile(transcript.header))
         self.answers = HeaderAnswers(self._predicates, self.index, self._transcribed)
 
     def _end(self) -> None:
@@ -225,7 +225,7 @@ class CheckQueue:
         """Return the bits of the checks that a message needs, and the bytes of its body if they are its text."""
         everything = self._of_message | self._of_calls
         body = plain_body(message)
-        if body is None or self._transcribed.dialect.shares_spans:
+        if body is None or self._transcribed.format.shares_spans:
             return everything, None
         data, base = self.read(*message.span), message.span[0]
         start, end = body[0] - base, body[1] - base

@@ -89,7 +89,7 @@ def check_thoughts(case: CheckContext) -> None:
     blocks = thought_blocks(case.body)
     if blocks:
         case.cut.append(case.message.number)
-    if case.transcript.dialect.thoughts_first:
+    if case.transcript.format.thoughts_first:
         blocks = _after_text(case.body.data, blocks)
     for start, end in blocks:
         case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
@@ -127,8 +127,8 @@ def check_template_marks(case: CheckContext) -> None:
     """Tokens and marks of a chat template in a body that the end user sees."""
     if not _is_shown(case.message, case.transcript):
         return
-    dialect = case.transcript.dialect
-    blocks = hidden_blocks(case.body, case.message.header.role, in_json=dialect.json_content)
+    format = case.transcript.format
+    blocks = hidden_blocks(case.body, case.message.header.role, in_json=format.json_content)
     if blocks and case.message.number not in case.cut[-1:]:
         case.cut.append(case.message.number)
     is_embedded = False
@@ -152,7 +152,7 @@ def _is_shown(message: Message, _: TranscriptFacts) -> bool:
 
 
 def _is_shown_json_content(message: Message, transcript: TranscriptFacts) -> bool:
-    return transcript.dialect.json_content and is_user_safe(message)
+    return transcript.format.json_content and is_user_safe(message)
 
 
 TEMPLATE_MARKS = Check(

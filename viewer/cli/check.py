@@ -90,7 +90,7 @@ def _code(errors: int, warnings: int, strict: bool) -> int:
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if problems are found.")
 def command(
     files: tuple[str, ...],
-    dialect: str | None,
+    format: str | None,
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
@@ -108,11 +108,11 @@ def command(
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
-        followed = options.followed_of(files, dialect, preambles, stall_after)
+        followed = options.followed_of(files, format, preambles, stall_after)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
     report = Report(
-        Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), max_per_code, refuses=False)
+        Inputs(options.inputs_of(files), format, options.reading_options(preambles), max_per_code, refuses=False)
     )
     output = options.output_of(color, ascii_only)
     if form == "json":
@@ -196,7 +196,7 @@ def _suites(report: Report) -> Iterator[Suite]:
     for document in report.inputs:
         report.count(document)
         more = [more_words(code, count) for code, count in document.more_findings.items()]
-        yield Suite(document.name, FORMATS.title(document.detection.dialect), document.findings(), more)
+        yield Suite(document.name, FORMATS.title(document.detection.format), document.findings(), more)
         mention_if_empty(document)
     for name, why in report.inputs.failed:
         yield Suite(name, "unread", [], [], why)

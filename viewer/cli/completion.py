@@ -52,7 +52,7 @@ def files(context: Context, parameter: Parameter, incomplete: str) -> Completion
     return [CompletionItem(incomplete, type="file")]
 
 
-def dialects(context: Context, parameter: Parameter, incomplete: str) -> Completions:
+def formats(context: Context, parameter: Parameter, incomplete: str) -> Completions:
     """Complete the values of --format."""
     from viewer.formats import FORMATS
 

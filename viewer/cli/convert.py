@@ -25,7 +25,7 @@ from viewer.model.visibility import Reveal
 def command(
     target: str,
     files: tuple[str, ...],
-    dialect: str | None,
+    format: str | None,
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
@@ -36,7 +36,7 @@ def command(
     inputs = options.inputs_of(files)
     if len(inputs) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())
-    document = open_document(inputs[0], dialect=dialect, options=options.reading_options(preambles))
+    document = open_document(inputs[0], format=format, options=options.reading_options(preambles))
     refuse_if_unknown(document, strict=strict_safe)
     return _convert(document, document.project(audience), target)
 

@@ -41,7 +41,7 @@ def command(
     output: str | None,
     force: bool,
     files: tuple[str, ...],
-    dialect: str | None,
+    format: str | None,
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
@@ -53,7 +53,7 @@ def command(
     inputs = options.inputs_of(files)
     if len(inputs) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())
-    document = open_document(inputs[0], dialect=dialect, options=options.reading_options(preambles))
+    document = open_document(inputs[0], format=format, options=options.reading_options(preambles))
     refuse_if_unknown(document, strict=strict_safe)
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
     target = output or default_name(document.name, audience, exporter)

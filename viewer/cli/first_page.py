@@ -59,7 +59,7 @@ class FirstPageRequest:
     path: str
     audience: Audience
     style: Style
-    dialect: str | None
+    format: str | None
     reading: Options | None
     theme: str
     settings: Settings
@@ -91,7 +91,7 @@ def _page(request: FirstPageRequest) -> str | None:
     head = head_of(request.path, HEAD) if colors else None
     if colors is None or head is None:
         return None
-    document = Document(head, request.dialect, request.reading)
+    document = Document(head, request.format, request.reading)
     if head.is_whole:
         document.load()
     else:

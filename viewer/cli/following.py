@@ -160,7 +160,7 @@ class _Follower:
     def _open(self, path: str, reason: Reason | None = None) -> None:
         wake = Polling() if path == STANDARD_INPUT else self._watch(path)
         source = FollowSource(path, wake=wake, clock=self._clock)
-        self._document = LiveDocument(source, self._followed.dialect, self._followed.options, clock=self._clock)
+        self._document = LiveDocument(source, self._followed.format, self._followed.options, clock=self._clock)
         self._begin(self._document, reason)
 
     def _end(self) -> None:

@@ -27,7 +27,7 @@ class Inputs:
     def __init__(
         self,
         names: tuple[str, ...],
-        dialect: str | None,
+        format: str | None,
         options: Options,
         most_per_code: int = MOST_PER_CODE,
         *,
@@ -41,7 +41,7 @@ class Inputs:
         self.code = FINE
         self.failed: list[tuple[str, str]] = []
         """The files that could not be read, with reasons."""
-        self._dialect = dialect
+        self._format = format
         self._options = options
         self._most_per_code = most_per_code
         self.several = len(names) > 1 or any(map(is_directory, names))
@@ -51,7 +51,7 @@ class Inputs:
         for name in self._paths():
             try:
                 document = open_document(
-                    name, dialect=self._dialect, options=self._options, most_per_code=self._most_per_code
+                    name, format=self._format, options=self._options, most_per_code=self._most_per_code
                 )
             except ViewerError as error:
                 complain(str(error))

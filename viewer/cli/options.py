@@ -36,10 +36,9 @@ def reading(command: Command) -> Command:
         ),
         click.option(
             "--format",
-            "dialect",
             metavar="NAME",
             callback=_known_format,
-            shell_complete=completion.dialects,
+            shell_complete=completion.formats,
             help="Read the input as this format (see `ocmlview formats`).",
         ),
         click.argument("files", nargs=-1, metavar="[FILE...|-]", shell_complete=completion.files),
@@ -133,13 +132,13 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def followed_of(
-    files: tuple[str, ...], dialect: str | None, preambles: str | None, stall_after: float | None
+    files: tuple[str, ...], format: str | None, preambles: str | None, stall_after: float | None
 ) -> Followed:
     """The single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
-    return Followed(names[0], dialect, reading_options(preambles), stall_after)
+    return Followed(names[0], format, reading_options(preambles), stall_after)
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:
@@ -183,7 +182,7 @@ class Followed:
 
     path: str
     """A file, a folder whose newest transcript is followed, or `-`."""
-    dialect: str | None = None
+    format: str | None = None
     options: Options | None = None
     stall_after: float | None = None
     """Report an open message that has not grown for this many seconds."""

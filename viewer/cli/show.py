@@ -35,7 +35,7 @@ _DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible t
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
     files: tuple[str, ...],
-    dialect: str | None,
+    format: str | None,
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
@@ -49,9 +49,9 @@ def command(
     """Print the conversation. With -f, prints each message as soon as it is complete."""
     audience = options.audience_of(reveal, debug, strict_safe)
     if options.is_followed(follow, files, stall_after):
-        followed = options.followed_of(files, dialect, preambles, stall_after)
+        followed = options.followed_of(files, format, preambles, stall_after)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)
-    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), strict=strict_safe)
+    inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
         return print_json(inputs, audience, output)
@@ -155,7 +155,7 @@ class LiveText:
         """Begin a reading on the same page."""
         self.document = document
         if self._before:
-            complain(f"{document.name}: now read as {document.detection.dialect}")
+            complain(f"{document.name}: now read as {document.detection.format}")
         elif self._page:
             self._write("".join(self._page.break_off()))
         self._page = Conversation(

@@ -30,7 +30,7 @@ _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
 def command(
     files: tuple[str, ...],
-    dialect: str | None,
+    format: str | None,
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
@@ -41,7 +41,7 @@ def command(
 ) -> int:
     """Count messages, bytes and calls. Hidden messages are counted without their sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    inputs = Inputs(options.inputs_of(files), dialect, options.reading_options(preambles), strict=strict_safe)
+    inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)
     if as_json:
         output.write(_json(inputs, audience))

@@ -74,7 +74,7 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
 )
 def command(
     files: tuple[str, ...],
-    dialect: str | None,
+    format: str | None,
     preambles: str | None,
     reveal: frozenset[Reveal],
     debug: bool,
@@ -94,10 +94,10 @@ def command(
     output = options.output_of(color, ascii_only)
     if not take_keyboard():
         if options.is_followed(follow, paths, stall_after):
-            return print_live(options.followed_of(files, dialect, preambles, stall_after), audience, output)
-        return _print(paths, audience, output, dialect, preambles)
+            return print_live(options.followed_of(files, format, preambles, stall_after), audience, output)
+        return _print(paths, audience, output, format, preambles)
     reading = options.reading_options(preambles)
-    wanted = ViewRequest(audience, output.style, dialect, reading, color, theme, go_to, follow, from_start, stall_after)
+    wanted = ViewRequest(audience, output.style, format, reading, color, theme, go_to, follow, from_start, stall_after)
     return open_viewer(paths, wanted)
 
 
@@ -107,7 +107,7 @@ class ViewRequest:
 
     audience: Audience
     style: Style
-    dialect: str | None = None
+    format: str | None = None
     reading: Options | None = None
     color: str = "auto"
     theme: str = ""
@@ -136,7 +136,7 @@ def _open_viewer(paths: tuple[str, ...], wanted: ViewRequest) -> int:
         return run_app(
             paths,
             ViewOptions(
-                dialect=wanted.dialect,
+                format=wanted.format,
                 reading=wanted.reading,
                 revealed=wanted.audience.revealed,
                 strict=wanted.audience.strict,
@@ -161,18 +161,18 @@ def _begun(
     from viewer.cli.first_page import FirstPageRequest, first_screen
 
     return first_screen(
-        FirstPageRequest(paths[0], wanted.audience, wanted.style, wanted.dialect, wanted.reading, theme, settings)
+        FirstPageRequest(paths[0], wanted.audience, wanted.style, wanted.format, wanted.reading, theme, settings)
     )
 
 
 def _print(
-    paths: tuple[str, ...], audience: Audience, output: Output, dialect: str | None, preambles: str | None
+    paths: tuple[str, ...], audience: Audience, output: Output, format: str | None, preambles: str | None
 ) -> int:
     """Print instead, if there is no screen for the viewer."""
     if len(paths) == 1 and is_directory(paths[0]):
         return _list(paths[0], output)
     return print_text(
-        Inputs(paths, dialect, options.reading_options(preambles), strict=audience.strict), audience, output
+        Inputs(paths, format, options.reading_options(preambles), strict=audience.strict), audience, output
     )
 
 
@@ -180,7 +180,7 @@ def _list(folder: str, output: Output) -> int:
     """List the transcripts of a folder, if there is no screen to choose one on."""
     name = output.style.name
     rows: list[list[Cell]] = [
-        [name(found.name), trusted(found.dialect or ""), found.size, name(found.reason)]
+        [name(found.name), trusted(found.format or ""), found.size, name(found.reason)]
         for found in list_transcripts(folder)
     ]
     output.write_styled(table_lines(("file", "format", "bytes", ""), rows, output.width, output.style))

@@ -84,17 +84,17 @@ class _Reader:
 class Document:
     """One input, read at once or in steps."""
 
-    def __init__(self, source: Source, dialect: str | None = None, options: Options | None = None) -> None:
+    def __init__(self, source: Source, format: str | None = None, options: Options | None = None) -> None:
         self.name = source.name
         self._options = options
         self._most_per_code = MOST_PER_CODE
-        self._dialect = dialect
+        self._format = format
         self.revision = 0
         """The number of restarts from the beginning of the input."""
         self._reader = _Reader(source)
         self._forced = forced_backend()
         self._backend = self._forced or PLAIN
-        self._begin(source, _choose(source, dialect))
+        self._begin(source, _choose(source, format))
 
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start to read this source from its first byte."""
@@ -107,7 +107,7 @@ class Document:
         self._analysis.is_partial = True
         self._analysis.unknown = detection.unknown
         self._analysis.findings.most_per_code = self._most_per_code
-        self._parser = Parser(FORMATS[detection.dialect], self._options)
+        self._parser = Parser(FORMATS[detection.format], self._options)
         self._scanner: Scanner | None = None
         self._read_to = 0
         self._noise = 0
@@ -125,7 +125,7 @@ class Document:
             raise FileRewrittenError(self.name)
         self.revision += 1
         source = self._source.begin_again()
-        self._begin(source, _choose(source, self._dialect))
+        self._begin(source, _choose(source, self._format))
 
     def is_rewritten(self) -> bool:
         """True if the file no longer holds what was read; cheap enough to call every second."""
@@ -259,7 +259,7 @@ class Document:
         self._analysis.close()
         if self.unknown:
             self._analysis.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
-        self._parser, self._scanner = Parser(FORMATS[self.detection.dialect], self._options), None
+        self._parser, self._scanner = Parser(FORMATS[self.detection.format], self._options), None
         self._is_read, self._analysis.is_partial = True, False
 
     def _report_fault(self) -> None:
@@ -348,8 +348,8 @@ class Document:
     def _is_still(self, message: Message, frame: bytes) -> bool:
         """True if these bytes are still the message with this number; the given message may be cut."""
         known = self._analysis.index[message.number]
-        dialect = self._analysis.transcripts[known.transcript - 1].dialect
-        return is_still(known, frame, FORMATS[dialect], self._options)
+        format = self._analysis.transcripts[known.transcript - 1].format
+        return is_still(known, frame, FORMATS[format], self._options)
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its position, by position."""
@@ -382,25 +382,25 @@ class Document:
         return before + place + rest, len(before), len(before) + len(place)
 
 
-def _choose(source: Source, dialect: str | None) -> Detection:
-    if dialect is None:
+def _choose(source: Source, format: str | None) -> Detection:
+    if format is None:
         return detect(source.read(0, HEAD))
-    if dialect not in FORMATS:
-        raise ViewerError(f"unknown format {dialect}; known are {', '.join(FORMATS)}")
-    return Detection(dialect, "as asked for", 1.0)
+    if format not in FORMATS:
+        raise ViewerError(f"unknown format {format}; known are {', '.join(FORMATS)}")
+    return Detection(format, "as asked for", 1.0)
 
 
 def open_document(
-    path: str, *, dialect: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
+    path: str, *, format: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
 ) -> Document:
     """Read the input at a path."""
-    return Document(open_source(path), dialect, options).keep_per_code(most_per_code).load()
+    return Document(open_source(path), format, options).keep_per_code(most_per_code).load()
 
 
-def is_still(message: Message, frame: bytes, dialect: FormatTraits, options: Options | None) -> bool:
+def is_still(message: Message, frame: bytes, format: FormatTraits, options: Options | None) -> bool:
     """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
     verdict."""
-    parser = Parser(dialect, options)
+    parser = Parser(format, options)
     events = [*parser.feed(frame), *parser.close()]
     found = [event.message for event in events if isinstance(event, Closed)]
     return len(found) == 1 and _is_same(found[0], message)

@@ -48,7 +48,7 @@ class LiveDocument(Document):
     def __init__(
         self,
         source: FollowSource,
-        dialect: str | None = None,
+        format: str | None = None,
         options: Options | None = None,
         *,
         clock: Clock = time.monotonic,
@@ -58,7 +58,7 @@ class LiveDocument(Document):
         self.following = source
         self._reads_first = reads_first
         self._clock = clock
-        self._is_asked_for = dialect is not None
+        self._is_asked_for = format is not None
         self._queue: deque[Change] = deque()
         self._taken = 0
         """The number of bytes already read from the first change in the queue."""
@@ -67,7 +67,7 @@ class LiveDocument(Document):
         self._is_over = False
         """True if the file has reached its final end, and another one follows."""
         self._grew_at = clock()
-        super().__init__(source.generation, dialect, options)
+        super().__init__(source.generation, format, options)
 
     def _begin(self, source: Source, detection: Detection) -> None:
         super()._begin(source, detection)
@@ -263,7 +263,7 @@ class LiveDocument(Document):
             return False
         self._head = before + data[: HEAD - len(before)]
         detection = self._detection_of(self._head)
-        if self._read_to and detection.dialect == self.detection.dialect:
+        if self._read_to and detection.format == self.detection.format:
             self.detection = detection
             self._analysis.unknown = detection.unknown
             return False

@@ -80,9 +80,9 @@ class Projection:
         transcript = self._analysis.transcripts[self._analysis.index.transcript(number) - 1]
         return self._shown_transcript(transcript, rows.transcript_label(transcript.number))
 
-    def dialect_of(self, number: int) -> str:
+    def format_of(self, number: int) -> str:
         """The format of the transcript of a message."""
-        return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].dialect
+        return self._analysis.transcripts[self._analysis.index.transcript(number) - 1].format
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
         """The boundary at the start of a transcript; `label` is its number for this audience. With `grows` it has no
@@ -103,7 +103,7 @@ class Projection:
         if not self.audience.reveals(Reveal.SYSTEM):
             version, model = _harmless(version), _harmless(model)
         header_shown = header if self.audience.reveals(Reveal.SYSTEM) else None
-        return ShownTranscript(label, transcript.dialect, version, model, header_shown)
+        return ShownTranscript(label, transcript.format, version, model, header_shown)
 
     def rows(self, pane: Pane | None = None, only: MessageSet | None = None, *, again: Sequence[Rows] = ()) -> Rows:
         """The rows read so far; `Rows.extend` adds more. A matching entry of `again` is reused."""

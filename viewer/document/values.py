@@ -15,7 +15,7 @@ class ShownTranscript:
     """One transcript of the input; `header` is None unless something is revealed."""
 
     number: int
-    dialect: str
+    format: str
     version: str | None
     model: str | None
     header: dict[str, object] | None

@@ -227,7 +227,7 @@ class Vault:
         """True if control tokens in the body have no meaning in the format."""
         if not 0 < message.transcript <= len(self._transcripts):
             return False
-        return FORMATS[self._transcripts[message.transcript - 1].dialect].json_content
+        return FORMATS[self._transcripts[message.transcript - 1].format].json_content
 
 
 _REVEALED_BY = {

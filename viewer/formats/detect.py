@@ -40,7 +40,7 @@ _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 class Detection:
     """The choice of a format."""
 
-    dialect: str
+    format: str
     reason: str
     confidence: float
     unknown: str | None = None
@@ -143,7 +143,7 @@ def _by_items(items: list[JsonNode]) -> Detection | None:
         return Detection("chatml-json", "an array of strings and `token` objects", 0.95)
     for item in items:
         found = _by_value(item)
-        if found and (item.kind is JsonKind.OBJECT or found.dialect == "json"):
+        if found and (item.kind is JsonKind.OBJECT or found.format == "json"):
             return found
     return None
 

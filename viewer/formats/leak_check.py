@@ -19,17 +19,17 @@ from viewer.reading.parser import Parser
 
 
 def count_leaks(
-    text: str, dialect: str, messages: Sequence[Writable], transcripts: Sequence[WritableTranscript] = ()
+    text: str, format: str, messages: Sequence[Writable], transcripts: Sequence[WritableTranscript] = ()
 ) -> int:
     """Count the messages that an end user sees in the written text, but not in its source.
 
     A reader may detect another format than the written one; the worse count of the two applies."""
     data = text.encode("utf-8", "replace")
-    in_json = {each.number for each in transcripts if FORMATS[each.dialect].json_content}
+    in_json = {each.number for each in transcripts if FORMATS[each.format].json_content}
     known = [_known(message, message.transcript in in_json) for message in messages]
-    count = _count(_shown_texts(data, dialect), messages, known)
-    taken_for = detect(data).dialect
-    if taken_for == dialect:
+    count = _count(_shown_texts(data, format), messages, known)
+    taken_for = detect(data).format
+    if taken_for == format:
         return count
     shown = _shown_texts(data, taken_for)
     if len(shown) != len(known):
@@ -38,11 +38,11 @@ def count_leaks(
     return max(count, opened)
 
 
-def _shown_texts(data: bytes, dialect: str) -> list[tuple[str, str | None]]:
+def _shown_texts(data: bytes, format: str) -> list[tuple[str, str | None]]:
     """The role of every message, and the text that an end user sees of it; None for a hidden one."""
-    parser = Parser(FORMATS[dialect])
+    parser = Parser(FORMATS[format])
     events = [*parser.feed(data), *parser.close()]
-    in_json = FORMATS[dialect].json_content
+    in_json = FORMATS[format].json_content
     closed = (event.message for event in events if isinstance(event, Closed))
     return [(message.header.role, _shown(message, data, in_json)) for message in closed]
 

@@ -91,7 +91,7 @@ class WritableTranscript(Protocol):
         """Counts from 1 through the whole input."""
 
     @property
-    def dialect(self) -> str:
+    def format(self) -> str:
         """The format in which it was read."""
 
     @property

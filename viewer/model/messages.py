@@ -168,7 +168,7 @@ class Transcript:
     """A transcript of the input. Call ids and turns never link across two transcripts."""
 
     number: int
-    dialect: str
+    format: str
     start: int
     version: str | None = None
     model: str | None = None

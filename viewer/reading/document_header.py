@@ -142,10 +142,10 @@ def _remembered(data: bytes) -> DocumentHeader:
     return read_document_header(data)
 
 
-def start_transcript(record: Recorder, data: bytes, base: int, dialect: str | None = None) -> str | None:
+def start_transcript(record: Recorder, data: bytes, base: int, format: str | None = None) -> str | None:
     """Record a transcript with this document header and return its version."""
     header = read_header(data)
-    record.start(base, header.version, header.model, header.values, dialect)
+    record.start(base, header.version, header.model, header.values, format)
     for fault in header.faults:
         record.report("E-PARSE-HEADER", fault.reason, base + fault.start, base + fault.end)
     if header.version is not None and not _KNOWN_VERSION.fullmatch(header.version):

@@ -60,7 +60,7 @@ def _begin_transcript(reader: TextReader, found: DocumentHeaderSpan) -> State:
 def _switch_grammar(reader: TextReader, data: bytes, base: int) -> None:
     """Use the grammar of the version of a later transcript."""
     assert reader.grammar_of_version is not None
-    quiet = Recorder(reader.recorder.dialect)
+    quiet = Recorder(reader.recorder.format)
     grammar = reader.grammar_of_version(start_transcript(quiet, data, base))
     start_transcript(reader.recorder, data, base, grammar.name)
     reader.use(grammar)

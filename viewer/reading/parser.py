@@ -13,10 +13,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Parser:
     """Reads one input in one format, in chunks of any size."""
 
-    def __init__(self, dialect: FormatTraits, options: Options | None = None) -> None:
-        self.dialect = dialect
-        self._record = Recorder(dialect.name)
-        self._reader = dialect.reader(self._record, options or Options())
+    def __init__(self, format: FormatTraits, options: Options | None = None) -> None:
+        self.format = format
+        self._record = Recorder(format.name)
+        self._reader = format.reader(self._record, options or Options())
         self._first: bytes | None = b""
 
     @property

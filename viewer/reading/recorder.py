@@ -12,8 +12,8 @@ from viewer.rules import RULES
 class Recorder:
     """The events of one parser. Readers call its methods in input order."""
 
-    def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
+    def __init__(self, format: str) -> None:
+        self.format = format
         self.transcript = 0
         """The number of the current transcript; 0 before the first."""
         self.last_number = 0
@@ -32,12 +32,12 @@ class Recorder:
         version: str | None = None,
         model: str | None = None,
         header: dict[str, object] | None = None,
-        dialect: str | None = None,
+        format: str | None = None,
     ) -> None:
         """Begin a transcript, to which all later messages, stray text and diagnostics belong."""
         self.transcript += 1
         self._events.append(
-            Started(Transcript(self.transcript, dialect or self.dialect, at, version, model, header or {}))
+            Started(Transcript(self.transcript, format or self.format, at, version, model, header or {}))
         )
 
     def start_if_none(self, at: int) -> None:

@@ -347,7 +347,7 @@ class _Page:
         while self._transcript < last:
             self._transcript, self._turn = self._transcript + 1, 0
             boundary = self._boundary_of(self._transcript)
-            self._trims = FORMATS[boundary.transcript.dialect].display_trim
+            self._trims = FORMATS[boundary.transcript.format].display_trim
             if not self._safe or max(boundary.count, self._transcript) > 1:
                 yield from self._apart()
                 yield from boundary_lines(boundary, self._width, self._style)

@@ -48,9 +48,10 @@ def projection_lines(
 
 
 def transcript_line(transcript: ShownTranscript, audience: Audience, file: str | None = None) -> Printable:
-    """The line of a transcript."""
+    """Return the line of a transcript, in which `dialect` is the key of the format."""
     name = "safe" if audience.is_safe else "debug"
-    return encode({"kind": "transcript", **asdict(transcript), "audience": name}, file)
+    fields = {"dialect" if key == "format" else key: value for key, value in asdict(transcript).items()}
+    return encode({"kind": "transcript", **fields, "audience": name}, file)
 
 
 def item_line(item: ShownMessage | ShownStray, file: str | None = None) -> Printable:

@@ -321,7 +321,7 @@ class BlockMaker:
         number = self.rows_number(message)
         width = self.width - cells(lead.text) - 1
         json = self.debug and (message.content_type == "json" or message.role == "tool" or is_call(message))
-        trim = FORMATS[self.projection.dialect_of(number)].display_trim
+        trim = FORMATS[self.projection.format_of(number)].display_trim
         markdown = self.facts.markdown and message.visible
         look = StyleRole.PLAIN if message.visible else look_of(message)
         is_raw = self.raw and self.debug

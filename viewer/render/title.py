@@ -20,7 +20,7 @@ ROOMY = 100
 """From this width on there is room for more words."""
 LEAST_NAME = 8
 """The minimum of columns for the name next to the number of the transcript."""
-_SHORT_DIALECTS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
+_SHORT_FORMATS = {"OpenChatML": "OCM", "JSON": "JSON", "interchange": "", "event": "", "stream": ""}
 
 
 class FollowState(Enum):
@@ -54,7 +54,7 @@ class TitleFacts:
 
     name: str = ""
     """The name of the file."""
-    dialect: str = ""
+    format: str = ""
     """The title of the format, such as `OpenChatML 2.2`."""
     model: str = ""
     turns: int | None = None
@@ -120,7 +120,7 @@ def boundary_words(boundary: Boundary) -> list[str]:
     transcript = boundary.transcript
     number = f"transcript {transcript.number}" + (f" of {boundary.count}" if boundary.count > 1 else "")
     title = str(cut(sanitize_line(boundary.title), TITLE_WIDTH, trusted("…")))
-    return [word for word in (number, FORMATS.title(transcript.dialect), transcript.model, title) if word]
+    return [word for word in (number, FORMATS.title(transcript.format), transcript.model, title) if word]
 
 
 def boundary_lines(boundary: Boundary, width: int, style: Style) -> Iterator[Line]:
@@ -197,9 +197,9 @@ class _TitleLine:
         facts = self.facts
         where = self._where()
         if not roomy:
-            words = (_SHORT_DIALECTS.get(word, word) for word in facts.dialect.split())
+            words = (_SHORT_FORMATS.get(word, word) for word in facts.format.split())
             return self.printing.words(where or " ".join(filter(None, words)))
-        said = [trusted(where), self.printing.words(facts.dialect), self.printing.name(facts.model)]
+        said = [trusted(where), self.printing.words(facts.format), self.printing.name(facts.model)]
         if facts.turns is not None and not where:
             said.append(trusted(f"{facts.turns} turn{'' if facts.turns == 1 else 's'}"))
         return trusted(f" {self.printing.signs.dot} ".join(filter(None, said)))

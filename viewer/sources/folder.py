@@ -34,7 +34,7 @@ class Found:
     path: str
     name: str
     """Relative to the folder."""
-    dialect: str | None
+    format: str | None
     """None for a file that cannot be read."""
     confidence: float
     size: int
@@ -76,10 +76,10 @@ def found_file(path: str, name: str) -> Found:
     """Describe a file named by the user, with any content."""
     try:
         status = Path(path).stat()
-        dialect, confidence = _recognised(path) if stat.S_ISREG(status.st_mode) else (None, 0.0)
+        format, confidence = _recognised(path) if stat.S_ISREG(status.st_mode) else (None, 0.0)
     except OSError as error:
         return _unreadable(path, name, error)
-    return Found(path, name, dialect, confidence, status.st_size, status.st_mtime)
+    return Found(path, name, format, confidence, status.st_size, status.st_mtime)
 
 
 def _files(folder: Path) -> Iterator[Path | Found]:
@@ -150,10 +150,10 @@ def _looked_up(path: Path, top: Path, known: dict[str, Found | None]) -> Found |
 def _transcript(path: Path, top: Path, status: os.stat_result) -> Found | None:
     if path.suffix.lower() in NEVER:
         return None
-    dialect, confidence = _recognised(str(path))
+    format, confidence = _recognised(str(path))
     if confidence < SURE_ENOUGH and path.suffix.lower() not in ENDINGS:
         return None
-    return Found(str(path), _name(path, top), dialect, confidence, status.st_size, status.st_mtime)
+    return Found(str(path), _name(path, top), format, confidence, status.st_size, status.st_mtime)
 
 
 def _recognised(path: str) -> tuple[str, float]:
@@ -162,7 +162,7 @@ def _recognised(path: str) -> tuple[str, float]:
     if head[:2] in _UTF_16:
         head = head.decode("utf-16", "replace").encode("utf-8", "replace")
     detection = detect(head)
-    return detection.dialect, detection.confidence
+    return detection.format, detection.confidence
 
 
 def _name(path: Path, top: Path) -> str:

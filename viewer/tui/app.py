@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 class ViewOptions:
     """The options of the command line about the view."""
 
-    dialect: str | None = None
+    format: str | None = None
     reading: Options | None = None
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
@@ -113,7 +113,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         self.paths = list(paths)
         self.animation_level = "none"
         self._first = first
-        self._opener = Opener(self.options.dialect, self.options.reading, self.options.follow, watch=watch)
+        self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
         self._folder: str | None = None
         self._folder_watch: FolderWatch | None = None
@@ -155,7 +155,7 @@ class ViewerApp(App[int], inherit_bindings=False):
         from viewer.tui.dialogs.folder_watch import FolderWatch
 
         audience = DisplayState(strict=self.options.strict).audience
-        table = FileTable(folder, reading=Reading(audience, self.options.dialect, self.options.reading))
+        table = FileTable(folder, reading=Reading(audience, self.options.format, self.options.reading))
         style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
 
         def choose(choice: Choice | None) -> None:
@@ -355,7 +355,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
 def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
-    first = Opener(options.dialect, options.reading, options.follow).first(paths[0])
+    first = Opener(options.format, options.reading, options.follow).first(paths[0])
     guard = TerminalGuard()
     app = ViewerApp(paths, options, first, guard=guard, taken=taken, tunes_memory=True)
     gc.freeze()

@@ -20,9 +20,9 @@ class Opener:
     """Opens named inputs. An input that can be read only once is always followed."""
 
     def __init__(
-        self, dialect: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWatcher
+        self, format: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWatcher
     ) -> None:
-        self._dialect = dialect
+        self._format = format
         self._reading = reading
         self._follow = follow
         self._watch = watch
@@ -35,7 +35,7 @@ class Opener:
         """Open an input as a document; `source` is the input if it is already open."""
         if source is None and self._is_live(path):
             return self._live(path)
-        return Document(source or open_source(path), self._dialect, self._reading)
+        return Document(source or open_source(path), self._format, self._reading)
 
     def live_again(self, path: str) -> LiveDocument | str:
         """Open a file again as a document that grows, or give the reason why that is impossible."""
@@ -53,7 +53,7 @@ class Opener:
             source = FollowSource(path, descriptor=sys.stdin.fileno())
         else:
             source = FollowSource(path, wake=self._watch(path))
-        return LiveDocument(source, self._dialect, self._reading, reads_first=True)
+        return LiveDocument(source, self._format, self._reading, reads_first=True)
 
 
 def is_stream(path: str) -> bool:

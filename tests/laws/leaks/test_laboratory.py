@@ -61,9 +61,9 @@ def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: 
 
 
 @pytest.mark.share(test=16)
-@pytest.mark.parametrize("dialect", KINDS)
-async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) -> None:
-    planted = everything(dialect)
+@pytest.mark.parametrize("format", KINDS)
+async def test_nothing_escapes_on_the_way_through_the_whole_app(format: str) -> None:
+    planted = everything(format)
     searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::4]]
     escaped, looks = await escaped_from(planted, [*EVERYWHERE, *searches])
     assert escaped == []
@@ -72,21 +72,21 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(dialect: str) ->
 
 @pytest.mark.share(test=24)
 @pytest.mark.parametrize(
-    ("dialect", "option"),
+    ("format", "option"),
     [
         ("openchatml-2.2", "strict"),
         ("json", "as_folder"),
         *((name, way) for name in KINDS for way in ("slowly", "growing")),
     ],
 )
-async def test_nothing_escapes_in_the_other_ways_to_open_it(dialect: str, option: str) -> None:
+async def test_nothing_escapes_in_the_other_ways_to_open_it(format: str, option: str) -> None:
     acts = {
         "slowly": [],
         "growing": EVERYWHERE[:6],
         "strict": EVERYWHERE,
         "as_folder": [Act("key", ("enter",)), *EVERYWHERE],
     }[option]
-    escaped, _ = await escaped_from(everything(dialect, 2), acts, **{option: True})
+    escaped, _ = await escaped_from(everything(format, 2), acts, **{option: True})
     assert escaped == []
 
 

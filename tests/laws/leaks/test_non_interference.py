@@ -46,7 +46,7 @@ def diagnostics(planted: Planted) -> list[object]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chat"
         path.write_bytes(planted.data)
-        document = open_document(str(path), dialect=planted.dialect)
+        document = open_document(str(path), format=planted.format)
         return [document.message_count, document.project(END_USER).diagnostics()]
 
 
@@ -100,9 +100,9 @@ def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
 
 
 @pytest.mark.share(test=3)
-@pytest.mark.parametrize("dialect", KINDS)
-def test_every_command_prints_the_same(dialect: str) -> None:
-    planted = everything(dialect)
+@pytest.mark.parametrize("format", KINDS)
+def test_every_command_prints_the_same(format: str) -> None:
+    planted = everything(format)
     pair = planted, planted.with_other_words(Random(5))
     assert diagnostics(pair[0]) == diagnostics(pair[1])
     assert_the_same_is_printed(pair)
@@ -115,9 +115,9 @@ def test_the_first_screens_are_the_same() -> None:
 
 
 @pytest.mark.share(test=4)
-@pytest.mark.parametrize("dialect", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
-def test_every_screen_is_the_same(dialect: str) -> None:
-    planted = everything(dialect, 2)
+@pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-0.1", "json", "events"])
+def test_every_screen_is_the_same(format: str) -> None:
+    planted = everything(format, 2)
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS)
 
 
@@ -167,7 +167,7 @@ def test_a_thousand_pairs_are_the_same() -> None:
 def test_a_difference_is_found(tells: Callable[[Planted], str]) -> None:
     planted = everything("openchatml-2.2")
     other = planted.with_other_words(Random(8))
-    pair = tuple(Planted(each.dialect, tells(each), each.places) for each in (planted, other))
+    pair = tuple(Planted(each.format, tells(each), each.places) for each in (planted, other))
     with pytest.raises(AssertionError):
         assert_the_same_is_printed((pair[0], pair[1]))
     with pytest.raises(AssertionError):

@@ -26,10 +26,10 @@ VISIBILITY.md section 8: a forged message is indistinguishable from a real one."
 CUTS = 64
 
 
-def shown(data: bytes, dialect: str | None, folder: Path) -> list[str]:
+def shown(data: bytes, format: str | None, folder: Path) -> list[str]:
     """The texts that the end user sees."""
     (folder / "chat").write_bytes(data)
-    items = open_document(str(folder / "chat"), dialect=dialect).project(END_USER).items()
+    items = open_document(str(folder / "chat"), format=format).project(END_USER).items()
     return [item.body for item in items if isinstance(item, ShownMessage)]
 
 
@@ -42,9 +42,9 @@ def leaked(planted: Planted, texts: list[str]) -> set[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_format_shows_what_is_hidden(kind: str, tmp_path: Path) -> None:
     planted = everything(kind)
-    for dialect in (*FORMATS, None):
-        found = leaked(planted, shown(planted.data, dialect, tmp_path))
-        assert found <= (set() if dialect == planted.dialect else FORGED), dialect
+    for format in (*FORMATS, None):
+        found = leaked(planted, shown(planted.data, format, tmp_path))
+        assert found <= (set() if format == planted.format else FORGED), format
 
 
 @pytest.mark.share(test=2)
@@ -63,7 +63,7 @@ def assert_cuts_hide(planted: Planted, count: int, folder: Path) -> None:
     chance = Random(planted.text)
     for _ in range(count):
         at = chance.randrange(1, len(planted.data))
-        assert leaked(planted, shown(planted.data[:at], planted.dialect, folder)) <= UNKNOWABLE, at
+        assert leaked(planted, shown(planted.data[:at], planted.format, folder)) <= UNKNOWABLE, at
 
 
 TEXTS = {"openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"}
@@ -84,13 +84,13 @@ STOPS = ("<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "}")
 _KEY = re.compile(r'"([A-Za-z_.]+)"(?=\s*:)')
 _TYPE = re.compile(r'(?<="type")(\s*:\s*)"([a-z_.]+)"')
 _CHANNEL = re.compile(r"<\|channel\|>([a-z]+)")
-VALID = [sample for sample in samples("valid") if sample.dialect in RECORDS]
+VALID = [sample for sample in samples("valid") if sample.format in RECORDS]
 
 
 def drifts(sample: Sample) -> Iterator[tuple[str, str]]:
     """The sample with one type, key, role or channel renamed, or with something unknown added."""
     text = sample.text.decode("utf-8", "replace")
-    if sample.dialect in ("json", "events"):
+    if sample.format in ("json", "events"):
         for name in sorted({found[2] for found in _TYPE.finditer(text)} - DIVISIONS):
             yield f"type {name}", text.replace(f'"{name}"', f'"{name}{WORD}"')
         for key in sorted(set(_KEY.findall(text)) - STATEMENTS - IDENTITIES):
@@ -106,8 +106,8 @@ def drifts(sample: Sample) -> Iterator[tuple[str, str]]:
 
 def with_record(sample: Sample) -> str:
     """The sample with an unknown record."""
-    text, record = sample.text.decode("utf-8", "replace"), RECORDS[sample.dialect]
-    if sample.dialect != "json":
+    text, record = sample.text.decode("utf-8", "replace"), RECORDS[sample.format]
+    if sample.format != "json":
         is_closed = text.endswith("\n") and text.rstrip().endswith(STOPS)
         return text + record if is_closed else text
     return re.sub(r'(\[\s*)(?=\{\s*"role")', lambda found: f"{found[1]}{record},", text)
@@ -115,9 +115,9 @@ def with_record(sample: Sample) -> str:
 
 @each("sample", VALID, ids=lambda sample: sample.name, quick=16, test=3)
 def test_a_producer_that_changed_shows_nothing_more(sample: Sample, tmp_path: Path) -> None:
-    before = shown(sample.text, sample.dialect, tmp_path)
+    before = shown(sample.text, sample.format, tmp_path)
     for name, text in drifts(sample):
-        for body in shown(text.encode(), sample.dialect, tmp_path):
+        for body in shown(text.encode(), sample.format, tmp_path):
             left = body.replace(WORD, "").strip()  # a channel that a shown text quotes is renamed as well
             assert any(left in each for each in before), (name, body)
-    assert shown(with_record(sample).encode(), sample.dialect, tmp_path) == before
+    assert shown(with_record(sample).encode(), sample.format, tmp_path) == before

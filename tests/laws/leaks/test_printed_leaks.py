@@ -25,7 +25,7 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 def printed(planted: Planted, file: Path, line: list[str]) -> Result:
     """What a command says of this transcript."""
     command, *options = line
-    return run(command, *options, "--format", planted.dialect, file)
+    return run(command, *options, "--format", planted.format, file)
 
 
 def assert_nothing_is_printed(planted: Planted) -> None:
@@ -47,9 +47,9 @@ def test_every_command_has_its_lines() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", KINDS)
-def test_no_command_prints_what_is_hidden(dialect: str) -> None:
-    assert_nothing_is_printed(everything(dialect))
+@pytest.mark.parametrize("format", KINDS)
+def test_no_command_prints_what_is_hidden(format: str) -> None:
+    assert_nothing_is_printed(everything(format))
 
 
 @pytest.mark.slow
@@ -83,12 +83,12 @@ WAYS = ["standard input", "folder", "several files", "following a pipe", "detect
 
 @pytest.mark.share(quick=20, test=16)
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("dialect", KINDS)
-def test_nothing_is_printed_in_the_other_ways_to_read(dialect: str, way: str, tmp_path: Path) -> None:
-    planted, other = everything(dialect, 3), everything(dialect, 4)
+@pytest.mark.parametrize("format", KINDS)
+def test_nothing_is_printed_in_the_other_ways_to_read(format: str, way: str, tmp_path: Path) -> None:
+    planted, other = everything(format, 3), everything(format, 4)
     for name, each in (("a.ocml", planted), ("b.ocml", other)):
         (tmp_path / name).write_bytes(each.data)
-    forced = [] if way == "detected" else ["--format", planted.dialect]
+    forced = [] if way == "detected" else ["--format", planted.format]
     lines = {
         "following a pipe": [["show", "-f"], ["show", "-f", "--json"], ["check", "-f"]],
         "strict": [[*line, "--strict-safe"] for line in SURFACES if line[0] in ("convert", "export", "stats")],

@@ -19,7 +19,7 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
     """Where the process holds a canary, and of what kind it is."""
     (folder / "chat").write_bytes(planted.data)
     (folder / "canaries").write_text(" ".join(planted.canaries), "utf-8")
-    asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.dialect, str(folder / "canaries"), when]
+    asked = ["tests.support.leaks.reaching", str(folder / "chat"), planted.format, str(folder / "canaries"), when]
     done = subprocess.run(
         [sys.executable, "-m", *asked],
         capture_output=True,
@@ -38,9 +38,9 @@ def held(planted: Planted, when: str, folder: Path) -> list[str]:
 
 @pytest.mark.share(test=17)
 @pytest.mark.parametrize("when", WHEN)
-@pytest.mark.parametrize("dialect", KINDS)
-def test_nothing_hidden_is_held(dialect: str, when: str, tmp_path: Path) -> None:
-    assert held(everything(dialect), when, tmp_path) == []
+@pytest.mark.parametrize("format", KINDS)
+def test_nothing_hidden_is_held(format: str, when: str, tmp_path: Path) -> None:
+    assert held(everything(format), when, tmp_path) == []
 
 
 @pytest.mark.slow

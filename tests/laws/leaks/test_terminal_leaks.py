@@ -44,7 +44,7 @@ def also(self):
 FollowWorker.toggle_freeze = also
 if way == "crash report":
     app.report_crash = lambda kind, trace: print(leak) or 1
-code = app.run_app([sys.argv[1]], app.ViewOptions(dialect=sys.argv[2]))
+code = app.run_app([sys.argv[1]], app.ViewOptions(format=sys.argv[2]))
 if way == "normal screen":
     print(leak)
 if way == "standard error":
@@ -64,7 +64,7 @@ def found_in(planted: Planted, terminal: Terminal, folder: Path) -> list[Leak]:
 def started(planted: Planted, folder: Path, way: str = "", leak: str = "") -> Terminal:
     """The program on this transcript, in this folder."""
     (folder / "chat").write_bytes(planted.data)
-    terminal = Terminal(["chat", planted.dialect], script=RUN.format(leak=leak, way=way), folder=folder)
+    terminal = Terminal(["chat", planted.format], script=RUN.format(leak=leak, way=way), folder=folder)
     terminal.wait_for("[SAFE]")
     return terminal
 
@@ -118,8 +118,8 @@ def end(terminal: Terminal, ending: str) -> int:
 @pytest.mark.share(test=3)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_reaches_the_terminal(ending: str, tmp_path: Path) -> None:
-    dialect = list(KINDS)[ENDINGS.index(ending)]
-    run_session(everything(dialect), tmp_path, ending, Random(len(ending)), 4)
+    format = list(KINDS)[ENDINGS.index(ending)]
+    run_session(everything(format), tmp_path, ending, Random(len(ending)), 4)
 
 
 @pytest.mark.lab

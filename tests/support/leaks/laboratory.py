@@ -255,7 +255,7 @@ async def session(
     patched.chdir(folder)
     try:
         preambles = Options(harmony_preambles=True) if planted.preambles else None
-        options = ViewOptions(dialect=planted.dialect, reading=preambles, strict=strict, follow=growing)
+        options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing)
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)
             patched.setattr(document, "CHECKED_AT_ONCE", 290)

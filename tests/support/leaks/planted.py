@@ -1,4 +1,4 @@
-"""Transcripts of every dialect with a fresh canary in every place that an end user is not shown."""
+"""Transcripts of every format with a fresh canary in every place that an end user is not shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOLE = re.compile(r"\{c\}|\{n\}")
 class Planted:
     """A transcript, and what must not be seen of it."""
 
-    dialect: str
+    format: str
     text: str
     places: tuple[tuple[str, str], ...]
     """Each canary, and where it stands."""
@@ -49,7 +49,7 @@ class Planted:
             other = str(chance.randrange(10**8, 10**12)) if number else "".join(chance.choices(LETTERS, k=length))
             text = text.replace(word, other)
             places.append((other, place))
-        return Planted(self.dialect, text, tuple(places), self.preambles)
+        return Planted(self.format, text, tuple(places), self.preambles)
 
 
 Part = tuple[str, str]
@@ -438,18 +438,18 @@ EXPECTED = ("the name of a shown message", "shown text", "the name of a file")
 
 @dataclass(frozen=True)
 class Kind:
-    """How transcripts of a dialect are put together."""
+    """How transcripts of a format are put together."""
 
     shown: Sequence[str]
     hidden: Sequence[Part]
     first: Sequence[Part] = (("nothing", ""),)
     last: Sequence[Part] = (("nothing", ""),)
     version: str = ""
-    """What stands first. Without a message before it, text of some dialects begins an answer, and is shown."""
+    """What stands first. Without a message before it, text of some formats begins an answer, and is shown."""
     joiner: str = ""
     around: tuple[str, str] = ("", "")
     preambles: bool = False
-    dialect: str = ""
+    format: str = ""
     """The format, if the kind is not named after it."""
 
 
@@ -490,7 +490,7 @@ KINDS: dict[str, Kind] = {
         version="{",
         joiner=",\n",
         around=('"messages":[', "]}\n"),
-        dialect="json",
+        format="json",
     ),
     "chatml-json": Kind(SHOWN_IN_CHATML, HIDDEN_IN_CHATML, joiner=",\n", around=(f"[{SHOWN_IN_CHATML[0]},\n", "]\n")),
     "events": Kind(SHOWN_IN_EVENTS, [*HIDDEN_IN_EVENTS, *EVENT_FIELDS, *_in_events(MARKED)]),
@@ -499,33 +499,33 @@ KINDS: dict[str, Kind] = {
 
 
 @st.composite
-def transcripts(draw: st.DrawFn, dialects: Sequence[str] = tuple(KINDS)) -> Planted:
-    """A transcript of one of these dialects."""
-    dialect = draw(st.sampled_from(dialects))
-    kind = KINDS[dialect]
+def transcripts(draw: st.DrawFn, formats: Sequence[str] = tuple(KINDS)) -> Planted:
+    """A transcript of one of these formats."""
+    format = draw(st.sampled_from(formats))
+    kind = KINDS[format]
     part = st.one_of(st.sampled_from(kind.hidden), st.sampled_from(kind.shown).map(lambda text: ("shown", text)))
     parts = draw(st.lists(part, min_size=3, max_size=14))
     first, last = draw(st.sampled_from(kind.first)), draw(st.sampled_from(kind.last))
-    return made_of(dialect, [first, *parts, last], draw(st.integers(0, 2**32)))
+    return made_of(format, [first, *parts, last], draw(st.integers(0, 2**32)))
 
 
-def everything(dialect: str, seed: int = 1) -> Planted:
-    """A transcript with all that can be hidden in a dialect, and all that is shown."""
-    kind = KINDS[dialect]
+def everything(format: str, seed: int = 1) -> Planted:
+    """A transcript with all that can be hidden in a format, and all that is shown."""
+    kind = KINDS[format]
     shown = [("shown", text) for text in kind.shown]
     between = [part for place, hidden in enumerate(kind.hidden) for part in (hidden, shown[place % len(shown)])]
-    return made_of(dialect, [kind.first[0], *between, kind.last[-1]], seed)
+    return made_of(format, [kind.first[0], *between, kind.last[-1]], seed)
 
 
-def made_of(dialect: str, parts: Sequence[Part], seed: int) -> Planted:
+def made_of(format: str, parts: Sequence[Part], seed: int) -> Planted:
     """These parts, the first of them a document header, with canaries in their holes."""
-    kind, chance = KINDS[dialect], Random(seed)
+    kind, chance = KINDS[format], Random(seed)
     places: list[tuple[str, str]] = []
     texts = [_filled(place, text, chance, places) for place, text in parts]
     middle = [text.replace("%d", str(number)) for number, text in enumerate(texts[1:-1])]
     body = kind.joiner.join([*middle, *filter(None, texts[-1:])])
     return Planted(
-        kind.dialect or dialect, kind.version + texts[0] + kind.around[0] + body + kind.around[1], tuple(places)
+        kind.format or format, kind.version + texts[0] + kind.around[0] + body + kind.around[1], tuple(places)
     )
 
 

@@ -78,9 +78,9 @@ def everything_alive(app: object) -> list[object]:
     return [app, running, [vars(module) for module in modules]]
 
 
-async def main(file: str, dialect: str, canaries: str, when: str) -> None:
+async def main(file: str, format: str, canaries: str, when: str) -> None:
     """Run, gather, and tell."""
-    app = ViewerApp([file], ViewOptions(dialect=dialect))
+    app = ViewerApp([file], ViewOptions(format=format))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         for act in EVERYWHERE if when == "after use" else ():

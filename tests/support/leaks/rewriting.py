@@ -72,7 +72,7 @@ class Schedule:
 
     seed: int
     command: list[str]
-    dialect: str = ""
+    format: str = ""
     way: str = ""
     restores: bool = False
     """The modification time is set back."""
@@ -85,26 +85,26 @@ class Schedule:
 
     def __post_init__(self) -> None:
         chance = self.chance = Random(f"rewrite {self.seed}")
-        self.dialect = self.dialect or chance.choice(list(KINDS))
+        self.format = self.format or chance.choice(list(KINDS))
         self.way = self.way or chance.choice(WAYS)
         self.restores, self.trusts, self.small = (chance.random() < 0.5 for _ in range(3))
-        parts = _parts(self.dialect, chance)
-        first = chance.choice(KINDS[self.dialect].first)
-        self.old = made_of(self.dialect, [first, *parts, self._end("of the first")], chance.getrandbits(32))
+        parts = _parts(self.format, chance)
+        first = chance.choice(KINDS[self.format].first)
+        self.old = made_of(self.format, [first, *parts, self._end("of the first")], chance.getrandbits(32))
         self.new = self._other(parts, first)
 
     def _end(self, word: str) -> Part:
-        return "the end", _LASTS.get(self.dialect, _LAST).format(END.format(word))
+        return "the end", _LASTS.get(self.format, _LAST).format(END.format(word))
 
     def _other(self, parts: list[Part], first: Part) -> Planted:
         chance = self.chance
         if self.way == "order":  # the same bytes at other places, as a rule
             mixed = parts[:]
             chance.shuffle(mixed)
-            return made_of(self.dialect, [first, *mixed, self._end("of the other")], chance.getrandbits(32))
-        head = chance.choice(KINDS[self.dialect].first)
-        others = _parts(self.dialect, chance)
-        made = made_of(self.dialect, [head, *others, self._end("of the other")], chance.getrandbits(32))
+            return made_of(self.format, [first, *mixed, self._end("of the other")], chance.getrandbits(32))
+        head = chance.choice(KINDS[self.format].first)
+        others = _parts(self.format, chance)
+        made = made_of(self.format, [head, *others, self._end("of the other")], chance.getrandbits(32))
         if self.way == "grow":
             return replace(made, text=self.old.text + "".join(made.text.split("\n", 1)[1:]))
         return made
@@ -112,7 +112,7 @@ class Schedule:
     @property
     def canaries(self) -> Planted:
         """What must not be seen of either."""
-        return Planted(self.dialect, "", (*self.old.places, *self.new.places))
+        return Planted(self.format, "", (*self.old.places, *self.new.places))
 
     @property
     def new_data(self) -> bytes:
@@ -125,7 +125,7 @@ class Schedule:
     @property
     def shows_end(self) -> bool:
         """Whether the end of the new content is shown when it is read from its start."""
-        return self.dialect != "harmony-tokens" and self.way != "grow" and self.new_data.startswith(self.new.data)
+        return self.format != "harmony-tokens" and self.way != "grow" and self.new_data.startswith(self.new.data)
 
     def rewrite(self, path: Path) -> None:
         """Now."""
@@ -151,11 +151,11 @@ class Schedule:
 
     def __str__(self) -> str:
         way = f"{self.way}{', restored' * self.restores}{', trusted' * self.trusts}{', small' * self.small}"
-        return f"{self.seed}: {' '.join(self.command)} {self.dialect} {way}"
+        return f"{self.seed}: {' '.join(self.command)} {self.format} {way}"
 
 
-def _parts(dialect: str, chance: Random) -> list[Part]:
-    kind = KINDS[dialect]
+def _parts(format: str, chance: Random) -> list[Part]:
+    kind = KINDS[format]
     hidden = [part for part in kind.hidden if part[0] != UNKNOWABLE]
     parts = [
         chance.choice(hidden) if chance.random() < 0.5 else ("shown", chance.choice(kind.shown)) for _ in range(40)
@@ -262,7 +262,7 @@ async def viewed(schedule: Schedule, folder: Path, at: int, *, follow: bool) -> 
     chance, shown = Random(f"viewer {schedule.seed}"), ""
     with rewritten(schedule, path, at) as steps, pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        app = Recorded(["input/chat.ocml"], ViewOptions(dialect=schedule.dialect, follow=follow), watch=_Awake)
+        app = Recorded(["input/chat.ocml"], ViewOptions(format=schedule.format, follow=follow), watch=_Awake)
         async with app.run_test(size=(110, 34)) as pilot:
             session = Session(schedule.canaries, pilot, folder)
             for number in range(ACTS):
@@ -321,9 +321,9 @@ def outcome_of(schedule: Schedule, at: int) -> Outcome:
         with rewritten(schedule, path, at) as steps:
             words = [str(out) if word == "OUT" else word for word in schedule.command]
             if "-f" in words:
-                result = _followed(words, path, schedule.dialect, steps)
+                result = _followed(words, path, schedule.format, steps)
             else:
-                result = run(*words, "--format", schedule.dialect, path)
+                result = run(*words, "--format", schedule.format, path)
         written = out.read_bytes() if out.exists() else b""
         leaks = schedule.canaries.finder.leaks(result.out.encode() + b"\n" + result.err.encode() + b"\n" + written)
         return Outcome(leaks, steps.is_done, result, steps.count)
@@ -331,7 +331,7 @@ def outcome_of(schedule: Schedule, at: int) -> Outcome:
         shutil.rmtree(folder)
 
 
-def _followed(words: list[str], path: Path, dialect: str, steps: Steps) -> Result:
+def _followed(words: list[str], path: Path, format: str, steps: Steps) -> Result:
     """`-f` until all has been read after the rewrite."""
     turns = iter(range(400))
 
@@ -339,7 +339,7 @@ def _followed(words: list[str], path: Path, dialect: str, steps: Steps) -> Resul
         return steps.is_done and next(turns, 400) >= 40
 
     def act(*given: Any, **more: Any) -> int:
-        followed = Followed(str(path), dialect, None, None, is_finished)
+        followed = Followed(str(path), format, None, None, is_finished)
         style = output.standard_output("never")
         if words[0] == "check":
             from viewer.cli.check import LiveReport

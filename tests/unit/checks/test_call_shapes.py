@@ -11,12 +11,12 @@ OLD = "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n<|function_call|>{}
 OUTPUT = '<|im_start|>tool\n<|function_output|>{"name":"f","content":1}<|im_end|>\n'
 
 
-def faults(text: str, dialect: str) -> list[tuple[str, str]]:
+def faults(text: str, format: str) -> list[tuple[str, str]]:
     """The reasons of E-CALL-SCHEMA with the bytes that they cover."""
     data = text.encode()
     found = []
     for size in (len(data), 1):
-        analysis = examine([data[at : at + size] for at in range(0, len(data), size)], data, dialect)
+        analysis = examine([data[at : at + size] for at in range(0, len(data), size)], data, format)
         findings = [one for one in analysis.findings if one.code == "E-CALL-SCHEMA"]
         found.append([(one.reason or "", data[one.start : one.end].decode()) for one in findings])
     assert found[0] == found[1]
@@ -56,7 +56,7 @@ def test_a_call_without_a_tool_is_a_call(body: str) -> None:
     assert analysis.calls.links[0].tool == "tool"
 
 
-@pytest.mark.parametrize("dialect", ["openchatml-2.2", "harmony"])
+@pytest.mark.parametrize("format", ["openchatml-2.2", "harmony"])
 @pytest.mark.parametrize(
     ("kind", "body", "expected"),
     [
@@ -68,9 +68,9 @@ def test_a_call_without_a_tool_is_a_call(body: str) -> None:
         ("", "[1]", []),
     ],
 )
-def test_a_json_call_is_an_object(dialect: str, kind: str, body: str, expected: list[tuple[str, str]]) -> None:
+def test_a_json_call_is_an_object(format: str, kind: str, body: str, expected: list[tuple[str, str]]) -> None:
     text = f"<|start|>assistant to=functions.f<|channel|>commentary{kind}<|message|>{body}<|call|>"
-    assert faults(text, dialect) == expected
+    assert faults(text, format) == expected
 
 
 def test_the_guides_own_call_is_linked_to_the_next_reply() -> None:
@@ -83,11 +83,11 @@ def test_the_guides_own_call_is_linked_to_the_next_reply() -> None:
     assert analysis.calls.links[0].tool == "functions.f"
 
 
-@pytest.mark.parametrize("dialect", ["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"])
+@pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"])
 @pytest.mark.parametrize("role", ["functions.", "browser.", "functions. name=f"])
-def test_a_role_without_a_tool_name_is_unknown(dialect: str, role: str) -> None:
+def test_a_role_without_a_tool_name_is_unknown(format: str, role: str) -> None:
     text = f"<|start|>{role}<|message|>x<|end|>".encode()
-    analysis = examine([text], text, dialect)
+    analysis = examine([text], text, format)
     assert [(one.code, one.reason) for one in analysis.findings if one.code == "E-PARSE-HEADER"] == [
         ("E-PARSE-HEADER", "role-unknown")
     ]

@@ -22,9 +22,9 @@ def reply(tool: str = "f", call_id: str | None = "a", body: str = '{"ok":true}')
     return f"<|start|>tool {words}<|channel|>commentary<|message|>{body}<|end|>\n"
 
 
-def read(*parts: str, dialect: str = "openchatml-2.2") -> tuple[Analysis, list[str]]:
+def read(*parts: str, format: str = "openchatml-2.2") -> tuple[Analysis, list[str]]:
     text = (HEAD + "".join(parts)).encode()
-    analysis = examine([text], text, dialect)
+    analysis = examine([text], text, format)
     return analysis, codes(describe(analysis, text))
 
 

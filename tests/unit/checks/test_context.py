@@ -9,9 +9,9 @@ import pytest
 from tests.support.reading import examine
 
 
-def places(text: bytes, dialect: str, code: str) -> list[str]:
+def places(text: bytes, format: str, code: str) -> list[str]:
     """The bytes before which, or on which, each of these diagnostics stands."""
-    found = examine([text], text, dialect).findings.by_position()
+    found = examine([text], text, format).findings.by_position()
     return [text[d.start : d.end].decode() + "@" + str(d.start) for d in found if d.code == code]
 
 

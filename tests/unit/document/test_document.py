@@ -16,16 +16,16 @@ BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
 
 
 @pytest.mark.share(test=4)
-@pytest.mark.parametrize("dialect", TEXT)
-def test_a_big_document_is_what_the_parser_says(dialect: str) -> None:
-    expected = examine([BIG], BIG, dialect)
-    document = Document(InMemory(BIG), dialect)
+@pytest.mark.parametrize("format", TEXT)
+def test_a_big_document_is_what_the_parser_says(format: str) -> None:
+    expected = examine([BIG], BIG, format)
+    document = Document(InMemory(BIG), format)
     assert document.step_size > PARSED_AT_ONCE
     taken = 0
     while not document.is_complete:
         document.read_some(document.step_size)
         taken = document._scanner.taken if document._scanner else taken
-    assert taken > (10_000 if dialect in ("openchatml-2.2", "harmony") else 0)  # the others do not know call ids
+    assert taken > (10_000 if format in ("openchatml-2.2", "harmony") else 0)  # the others do not know call ids
     assert list(document.index) == list(expected.index)
     assert list(document.call_links) == list(expected.calls.links)
     assert [finding.diagnostic for finding in document.findings()] == expected.findings.by_position()

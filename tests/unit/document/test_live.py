@@ -33,11 +33,11 @@ NOT_KNOWN_BEFORE = {"only the closing think tag"}
 class Log:
     """A file that is written to and followed."""
 
-    def __init__(self, path: Path, dialect: str | None = None) -> None:
+    def __init__(self, path: Path, format: str | None = None) -> None:
         self.path = path
         self.clock = Clock()
         path.touch()
-        self.document = LiveDocument(FollowSource(str(path), clock=self.clock), dialect, clock=self.clock)
+        self.document = LiveDocument(FollowSource(str(path), clock=self.clock), format, clock=self.clock)
 
     def write(self, text: str | bytes) -> list[LiveChange]:
         with self.path.open("ab") as file:
@@ -109,7 +109,7 @@ class TestGrowth:
         for piece in ("a", "b", "c"):
             for name in ("m1", "m2"):
                 log.write(f'{{"type":"response.delta","message_id":"{name}","delta":"{name}{piece} "}}\n')
-        assert log.document.detection.dialect == "events"
+        assert log.document.detection.format == "events"
         assert log.bodies() == ["m1a m1b m1c ", "m2a m2b m2c "]
         log.write('{"type":"response.cancel","message_id":"m1"}\n')
         assert [message.cancelled for message in log.shown()] == [True, False]
@@ -170,11 +170,11 @@ class TestThoughts:
 
 
 class TestOneByteAtATime:
-    @each("row", ROWS, ids=lambda row: f"{row.dialect}: {row.name}", quick=9)
+    @each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=9)
     def test_no_hidden_byte_is_ever_shown(self, tmp_path: Path, row: Row) -> None:
         if row.shown or row.preambles or row.name in NOT_KNOWN_BEFORE:
             return
-        log = Log(tmp_path / "run.log", row.dialect)
+        log = Log(tmp_path / "run.log", row.format)
         for at in range(len(row.text.encode())):
             log.write(row.text.encode()[at : at + 1])
             for body in log.bodies():
@@ -186,11 +186,11 @@ class TestOneByteAtATime:
         if len(text) > 3000:
             return
         log = Log(tmp_path / "run.log", sample.asked)
-        whole = open_document(str(sample.path), dialect=sample.asked)
+        whole = open_document(str(sample.path), format=sample.asked)
         settled = [item.body for item in whole.project(END_USER).items() if isinstance(item, ShownMessage)]
         for at in range(len(text)):
             log.write(text[at : at + 1])
-            if log.document.detection.dialect == whole.detection.dialect:
+            if log.document.detection.format == whole.detection.format:
                 for number, body in enumerate(log.bodies()):
                     assert settled[number].startswith(body), text[: at + 1]
         log.document.close()
@@ -207,9 +207,9 @@ class TestDetection:
 
     def test_other_evidence_begins_anew(self, log: Log) -> None:
         log.write("<|start|>assistant<|message|>Hi<|end|>")
-        assert log.document.detection.dialect == "openchatml-1.x"
+        assert log.document.detection.format == "openchatml-1.x"
         changes = log.write("<|start|>assistant<|channel|>analysis<|message|>secret")
-        assert log.document.detection.dialect == "harmony"
+        assert log.document.detection.format == "harmony"
         assert (changes[0].restarted, changes[0].reset) == (True, Reason.DETECTED)
         assert log.bodies(EVERYTHING) == ["Hi", "secret"]
         assert log.bodies() == ["Hi"]
@@ -218,7 +218,7 @@ class TestDetection:
         log.write("<|start|>assistant<|message|>" + "a" * 70_000 + "<|end|>")
         changes = log.write("<|start|>assistant<|channel|>analysis<|message|>secret")
         assert changes[0].reset is None
-        assert log.document.detection.dialect == "openchatml-1.x"
+        assert log.document.detection.format == "openchatml-1.x"
 
     def test_what_was_asked_for_is_settled_at_once(self, tmp_path: Path) -> None:
         log = Log(tmp_path / "run.log", "harmony")
@@ -226,7 +226,7 @@ class TestDetection:
         log.path.write_bytes(b"")
         log.steps()
         log.write("version: 2.2\n")
-        assert log.document.detection.dialect == "harmony"
+        assert log.document.detection.format == "harmony"
 
     def test_utf_16_is_told(self, log: Log) -> None:
         log.write((HEAD + QUESTION).encode("utf-16"))

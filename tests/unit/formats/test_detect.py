@@ -1,4 +1,4 @@
-"""Which dialect an input is in, judged by its beginning."""
+"""Which format an input is in, judged by its beginning."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ CASES = [
 ]
 
 
-@each("dialect, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
-def test_the_beginning_decides(dialect: str, text: str) -> None:
+@each("format, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
+def test_the_beginning_decides(format: str, text: str) -> None:
     detection = detect(text.encode())
-    assert detection.dialect == dialect
+    assert detection.format == format
     assert detection.reason
     assert 0 < detection.confidence <= 1
 
 
-@each("dialect, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
-def test_a_byte_order_mark_changes_nothing(dialect: str, text: str) -> None:
-    assert detect(b"\xef\xbb\xbf" + text.encode()).dialect == dialect
+@each("format, text", CASES, ids=lambda case: f"{case[0]}: {case[1][:40]}")
+def test_a_byte_order_mark_changes_nothing(format: str, text: str) -> None:
+    assert detect(b"\xef\xbb\xbf" + text.encode()).format == format
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "Just some prose.\n", '{"note": 1}', "\x00\x01\x02", "[[[[", "{" * 1000])
@@ -78,8 +78,8 @@ def test_only_the_first_64_kilobytes_are_looked_at() -> None:
     assert detect(b" " * HEAD + b"[BOS]<|im_start|>user\nx<|im_end|>").confidence == 0
 
 
-def test_every_name_is_a_dialect() -> None:
-    assert {dialect for dialect, _ in CASES} == set(FORMATS)
+def test_every_name_is_a_format() -> None:
+    assert {format for format, _ in CASES} == set(FORMATS)
 
 
 @pytest.mark.parametrize(

@@ -31,15 +31,15 @@ PREFIXES = [
 def test_a_log_prefix_never_hides_the_messages(prefix: str) -> None:
     text = (prefix + TURNS.format("\n" + prefix)).encode()
     detection = detect(text)
-    assert detection.dialect in ("harmony", "openchatml-2.2")
+    assert detection.format in ("harmony", "openchatml-2.2")
     for size in (len(text), 1):
-        analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, detection.dialect)
+        analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, detection.format)
         assert [is_user_safe(message) for message in analysis.index] == [True, True]
         assert codes(describe(analysis, text)).count("W-TEXT-BETWEEN") == 2
 
 
 @pytest.mark.parametrize(
-    ("text", "dialect"),
+    ("text", "format"),
     [
         ("[200006, 1428, 200008]", "harmony-tokens"),
         ("[200006, 1428, 2000", "harmony-tokens"),
@@ -50,15 +50,15 @@ def test_a_log_prefix_never_hides_the_messages(prefix: str) -> None:
         ("200006", "harmony-tokens"),
     ],
 )
-def test_integers_alone_are_token_ids(text: str, dialect: str) -> None:
-    assert detect(text.encode()).dialect == dialect
+def test_integers_alone_are_token_ids(text: str, format: str) -> None:
+    assert detect(text.encode()).format == format
 
 
 @pytest.mark.parametrize(
     "text", ["[10:00] up", "[12] up\n", "12 34", "[2025-01-01T10:00:00Z] INFO up", "12\nup\n", "[12, up]"]
 )
 def test_other_lines_with_numbers_are_no_token_ids(text: str) -> None:
-    assert detect(text.encode()).dialect != "harmony-tokens"
+    assert detect(text.encode()).format != "harmony-tokens"
 
 
 HEADERS = [
@@ -73,8 +73,8 @@ HEADERS = [
 ]
 
 
-def transcript_of(text: bytes, dialect: str, size: int) -> tuple[Transcript, list[str]]:
-    analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, dialect)
+def transcript_of(text: bytes, format: str, size: int) -> tuple[Transcript, list[str]]:
+    analysis = examine([text[at : at + size] for at in range(0, len(text), size)], text, format)
     assert not analysis.strays
     return analysis.transcripts[0], codes(describe(analysis, text))
 
@@ -82,21 +82,21 @@ def transcript_of(text: bytes, dialect: str, size: int) -> tuple[Transcript, lis
 @pytest.mark.parametrize("header", HEADERS)
 def test_every_yaml_mapping_with_a_version_is_a_header(header: str) -> None:
     text = (header + TURNS.format("\n")).encode()
-    assert detect(text).dialect == "openchatml-2.2"
+    assert detect(text).format == "openchatml-2.2"
     for size in (len(text), 1):
         transcript, found = transcript_of(text, "openchatml-2.2", size)
         assert transcript.version == "2.2"
         assert found == []
 
 
-@pytest.mark.parametrize("dialect", ["openchatml-2.2", "openchatml-2.0"])
+@pytest.mark.parametrize("format", ["openchatml-2.2", "openchatml-2.0"])
 @pytest.mark.parametrize(
     "header", ["model: m\n", "model : m\nprofiles:\n  harmony:\n    require_channels: true\n", "{model: m}\n"]
 )
-def test_a_header_without_a_version_is_a_header_in_a_chosen_format(header: str, dialect: str) -> None:
+def test_a_header_without_a_version_is_a_header_in_a_chosen_format(header: str, format: str) -> None:
     text = (header + TURNS.format("\n")).encode()
     for size in (len(text), 1):
-        transcript, found = transcript_of(text, dialect, size)
+        transcript, found = transcript_of(text, format, size)
         assert transcript.header
         assert found == ["E-PARSE-HEADER/version-missing"]
 

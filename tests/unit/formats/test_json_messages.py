@@ -365,7 +365,7 @@ class ShownHeader:
     version: str | None = None
     model: str | None = None
     header: dict[str, object] | None = None
-    dialect: str = "json"
+    format: str = "json"
 
 
 def test_the_header_of_a_transcript_is_kept_beside_its_messages() -> None:

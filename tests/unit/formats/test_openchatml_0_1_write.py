@@ -61,7 +61,7 @@ def test_a_conversion_lists_the_empty_pieces_of_a_fill_in(text: str, count: int,
     assert not run("check", "--strict", file).code
 
 
-def test_calls_and_replies_of_other_dialects_get_their_envelopes() -> None:
+def test_calls_and_replies_of_other_formats_get_their_envelopes() -> None:
     call = Text(
         recipient="functions.f",
         channel="commentary",

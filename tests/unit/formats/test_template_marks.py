@@ -154,21 +154,21 @@ def test_hidden_text_stays_hidden_and_answers_stay(
 
 @each("carrier, role, text", CARRIED)
 def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
-    data, dialect = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
-    whole = read(data, dialect)
+    data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
+    whole = read(data, format)
     for size in (1, 3, 16):
-        assert read_cut(data, dialect, range(size, len(data), size)) == whole
+        assert read_cut(data, format, range(size, len(data), size)) == whole
 
 
-def shown_so_far_of(data: bytes, dialect: str) -> list[str]:
-    parser = Parser(FORMATS[dialect])
+def shown_so_far_of(data: bytes, format: str) -> list[str]:
+    parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
     analysis.take(parser.feed(data))
     texts = []
     for message in analysis.index:
         if is_user_safe(message):
             body = read_body(message.pieces, lambda start, end: data[start:end], body_of_ids)
-            texts.append(shown_so_far(body, message.header.role, in_json=FORMATS[dialect].json_content))
+            texts.append(shown_so_far(body, message.header.role, in_json=FORMATS[format].json_content))
     return texts
 
 

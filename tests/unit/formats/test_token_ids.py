@@ -47,20 +47,20 @@ def without_texts(record: Recorder, options: Options) -> Reader:
 BARE = FormatTraits(name="harmony-tokens", reader=without_texts)
 
 
-def read(dialect: FormatTraits, chunks: list[bytes]) -> list[Event]:
-    parser = Parser(dialect)
+def read(format: FormatTraits, chunks: list[bytes]) -> list[Event]:
+    parser = Parser(format)
     events = [event for chunk in chunks for event in parser.feed(chunk)]
     return [event for event in events + parser.close() if not isinstance(event, Grew)]
 
 
-def told(dialect: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[str]:
+def told(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[str]:
     """What is recorded, one line an item; the same however the input is cut."""
-    whole = read(dialect, [data])
+    whole = read(format, [data])
     settled = [event for event in whole if not isinstance(event, Opened)]
     for cut in range(len(data) + 1):
-        again = read(dialect, [data[:cut], data[cut:]])
+        again = read(format, [data[:cut], data[cut:]])
         assert [event for event in again if not isinstance(event, Opened)] == settled
-    again = read(dialect, [data[at : at + 1] for at in range(len(data))])
+    again = read(format, [data[at : at + 1] for at in range(len(data))])
     assert [event for event in again if not isinstance(event, Opened)] == settled
     return [line for event in whole if (line := line_of(event, data, ids))]
 
@@ -204,7 +204,7 @@ def test_nothing_is_nothing(data: bytes) -> None:
     assert told(BARE, data) == []
 
 
-def test_the_dialect_reads_the_guide_too() -> None:
+def test_the_format_reads_the_guide_too() -> None:
     assert [event.message.number for event in read(HARMONY_TOKENS, [as_array(GUIDE)]) if isinstance(event, Closed)]
 
 
@@ -235,10 +235,10 @@ def encoded(text: bytes) -> bytes:
     return as_array([*ids, *text[at:]])
 
 
-def gist(dialect: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[object]:
+def gist(format: FormatTraits, data: bytes, ids: Callable[[bytes], str] | None = None) -> list[object]:
     """What is read, without places."""
     gists: list[object] = []
-    for event in read(dialect, [data]):
+    for event in read(format, [data]):
         if isinstance(event, Closed):
             message = event.message
             body = read_body(message.pieces, lambda start, end: data[start:end], ids).text

@@ -48,9 +48,9 @@ LEADS = {State.STRIPPED: b"analysisSome thoughtassistantfinal" + b"a" * LONGEST_
 """What precedes the input, in one piece: text without tokens is recognized by its first 64 KiB."""
 
 
-def visited(pieces: Iterable[bytes], dialect: str) -> tuple[list[Event], set[State]]:
+def visited(pieces: Iterable[bytes], format: str) -> tuple[list[Event], set[State]]:
     """The events of the pieces without the growth of bodies, and the states in which the pieces end."""
-    parser = Parser(FORMATS[dialect])
+    parser = Parser(FORMATS[format])
     events: list[Event] = []
     states: set[State] = set()
     for piece in pieces:
@@ -76,26 +76,26 @@ def test_every_row_searches_known_tokens(states: Mapping[State, StateRow]) -> No
 
 @pytest.mark.parametrize("state", CASES)
 def test_any_split_gives_the_same_in_every_state(state: State) -> None:
-    dialect, text = CASES[state]
+    format, text = CASES[state]
     lead = LEADS.get(state, b"")
-    whole, _ = visited([lead + text], dialect)
-    single, states = visited([lead, *singles(text)], dialect)
+    whole, _ = visited([lead + text], format)
+    single, states = visited([lead, *singles(text)], format)
     assert single == whole
     assert state in states
     for first in range(1, len(text)):
-        assert visited([lead + text[:first], text[first:]], dialect)[0] == whole, text[:first]
+        assert visited([lead + text[:first], text[first:]], format)[0] == whole, text[:first]
         for second in range(first + 1, min(first + 12, len(text))):
             pieces = [lead + text[:first], text[first:second], text[second:]]
-            assert visited(pieces, dialect)[0] == whole, pieces[1:]
+            assert visited(pieces, format)[0] == whole, pieces[1:]
 
 
 @pytest.mark.parametrize("state", CASES)
 def test_an_input_may_end_in_every_state(state: State) -> None:
-    dialect, text = CASES[state]
+    format, text = CASES[state]
     lead = LEADS.get(state, b"")
     for end in range(len(text)):
-        whole, _ = visited([lead + text[:end]], dialect)
-        assert visited([lead, *singles(text[:end])], dialect)[0] == whole, text[:end]
+        whole, _ = visited([lead + text[:end]], format)
+        assert visited([lead, *singles(text[:end])], format)[0] == whole, text[:end]
 
 
 def singles(text: bytes) -> list[bytes]:

@@ -60,7 +60,7 @@ def exported(projection: Projection) -> list[str]:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
 def test_the_four_ways_to_show_a_message_agree_on_its_head(sample: Sample) -> None:
-    projection = open_document(str(sample.path), dialect=sample.asked).project(END_USER)
+    projection = open_document(str(sample.path), format=sample.asked).project(END_USER)
     found = heads(projection)
     maker = BlockMaker(projection, projection.rows(), WIDTH)
     on_screen = []

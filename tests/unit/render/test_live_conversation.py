@@ -58,9 +58,9 @@ def anew_of(changes: list[LiveChange]) -> list[bool]:
     return [change.restarted for change in changes]
 
 
-def shown(path: Path, dialect: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
+def shown(path: Path, format: str | None, audience: Audience = END_USER, style: Style = Style()) -> str:  # noqa: B008
     """What `show` prints; a boundary without what is not known while the input grows."""
-    projection = open_document(str(path), dialect=dialect).project(audience)
+    projection = open_document(str(path), format=format).project(audience)
     if len(projection.transcripts()) > 1:
         projection = Uncounted(projection.audience, projection._analysis, projection._places, projection._vault)
     return "".join(f"{line}\n" for line in conversation_lines(projection, WIDTH, style))
@@ -233,7 +233,7 @@ class TestInTheEnd:
             lines += page.grow()
         log.document.close()
         lines += page.end()
-        projection = open_document(str(sample.path), dialect=sample.asked).project(audience)
+        projection = open_document(str(sample.path), format=sample.asked).project(audience)
         assert ordered(settled_calls(lines)) == ordered(list(projection_lines(projection)))
 
 
@@ -259,7 +259,7 @@ class TestOneByteAtATime:
     @each(
         "row, make",
         [(row, make) for row in ROWS for make in (Conversation, LiveLines)],
-        ids=lambda case: f"{case[0].dialect}: {case[0].name} {case[1].__name__}",
+        ids=lambda case: f"{case[0].format}: {case[0].name} {case[1].__name__}",
         quick=24,
         test=2,
     )
@@ -268,7 +268,7 @@ class TestOneByteAtATime:
     ) -> None:
         if row.shown or row.preambles:
             return
-        log = Log(tmp_path / "run.log", row.dialect)
+        log = Log(tmp_path / "run.log", row.format)
         pages = {audience: page_of(log, audience, make) for audience in (END_USER, STRICT)}
         for byte in row.text.encode():
             anew = any(anew_of(log.write(bytes([byte]))))

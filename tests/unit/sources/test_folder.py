@@ -42,7 +42,7 @@ def test_transcripts_are_known_by_how_they_begin(tmp_path: Path) -> None:
             "empty.ocml": "",
         },
     )
-    found = {each.name: each.dialect for each in list_transcripts(str(tmp_path))}
+    found = {each.name: each.format for each in list_transcripts(str(tmp_path))}
     assert found == {
         "a.txt": "openchatml-2.2",
         "b.log": "harmony",
@@ -84,7 +84,7 @@ def test_files_and_folders_without_permission(tmp_path: Path) -> None:
 def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.ocml")
     assert names(tmp_path) == []
-    assert found_file(str(tmp_path / "pipe.ocml"), "pipe").dialect is None
+    assert found_file(str(tmp_path / "pipe.ocml"), "pipe").format is None
 
 
 def test_names_may_be_anything(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ class Schedule(RuleBasedStateMachine):
         assert self.document._source.read(0, len(text) + 1) == text
         assert self.document.detection == detect(text[:HEAD])
         converted = data[:2] in UTF_16
-        assert describe(self.document._analysis, text) == read_so_far(text, self.document.detection.dialect, converted)
+        assert describe(self.document._analysis, text) == read_so_far(text, self.document.detection.format, converted)
 
     def teardown(self) -> None:
         self.settle()
@@ -278,9 +278,9 @@ def as_text(data: bytes) -> bytes:
     return b"" if data in (b"\xff", b"\xfe") else data
 
 
-def read_so_far(text: bytes, dialect: str, converted: bool) -> Reading:
+def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
     """What is known of a text that may go on."""
-    parser = Parser(FORMATS[dialect])
+    parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:
         analysis.findings.add("W-ENCODING", "utf-16", 0, 0, None)

@@ -98,7 +98,7 @@ class TokenIdReader:
         self._options = options
         self._vocabulary = vocabulary
         self._items = ItemReader()
-        self._inner_record = Recorder(record.dialect)
+        self._inner_record = Recorder(record.format)
         self._inner: Reader | None = None
         self._places = IdOffsets()
         self._needed_from = 0

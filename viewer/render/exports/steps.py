@@ -50,7 +50,7 @@ def steps_of(projection: Projection, problems: list[ShownDiagnostic], calls: Cal
         while transcript < item.transcript:
             transcript, turn = transcript + 1, 0
             boundary = projection.boundary(rows, transcript)
-            trim = FORMATS[boundary.transcript.dialect].display_trim
+            trim = FORMATS[boundary.transcript.format].display_trim
             yield boundary
         if not isinstance(item, ShownMessage):
             yield item

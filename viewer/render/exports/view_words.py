@@ -41,4 +41,4 @@ def counts_words(rows: Rows) -> str:
 
 def transcript_words(transcript: ShownTranscript) -> list[str]:
     """The title of the format, and the model if disclosed."""
-    return [FORMATS.title(transcript.dialect), *([transcript.model] if transcript.model else [])]
+    return [FORMATS.title(transcript.format), *([transcript.model] if transcript.model else [])]

@@ -28,14 +28,14 @@ def heading(width: int, style: Style) -> Line:
 
 def file_line(file: Found, counts: Counts | None, counted: bool, width: int, style: Style) -> Line:
     """One file; an ellipsis replaces the numbers until they are known."""
-    name = Part(style.name(file.name), StyleRole.PLAIN if file.dialect else StyleRole.QUIET)
-    if file.dialect is None:
+    name = Part(style.name(file.name), StyleRole.PLAIN if file.format else StyleRole.QUIET)
+    if file.format is None:
         reason = Part(style.name(file.reason or "no file to be read in place"), StyleRole.WARNING)
         return _unreadable(name, reason, width, style)
     waiting = trusted("" if counted else style.signs.ellipsis)
     return _columns(
         name,
-        Part(style.words(file.dialect), StyleRole.QUIET),
+        Part(style.words(file.format), StyleRole.QUIET),
         Part(trusted(byte_size(file.size))),
         Part(trusted(f"{counts.messages:,}") if counts else waiting),
         _problems(counts, style) if counts else Part(waiting),

@@ -33,7 +33,7 @@ class Reading:
     """How files are read, and the audience of the counts."""
 
     audience: Audience = END_USER
-    dialect: str | None = None
+    format: str | None = None
     options: Options | None = None
 
 
@@ -141,10 +141,10 @@ class FileTable:
         return True
 
     def _count(self, file: Found) -> Iterator[None]:
-        if file.dialect is None or file.size > MOST_COUNTED:
+        if file.format is None or file.size > MOST_COUNTED:
             return
         try:
-            document = Document(open_source(file.path), self._reading.dialect, self._reading.options)
+            document = Document(open_source(file.path), self._reading.format, self._reading.options)
             while not document.is_complete:
                 document.read_some(_SLICE)
                 yield

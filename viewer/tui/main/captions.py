@@ -27,7 +27,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
     count = len(rows.shown_transcripts)
     return TitleFacts(
         name=document.name,
-        dialect=_format_title(session, transcript),
+        format=_format_title(session, transcript),
         model=(transcript.model or "") if transcript else "",
         transcript=(transcript.number, count) if transcript and count > 1 else None,
         turns=_last_turn(session) or None,
@@ -49,7 +49,7 @@ def _format_title(session: Session, transcript: ShownTranscript | None) -> str:
         return UNKNOWN_FORMAT
     if not transcript and not session.document.transcript_count:
         return ""
-    return FORMATS.title(transcript.dialect if transcript else session.document.detection.dialect)
+    return FORMATS.title(transcript.format if transcript else session.document.detection.format)
 
 
 def _last_turn(session: Session) -> int:

@@ -71,10 +71,10 @@ def entries(inspected: Inspected, tab: Tab, width: int, style: Style, *, sheet: 
         around = inspected.calls, inspected.faulty
         return list(link_entries(inspected.projection, inspected.number, *around, width, style))
     data = inspected.projection.raw(inspected.number)
-    dialect = _dialect(inspected.projection, message)
+    format = _format(inspected.projection, message)
     if tab is Tab.TOKENS:
-        return [Entry(line) for line in token_lines(data, (message.span or (0, 0))[0], dialect, style)]
-    return [Entry((Part(trusted(" ")), *line)) for line in raw_lines(data, dialect, max(width - 2, 8), style)]
+        return [Entry(line) for line in token_lines(data, (message.span or (0, 0))[0], format, style)]
+    return [Entry((Part(trusted(" ")), *line)) for line in raw_lines(data, format, max(width - 2, 8), style)]
 
 
 HINT = "tab: next  esc: close"
@@ -258,6 +258,6 @@ def _paragraph(text: SafeText, width: int, look: StyleRole) -> Iterator[Entry]:
         yield Entry((Part(SafeText(f" {'' if look in _LOOKS.values() and not place else '  '}{row}"), look),))
 
 
-def _dialect(projection: Projection, message: ShownMessage) -> str:
+def _format(projection: Projection, message: ShownMessage) -> str:
     """The format of the message's transcript."""
-    return projection.dialect_of(message.number)
+    return projection.format_of(message.number)

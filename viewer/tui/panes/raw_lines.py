@@ -28,10 +28,10 @@ _TOKEN = r"<\|(?:" + "|".join(_NAMES) + r")\|>"
 _WITHOUT_TOKENS = frozenset({"chatml-json", "json", "events", "harmony-tokens"})
 
 
-def raw_lines(data: bytes, dialect: str, width: int, style: Style) -> Iterator[Line]:
+def raw_lines(data: bytes, format: str, width: int, style: Style) -> Iterator[Line]:
     """The bytes as rows of a width; a long message is truncated with a count of the rest."""
     shown = _whole_characters(data[:LONGEST_RAW]) if len(data) > LONGEST_RAW else data
-    for line in _lines(_parts(shown, dialect, style)):
+    for line in _lines(_parts(shown, format, style)):
         yield from _rows(line, width)
     if len(shown) < len(data):
         yield ()
@@ -39,13 +39,13 @@ def raw_lines(data: bytes, dialect: str, width: int, style: Style) -> Iterator[L
         yield (Part(trusted(left), StyleRole.QUIET),)
 
 
-def token_lines(data: bytes, start: int, dialect: str, style: Style) -> Iterator[Line]:
+def token_lines(data: bytes, start: int, format: str, style: Style) -> Iterator[Line]:
     """The control tokens of a message and the text between them, with their input offsets."""
-    if dialect in _WITHOUT_TOKENS:
+    if format in _WITHOUT_TOKENS:
         yield (Part(trusted("This format writes no control tokens."), StyleRole.QUIET),)
         return
     count = position = 0
-    for match in _pattern(dialect).finditer(data[:LONGEST_RAW].decode("latin-1")):
+    for match in _pattern(format).finditer(data[:LONGEST_RAW].decode("latin-1")):
         for first, last, is_token in _pieces(match):
             if not is_token:
                 continue
@@ -79,10 +79,10 @@ def _pieces(match: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
 
 
 @cache
-def _pattern(dialect: str) -> re.Pattern[str]:
+def _pattern(format: str) -> re.Pattern[str]:
     """Tokens and other special bytes; in a format with escapes, a doubled `<` makes no token."""
-    known = FORMATS.get(dialect)
-    if dialect in _WITHOUT_TOKENS:
+    known = FORMATS.get(format)
+    if format in _WITHOUT_TOKENS:
         token = "(?P<token>(?!))"
     elif known is not None and known.escapes:
         token = rf"<(?P<escaped>{_TOKEN})|(?P<literal><\|literal\|>.*?(?:<\|endliteral\|>|\Z))|(?P<token>{_TOKEN})"
@@ -91,11 +91,11 @@ def _pattern(dialect: str) -> re.Pattern[str]:
     return re.compile(rf"{token}|(?P<broken>[\udc80-\udcff]+)|(?P<emoji>{EMOJI})|(?P<tags>[{TAGS}]+)", re.DOTALL)
 
 
-def _parts(data: bytes, dialect: str, style: Style) -> Iterator[Part]:
+def _parts(data: bytes, format: str, style: Style) -> Iterator[Part]:
     """The styled text, still with line ends."""
     text = data.decode("utf-8", "surrogateescape")
     position = 0
-    for match in _pattern(dialect).finditer(text):
+    for match in _pattern(format).finditer(text):
         yield from _text(text[position : match.start()], style)
         position = match.end()
         yield from _special(match, style)

@@ -39,10 +39,10 @@ def export(projection: Projection, form: str, title: str = "chat.ocml") -> str:
     return "".join(EXPORTERS[form].pieces(projection, title))
 
 
-def project_text(path: Path, text: str, audience: Audience, dialect: str = "openchatml-2.2") -> Projection:
+def project_text(path: Path, text: str, audience: Audience, format: str = "openchatml-2.2") -> Projection:
     """The projection of a text, which is put in this file."""
     path.write_text(text, "utf-8", "surrogatepass")
-    return open_document(str(path), dialect=dialect, options=Options()).project(audience)
+    return open_document(str(path), format=format, options=Options()).project(audience)
 
 
 @cache

@@ -40,7 +40,7 @@ INPUT_AND_OUTPUT = {
     "selectors", "shutil", "signal", "socket", "subprocess", "sys", "tempfile", "threading", "time", "urllib.request",
 }  # fmt: skip
 CALLS = {"open", "input", "print", "breakpoint", "eval", "exec"}
-LARGEST_FOLDER = 32
+LARGEST_FOLDER = 20
 """Python files directly in one folder."""
 
 

@@ -122,7 +122,7 @@ class Row:
         return f"{name} {figure} ({number(self.ours.value / max(figure.value, 1e-9))} ×)"
 
 
-HEADS = ("work", "ours", "beside (ours / theirs)", "to reach", "reached")
+HEADS = ("work", "ours", "peers (ours / theirs)", "to reach", "reached")
 
 
 def table(rows: Sequence[Row]) -> str:

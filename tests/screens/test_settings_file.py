@@ -80,7 +80,7 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
          "config.yaml:2:13: '61' does not fit: write true, false, or a number from 3 to 60"),
         ("wrap: 19\n", "config.yaml:1:7: '19' does not fit: write screen, or a number from 20 to 1000"),
         ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' does not fit: write screen, or a number from 20 to 1000"),
-        ("markdown: yes\n", "config.yaml:1:11: 'yes' is neither true nor false"),
+        ("markdown: yes\n", "config.yaml:1:11: 'yes' is not true or false"),
         ("stall-after: 0\n", "config.yaml:1:14: '0' is not a time: write a number of seconds"),
         ("max_spool: lots\n", "config.yaml:1:12: 'lots' is not a size: write a number and KB, MB, or GB"),
         ("max_decompressed: 0\n", "config.yaml:1:19: '0' is not a size: write a number and KB, MB, or GB"),

@@ -207,7 +207,7 @@ WRITE = "write '#rrggbb' in quotes, default, or one of the terminal's sixteen, s
         ("colours: {}\n", "t.yaml:1:1: unknown key 'colours' (did you mean 'colors'?)"),
         ("looks:\n  usr: '#ffffff'\n", "t.yaml:2:3: unknown key 'usr' (did you mean 'user'?)"),
         ("looks:\n  user: {bald: true}\n", "t.yaml:2:10: unknown key 'bald' (did you mean 'bold'?)"),
-        ("looks:\n  user: {bold: yes}\n", "t.yaml:2:16: 'yes' is neither true nor false"),
+        ("looks:\n  user: {bold: yes}\n", "t.yaml:2:16: 'yes' is not true or false"),
         ("colors:\n  text: orange\n", f"t.yaml:2:9: 'orange' is not a color: {WRITE}"),
         (
             "colors:\n  text: brigt-red\n",

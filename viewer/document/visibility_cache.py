@@ -22,7 +22,7 @@ class VisibilityCache:
         self._index = index
         self._rule = rule
         self._verdicts = bytearray(b"\1")
-        """By kind: 1 if such messages are seen, 0 if not. Number 0 stands for no message and hides nothing."""
+        """By kind: 1 if such messages are visible, otherwise 0. Kind 0 means no message and hides nothing."""
 
     def sees(self, number: int) -> bool:
         """True if the audience sees the message with this number; False until its header is known."""

@@ -33,7 +33,7 @@ class MessageIndex:
         self.columns: Columns = PlainColumns()
         """The backend for operations on the columns of this document."""
         self.kinds = array("I", [0])
-        """The kind of each message, by its number; kind 0 is that of number 0, which stands for no message."""
+        """The kind of each message, by its number; kind 0 belongs to number 0, which is no message."""
         self._kind_headers = array("I", [0])
         self._kind_flags = bytearray(1)
         self._kind_of: dict[int, int] = {}

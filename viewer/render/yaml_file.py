@@ -74,7 +74,7 @@ class YamlFile:
         """True or false."""
         word = self.word(node)
         if word not in _BOOLEANS:
-            raise self.mistake(node, f"{quoted(word)} is neither true nor false")
+            raise self.mistake(node, f"{quoted(word)} is not true or false")
         return _BOOLEANS[word]
 
     def _kind(self, node: yaml.Node) -> str:

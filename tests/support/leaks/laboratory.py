@@ -210,9 +210,7 @@ def surface_of(widget: Widget) -> str:
     for each in names:
         found = NAMES.get(type(each).__name__)
         if found:
-            return {"beside-analysis": "analysis pane", "beside-commentary": "commentary pane"}.get(
-                each.id or "", found
-            )
+            return {"pane-analysis": "analysis pane", "pane-commentary": "commentary pane"}.get(each.id or "", found)
     return "screen"
 
 

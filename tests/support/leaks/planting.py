@@ -141,8 +141,8 @@ SURFACES = [
     Surface("letter strip", _drawn(MessageStrip), _RESIZED),
     Surface("inspector", _drawn(LineList, "Inspector"), _RESIZED),
     Surface("calls", _drawn(LineList, "Calls"), _RESIZED),
-    Surface("analysis pane", _drawn(Transcript, id="beside-analysis"), _RESIZED),
-    Surface("commentary pane", _drawn(Transcript, id="beside-commentary"), _RESIZED),
+    Surface("analysis pane", _drawn(Transcript, id="pane-analysis"), _RESIZED),
+    Surface("commentary pane", _drawn(Transcript, id="pane-commentary"), _RESIZED),
     Surface("footer", _drawn(KeyFooter), _RESIZED),
     Surface(
         "prompt",

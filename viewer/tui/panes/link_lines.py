@@ -61,7 +61,7 @@ def link_entries(
         yield from _call_entries(call, number, width, style)
         yield from _provenance(projection, call, width, style)
     if not mine:
-        yield Entry((Part(trusted(" neither a call nor a reply"), StyleRole.QUIET),))
+        yield Entry((Part(trusted(" no call and no reply"), StyleRole.QUIET),))
     yield Entry(())
     yield from graph_entries(number, calls, faulty, style, MOST_LINKS)
 

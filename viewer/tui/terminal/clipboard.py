@@ -1,4 +1,4 @@
-"""What each copy gives, and the ways to a clipboard: OSC 52, and the system's where there is one."""
+"""Copy to the clipboard: what each copy contains, OSC 52, and the clipboard program of the system."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MOST_BYTES = 8 * 1024 * 1024
-"""Of a body that is copied: terminals take less, but a clipboard may take it."""
+"""The largest body that is copied. Terminals accept less, but a clipboard program may accept it."""
 
 _VISIBLE = re.compile(f"[^{TAGS}{ZERO_WIDTH}]+")
 
 
 class What(Enum):
-    """What of a message is copied."""
+    """The part of a message that is copied."""
 
     TEXT = "text"
     RAW = "raw"
@@ -38,14 +38,14 @@ class What(Enum):
 
 @frozen
 class Copied:
-    """What goes to the clipboard, and what the person is told."""
+    """The copied text and the notice for the operator."""
 
     text: str
     notice: str
 
 
 def copy_of(what: What, projection: Projection, number: int) -> Copied | str:
-    """A copy of a message as this audience may have it, or a sentence about why there is none."""
+    """Return a copy of a message for this audience, or a sentence that explains why there is none."""
     safe = projection.audience.is_safe
     if safe and what is not What.TEXT:
         return DEBUG_ONLY
@@ -62,7 +62,7 @@ def copy_of(what: What, projection: Projection, number: int) -> Copied | str:
 
 
 def copy(app: App[object], text: str) -> None:
-    """Put text on the clipboard, without waiting for it."""
+    """Put text on the clipboard without waiting for the result."""
     text = text.encode("utf-8", "replace").decode("utf-8")
     app.copy_to_clipboard(text)
     if find_spec("pyperclip") is not None:
@@ -70,12 +70,12 @@ def copy(app: App[object], text: str) -> None:
 
 
 def forget(app: App[object]) -> None:
-    """Drop the app's own copy; the system's clipboard is left alone."""
+    """Drop the copy of the app. The clipboard of the system keeps its text."""
     app._clipboard = ""
 
 
 def raw_copied(text: str) -> str:
-    """A raw copy: what is invisible stays, since that is what it is looked at for."""
+    """Return a raw copy, which keeps invisible characters."""
     return _VISIBLE.sub(lambda found: sanitize_copy(found[0]), text)
 
 
@@ -95,12 +95,12 @@ def _text(what: What, projection: Projection, number: int) -> str:
 
 
 def _json(message: ShownMessage) -> str:
-    """The line of `show --json`."""
+    """Return the line of `show --json`."""
     return item_line(message)
 
 
 def _header(message: ShownMessage) -> str:
-    """One line for each thing that the header says."""
+    """Return one line per header field."""
     values = {
         "role": message.role,
         "name": message.name,
@@ -118,7 +118,7 @@ def _header(message: ShownMessage) -> str:
 
 
 def _copy_by_system(text: str) -> None:
-    """In a thread, since a clipboard program may take its time; what fails is left to OSC 52."""
+    """Copy with a clipboard program in a thread, because it may be slow. OSC 52 covers a failure."""
     pyperclip = import_module("pyperclip")
     try:
         pyperclip.copy(text)

@@ -1,4 +1,4 @@
-"""A driver that outlives its terminal, and that goes on after a signal only from where it stands."""
+"""Driver that survives the loss of its terminal and resumes correctly after signals."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 LOST = 128 + signal.SIGHUP
-"""The exit code where the terminal is gone, whoever notices it first."""
+"""The exit code after the terminal is gone."""
 
 
 class ResilientFile:
-    """The way to the terminal: where nothing can be written any more, that is told once and the rest is dropped.
+    """Output to the terminal. The first failed write is reported, and later writes are dropped.
 
-    The thread that writes would end with the first error, and its queue, which nobody empties, hold the program.
+    Otherwise the writer thread would end with the first error, and its full queue would block the program.
     """
 
     def __init__(self, file: IO[str], lost: Callable[[], object]) -> None:
@@ -31,15 +31,15 @@ class ResilientFile:
         self._is_there = True
 
     def write(self, text: str) -> None:
-        """Write it, if there is still a terminal."""
+        """Write text if the terminal still exists."""
         self._try(self._file.write, text)
 
     def flush(self) -> None:
-        """What was written goes out."""
+        """Flush written text."""
         self._try(self._file.flush)
 
     def fileno(self) -> int:
-        """The descriptor below."""
+        """Return the file descriptor."""
         return self._file.fileno()
 
     def _try(self, call: Callable[..., object], *given: str) -> None:
@@ -52,22 +52,22 @@ class ResilientFile:
 
 
 class Place(Enum):
-    """Where the driver stands."""
+    """The state of the driver."""
 
     OFF = auto()
     CHANGING = auto()
     ON = auto()
     AWAY = auto()
-    """The shell has the terminal."""
+    """The shell owns the terminal."""
 
 
 def resilient(driver: type[Driver]) -> type[Driver]:
-    """This driver, if it is one for terminals."""
+    """Return a resilient version of a driver for terminals."""
     if not issubclass(driver, LinuxDriver):
         return driver
 
     class Lasting(driver):  # type: ignore[misc, valid-type]
-        """Knows whether it has the terminal; one that hangs up sends a signal to go on along with the other."""
+        """Tracks whether it owns the terminal, because SIGHUP arrives together with SIGCONT."""
 
         place = Place.OFF
 
@@ -107,7 +107,7 @@ def resilient(driver: type[Driver]) -> type[Driver]:
         def _sigcont_application(self, *_: object) -> None:
             if not self._auto_restart or self.place not in (Place.ON, Place.AWAY):
                 return
-            if self.place is Place.ON:  # what stopped it cannot be heard; the shell may have had the terminal
+            if self.place is Place.ON:  # SIGSTOP cannot be caught; the shell may have used the terminal
                 self.suspend_application_mode()
                 self._must_signal_resume = True
             self.resume_application_mode()
@@ -119,10 +119,10 @@ def resilient(driver: type[Driver]) -> type[Driver]:
                 self._lose()
 
         def _heed_hangup(self, loop: asyncio.AbstractEventLoop) -> None:
-            """Without its shell a program hears no signal when the terminal goes, and would read its end for ever."""
+            """Watch for a hang-up. Without its shell, a program gets no signal and would read end of file forever."""
             if hasattr(select, "epoll"):
                 hangup = select.epoll()
-                hangup.register(self.fileno, 0)  # what is reported without being asked for
+                hangup.register(self.fileno, 0)  # events that are always reported
 
                 def heard() -> None:
                     loop.remove_reader(hangup)
@@ -131,9 +131,9 @@ def resilient(driver: type[Driver]) -> type[Driver]:
                 loop.add_reader(hangup, heard)
 
         def _lose(self) -> None:
-            """Also told by the threads that write and read."""
+            """Also called from the reader and writer threads."""
             if self._loop is not None:
-                with suppress(RuntimeError):  # the loop is closed: it has ended already
+                with suppress(RuntimeError):  # the loop is closed because the app has ended
                     self._loop.call_soon_threadsafe(self._app.exit, LOST, LOST)
 
     return Lasting

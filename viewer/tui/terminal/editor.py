@@ -1,4 +1,4 @@
-"""The person's own editor on the file, at a line; the app steps aside until it is closed."""
+"""Open the file in an external editor at a line while the app is suspended."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ _PLUS = frozenset(
         "mcedit",
     ]
 )
-"""They take `+12 file`."""
+"""Editors with `+12 file`."""
 _GO_TO = frozenset(["code", "code-insiders", "codium", "vscodium", "cursor"])
-"""They take `-g file:12`."""
+"""Editors with `-g file:12`."""
 _COLON = frozenset(["subl", "sublime_text", "hx", "helix", "zed", "atom", "mate"])
-"""They take `file:12`."""
+"""Editors with `file:12`."""
 
 
 def edit(
     app: App[object], audience: Audience, path: str, line: int | None, environment: Mapping[str, str] = os.environ
 ) -> str | None:
-    """Open the file; returns a sentence where that cannot be done, and nothing when the editor has been closed."""
+    """Open the file and wait until the editor closes. Return a sentence if that is impossible."""
     if audience.is_safe:
         return DEBUG_ONLY
     if not Path(path).is_file():
@@ -68,7 +68,7 @@ def edit(
 
 
 def command_for(environment: Mapping[str, str], path: str, line: int | None) -> list[str] | str:
-    """The editor and its arguments, or a sentence about why there is none."""
+    """Return the editor with its arguments, or a sentence that explains why there is none."""
     editor = environment.get("VISUAL", "").strip() or environment.get("EDITOR", "").strip()
     if not editor:
         return NO_EDITOR
@@ -80,7 +80,7 @@ def command_for(environment: Mapping[str, str], path: str, line: int | None) -> 
 
 
 def _file_at(editor: str, path: str, line: int | None) -> list[str]:
-    """The arguments for the file; its path is absolute, so that it is never taken for an option."""
+    """Return the arguments for the file. The path is absolute, so that it cannot look like an option."""
     if line is None:
         return [path]
     if editor in _PLUS:
@@ -91,7 +91,7 @@ def _file_at(editor: str, path: str, line: int | None) -> list[str]:
 
 
 def _run(command: list[str]) -> str | None:
-    """Nothing may be raised from here: the app would stay aside."""
+    """Run the editor. This must not raise, or the app would stay suspended."""
     name = sanitize_line(Path(command[0]).name, 40)
     try:
         with _interrupts_for_the_editor():
@@ -103,7 +103,7 @@ def _run(command: list[str]) -> str | None:
 
 @contextmanager
 def _interrupts_for_the_editor() -> Iterator[None]:
-    """Ctrl+c in the editor is not meant for the app; a handler of our own is not passed on to the editor."""
+    """Ignore Ctrl-C while the editor runs. Child processes do not inherit this handler."""
     if current_thread() is not main_thread():
         yield
         return

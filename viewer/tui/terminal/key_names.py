@@ -1,4 +1,4 @@
-"""Names of keys: as the person writes them, as Textual knows them, as the screen shows them."""
+"""Key names: as users write them, as Textual names them, and as the screen shows them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMED = {
     "space": "space", "backspace": "backspace", "delete": "del", "insert": "ins", "home": "Home", "end": "End",
     "pageup": "PgUp", "pagedown": "PgDn", **{f"f{number}": f"F{number}" for number in range(1, 25)},
 }  # fmt: skip
-"""Keys that are no characters, and how each is shown."""
+"""Keys that are not characters, with their printed form."""
 _ASCII = {"↑": "up", "↓": "down", "←": "left", "→": "right"}
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _RENAMED = {
@@ -22,13 +22,13 @@ _RENAMED = {
     "plus_sign": "plus",
     "low_line": "underscore",
 }
-"""Characters that Textual calls by another name than Unicode."""
+"""Characters whose Textual name differs from the Unicode name."""
 _UNICODE = {value: key for key, value in _RENAMED.items()}
 _OTHER_WORDS = {"esc": "escape", "return": "enter", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
 
 
 def key_name(written: str) -> str:
-    """The name that Textual gives a key: `%` is percent_sign, `^p` and `Ctrl+P` are ctrl+p."""
+    """Return the name of a key in Textual: `%` is percent_sign, `^p` and `Ctrl+P` are ctrl+p."""
     written = written.strip()
     if len(written) == 1:
         return _character_name(written)
@@ -41,14 +41,14 @@ def key_name(written: str) -> str:
 
 
 def shown_key(name: str, *, ascii: bool = False) -> str:
-    """How a key is printed: `%`, `{`, `ctrl+d`, `PgDn`."""
+    """Return the printed form of a key: `%`, `{`, `ctrl+d`, `PgDn`."""
     *modifiers, key = name.split("+")
     shown = _NAMED.get(key) or character(key) or key
     return "+".join([*modifiers, _ASCII.get(shown, shown) if ascii else shown])
 
 
 def character(key: str) -> str | None:
-    """The character that a key of this name types, if it types one."""
+    """Return the character that a key types, or None."""
     if len(key) == 1:
         return key
     spoken = _UNICODE.get(key, key).replace("_", " ")
@@ -60,13 +60,13 @@ def character(key: str) -> str | None:
 
 
 def is_key(name: str) -> bool:
-    """Whether a terminal can send a key of this name."""
+    """True if a terminal can send a key of this name."""
     *modifiers, key = name.split("+")
     return all(word in _MODIFIERS for word in modifiers) and (key in _NAMED or character(key) is not None)
 
 
 def similar_key(name: str) -> str | None:
-    """A key that may have been meant."""
+    """Return the most similar key name."""
     *modifiers, key = name.split("+")
     near = difflib.get_close_matches(key, [*_NAMED, "slash", "percent_sign", "question_mark"], 1)
     kept = [word for word in modifiers if word in _MODIFIERS]

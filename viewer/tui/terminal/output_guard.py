@@ -1,4 +1,4 @@
-"""The net below the sanitiser: nothing that a terminal obeys, or cannot show, leaves with a drawn line."""
+"""Output guard below the sanitizer: removes control characters from every drawn line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from textual.filter import LineFilter
 from viewer.render.strip_controls import NOT_ASCII, OBEYED
 
 _DRAWN = str.maketrans({"│": "|", "─": "-", **dict.fromkeys(map(chr, range(0x2580, 0x25A0)), "#")})
-"""What Textual draws of itself."""
+"""Control segments that Textual itself draws."""
 
 
 class OutputGuard(LineFilter):
-    """Replaces control characters in every composited segment, and counts them: each is a fault of the program.
+    """Replaces control characters in every composited segment and counts them. Each is a bug.
 
-    Where the terminal knows ASCII alone, other characters become `?`: their bytes may be control characters there."""
+    On an ASCII terminal other characters become `?`, because their bytes may be control characters there."""
 
     caught = 0
 
@@ -25,7 +25,7 @@ class OutputGuard(LineFilter):
         self._ascii_only = ascii_only
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same segments, harmless."""
+        """Return the segments without control characters."""
         if any(OBEYED.search(segment.text) for segment in segments):
             segments = [self._harmless(segment) for segment in segments]
         return [_in_ascii(segment) for segment in segments] if self._ascii_only else segments
@@ -37,6 +37,6 @@ class OutputGuard(LineFilter):
 
 
 def _in_ascii(segment: Segment) -> Segment:
-    """As wide as it was."""
+    """Return ASCII text of the same width."""
     text = NOT_ASCII.sub(lambda found: "?" * cell_len(found[0]), segment.text.translate(_DRAWN))
     return segment._replace(text=text.ljust(cell_len(segment.text)))

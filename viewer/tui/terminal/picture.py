@@ -1,4 +1,4 @@
-"""The screen as an SVG picture."""
+"""SVG picture of the screen."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from viewer.render.exports.svg import svg_of
 
 
 def picture(app: App[Any]) -> str:
-    """The screen as it stands."""
+    """Return a picture of the current screen."""
     return svg_of(app.screen._compositor.render_strips(app.size), app.size.width)

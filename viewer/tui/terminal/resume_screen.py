@@ -1,4 +1,4 @@
-"""A driver that finds the alternate screen entered: what stands there stays until the app draws over it."""
+"""Driver that starts in the alternate screen, so that the first page stays visible until the app draws."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ ENTER = "\x1b[?1049h"
 
 
 def resume_screen(driver: type[Driver], taken: Callable[[], None]) -> type[Driver]:
-    """This driver, which says so when it takes the terminal over; suspended and back, it enters the screen itself."""
+    """Return a version of a driver that skips the first entry of the alternate screen."""
 
     class InPlace(driver):  # type: ignore[misc, valid-type]
-        """Does not enter the alternate screen the first time: some terminals would clear it."""
+        """Skips the first entry of the alternate screen, because some terminals would clear it."""
 
         is_entered = True
 

@@ -1,0 +1,85 @@
+"""The language of the project: words that never appear, and words that lead to the owning file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.program import run
+from viewer.cli import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+
+NEVER = (
+    *("told", "tells", "stands", "anew", "in force", "so many", "cannot be said", "of one's own", "mend", "mended"),
+    *("the person", "whoever", "nor", "beside", "dear", "dialects"),
+)
+"""Words that read like a translation, or have a better name in STYLE."""
+_NEVER = re.compile(rf"\b(?:{'|'.join(NEVER)})\b", re.IGNORECASE)
+
+SEARCHED = {
+    "cache": ["cache.py"],
+    "token, cursor": ["reading/cursor.py"],
+    "parser": ["reading/parser.py"],
+    "state machine": ["tui/main/follow.py"],
+    "states": ["reading/states.py"],
+    "prefilter": ["checks/prefilter.py"],
+    "queue": ["checks/queue.py"],
+    "detect": ["formats/detect.py"],
+    "truncate, rotate": ["sources/revision.py"],
+    "watch, poll": ["sources/watcher.py"],
+    "decompress": ["sources/compressed.py"],
+    "snapshot, projection": ["document/projection.py"],
+    "backend, NumPy": ["document/backend.py"],
+    "disclosure": ["document/disclosure.py"],
+    "regex": ["document/regex.py"],
+    "visibility, hidden": ["model/visibility.py"],
+    "diagnostic, severity": ["model/diagnostic.py"],
+    "sanitize, escape": ["render/sanitize.py"],
+    "wrap, width, ellipsis": ["render/width.py"],
+    "Markdown": ["render/markdown.py"],
+    "JSON Lines": ["render/json_lines.py"],
+    "SARIF": ["render/sarif.py"],
+    "key, binding": ["tui/keys.py"],
+    "session": ["tui/session.py"],
+    "worker, background": ["tui/main/read_worker.py", "tui/main/follow_worker.py"],
+    "throttle": ["tui/main/throttle.py"],
+    "auto-scroll": ["tui/main/stick_to_end.py"],
+    "viewport, scroll": ["tui/transcript/scroller.py"],
+    "clipboard, OSC 52": ["tui/terminal/clipboard.py"],
+    "theme": ["render/theme.py"],
+    "exit code": ["cli/exits.py"],
+    "signal, Ctrl-C": ["cli/interruption.py"],
+    "atomic write": ["atomic_file.py"],
+}
+"""What an engineer searches for, and the files that must be found: by their path or by their first line."""
+
+
+def pages() -> list[Path]:
+    named = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+    return [*named, *(ROOT / "docs").glob("*.md"), *(ROOT / "viewer").rglob("*.py")]
+
+
+def found_in(name: str, text: str) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if word := _NEVER.search(line):
+            yield f"{name}:{number}: {word[0]}: {line.strip()[:100]}"
+
+
+def test_no_page_and_no_module_has_a_word_that_never_appears() -> None:
+    assert [each for page in pages() for each in found_in(str(page.relative_to(ROOT)), page.read_text("utf-8"))] == []
+
+
+def test_no_help_has_a_word_that_never_appears() -> None:
+    lines = [["--help"], *([name, "--help"] for name in COMMANDS)]
+    assert [each for line in lines for each in found_in(" ".join(line), run(*line).out)] == []
+
+
+def test_a_search_for_a_common_word_finds_the_file() -> None:
+    for words, name in ((words, name) for words, names in SEARCHED.items() for name in names):
+        path = ROOT / "viewer" / name
+        first = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n")[0]
+        line = f"{name} {first}".lower().replace("_", " ")
+        assert all(word.lower() in line for word in words.split(", ")), f"{name}: {first}"

@@ -18,6 +18,7 @@ from viewer.checks.context import CheckContext
 from viewer.formats import FORMATS, detect
 from viewer.model.diagnostic import Diagnostic
 from viewer.rules import RULES
+from viewer.rules.notes import I_TYPE_UNKNOWN
 
 TEXT = ("openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony")
 PLAIN = b"<|start|>user<|message|>What is it?<|end|>\n<|start|>assistant<|channel|>final<|message|>A plum.<|end|>\n"
@@ -187,7 +188,7 @@ def test_a_trigger_that_misses_a_message_is_found() -> None:
     def check_fences(case: CheckContext) -> None:
         at = case.body.data.find(b"```")
         if at >= 0:
-            case.report_in_body("I-TYPE-UNKNOWN", None, at, at + 3)
+            case.report_in_body(I_TYPE_UNKNOWN, None, at, at + 3)
 
     text = generated(b"version: 2.2\n")
     for literal, is_found in ((b"```", True), (b"````", False)):

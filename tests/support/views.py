@@ -16,6 +16,7 @@ from viewer.index.calls import CallLedger, CallLink, CallState
 from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Ending, Header, Message
+from viewer.rules import RULES
 
 
 class _GivenLedger(CallLedger):
@@ -51,7 +52,7 @@ def diagnostic_view(diagnostics: Sequence[ShownDiagnostic]) -> DiagnosticView:
     """A view of these diagnostics, in this order."""
     findings = Findings(lambda start, end: b"x")
     for place, one in enumerate(diagnostics):
-        findings.add(one.code, one.reason, 3 * place, 3 * place + 1, one.message)
+        findings.add(RULES[one.code], one.reason, 3 * place, 3 * place + 1, one.message)
     view = DiagnosticView(findings, lambda found: diagnostics[found.start // 3], lambda number: [], by_place=True)
     return view.extend(1 << 30)
 

@@ -5,12 +5,25 @@ from __future__ import annotations
 import json
 from dataclasses import field
 
-from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope, rules_of
+from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
+from viewer.model.diagnostic import Rule, Severity
 from viewer.model.messages import Channel, Ending, Message, Span
 from viewer.reading.header import is_tool
 from viewer.rules import RULES
+from viewer.rules.calls import (
+    W_CALL_ID_DUPLICATE,
+    W_CALL_ID_MISSING,
+    W_CALL_ID_UNKNOWN,
+    W_CALL_MIXED,
+    W_CALL_UNANSWERED,
+    W_REPLY_ENVELOPE,
+    W_TOOL_FAILED,
+    W_TOOL_UNDECLARED,
+)
+from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
+from viewer.rules.notes import I_CALL_INFERRED
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.tools.declarations import Declarations
 from viewer.values import mutable
@@ -18,8 +31,8 @@ from viewer.values import mutable
 LONGEST_GLANCED = 4000
 """Python refuses integers of more than 4,300 digits."""
 _REPORTED = {
-    "E-TOOL-TIMEOUT": ("reported", CallState.TIMEOUT),
-    "E-TOOL-CANCELLED": ("reported", CallState.CANCELLED),
+    E_TOOL_TIMEOUT: ("reported", CallState.TIMEOUT),
+    E_TOOL_CANCELLED: ("reported", CallState.CANCELLED),
 }
 
 
@@ -91,7 +104,7 @@ class ToolChecks:
         """W-CALL-MIXED: both ways to call a tool in one turn."""
         if self._notes.call_token:
             for number, (start, end) in self._notes.json_calls:
-                case.add("W-CALL-MIXED", "turn", start, end, number)
+                case.add(W_CALL_MIXED, "turn", start, end, number)
             self._notes.json_calls.clear()
 
     def _call(self, case: CheckContext) -> None:
@@ -105,9 +118,7 @@ class ToolChecks:
         if recipient is None:
             return
         if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
-            case.report(
-                "W-TOOL-UNDECLARED", None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to=")
-            )
+            case.report(W_TOOL_UNDECLARED, None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to="))
         if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
             self._check_arguments(case, recipient)
 
@@ -120,7 +131,7 @@ class ToolChecks:
         if node.kind is not JsonKind.OBJECT and _is_json(case):
             return  # `_check_shape` reports it
         for fault in self._declarations.check_node(tool, node):
-            case.report_in_body("E-CALL-SCHEMA", fault.reason, fault.start, fault.end)
+            case.report_in_body(E_CALL_SCHEMA, fault.reason, fault.start, fault.end)
 
     def _check_shape(self, case: CheckContext) -> None:
         """E-CALL-SCHEMA: a JSON call that is not an object or, in 0.1, has no tool name."""
@@ -128,7 +139,7 @@ class ToolChecks:
         if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
             return
         if case.node.kind is not JsonKind.OBJECT:
-            case.report_in_body("E-CALL-SCHEMA", "not-an-object", case.node.start, case.node.end)
+            case.report_in_body(E_CALL_SCHEMA, "not-an-object", case.node.start, case.node.end)
         elif names_tool:
             self._check_name(case, case.node)
 
@@ -136,13 +147,13 @@ class ToolChecks:
         name, arguments = node.get("name"), node.get("arguments")
         if name is None:
             end = node.end - 1 if node.closed else node.end
-            case.report_in_body("E-CALL-SCHEMA", "missing-argument", end, end)
+            case.report_in_body(E_CALL_SCHEMA, "missing-argument", end, end)
         elif name.kind is not JsonKind.STRING:
-            case.report_in_body("E-CALL-SCHEMA", "wrong-type", name.start, name.end)
+            case.report_in_body(E_CALL_SCHEMA, "wrong-type", name.start, name.end)
         elif case.message.header.recipient is None:
-            case.report_in_body("E-CALL-SCHEMA", "not-in-enum", name.start, name.end)
+            case.report_in_body(E_CALL_SCHEMA, "not-in-enum", name.start, name.end)
         if arguments is not None and arguments.kind is not JsonKind.OBJECT:
-            case.report_in_body("E-CALL-SCHEMA", "not-an-object", arguments.start, arguments.end)
+            case.report_in_body(E_CALL_SCHEMA, "not-an-object", arguments.start, arguments.end)
 
     def _deadline(self, case: CheckContext) -> int | None:
         if b'"deadline_ms"' not in case.json:
@@ -170,14 +181,14 @@ class ToolChecks:
             return  # one event yields one problem
         assert latency is not None and deadline is not None
         start = case.message.span[0]
-        case.report("E-TOOL-TIMEOUT", "late", (start, start))
+        case.report(E_TOOL_TIMEOUT, "late", (start, start))
         ledger.set_late(row, case.message.number, latency - deadline)
 
     def _read_envelope(self, case: CheckContext, row: int) -> None:
         constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
         if not case.begins_object:
             if constrained and case.json_fault is None and case.node:
-                case.report_in_body("W-REPLY-ENVELOPE", None, case.node.start, case.node.end)
+                case.report_in_body(W_REPLY_ENVELOPE, None, case.node.start, case.node.end)
             return
         value = _value(case) if case.message.ending is not Ending.OPEN else None
         if not isinstance(value, dict):
@@ -189,17 +200,17 @@ class ToolChecks:
         self._judge(case, row, value)
 
     def _judge(self, case: CheckContext, row: int, value: dict[str, object]) -> None:
-        code = _error_code(value.get("error"))
-        if code is None and value.get("ok") is not False:
+        rule = _error_rule(value.get("error"))
+        if rule is None and value.get("ok") is not False:
             return
         node = case.node
         error = node.get("error") if node and node.kind is JsonKind.OBJECT else None
         is_coded = error is not None and error.kind is JsonKind.OBJECT
-        place = _member(error, "code") if is_coded and code else _member(node, "error" if code else "ok")
-        reason, state = _REPORTED.get(code or "", (None, CallState.FAILED))
+        place = _member(error, "code") if is_coded and rule else _member(node, "error" if rule else "ok")
+        reason, state = _REPORTED.get(rule or W_TOOL_FAILED, (None, CallState.FAILED))
         if state is CallState.TIMEOUT and row in self._ledger.overdue:
             return  # reported when the deadline passed
-        case.report_in_body(code or "W-TOOL-FAILED", reason, *(place or (0, 0)))
+        case.report_in_body(rule or W_TOOL_FAILED, reason, *(place or (0, 0)))
         if self._ledger.state(row) in (CallState.OK, CallState.CANCELLED):
             self._ledger.set_state(row, state)
 
@@ -212,7 +223,7 @@ class ToolChecks:
             notes.lacking.append((case.message.number, case.body.source_span(end, end)))
         if notes.has_ok:
             for number, place in notes.lacking:
-                case.add("W-REPLY-ENVELOPE", None, *place, number)
+                case.add(W_REPLY_ENVELOPE, None, *place, number)
             notes.lacking.clear()
 
 
@@ -247,13 +258,13 @@ def _is_sane(number: float) -> bool:
     return 0 <= number < 1e15
 
 
-def _error_code(error: object) -> str | None:
-    """Return the E- code that an error is, begins with, or has as its `code`."""
+def _error_rule(error: object) -> Rule | None:
+    """Return the rule whose E- code an error is, begins with, or has as its `code`."""
     word = error.get("code") if isinstance(error, dict) else error
     if not isinstance(word, str):
         return None
     code = next(iter(word.split(":")[0].split()), "")
-    return code if code in RULES and code.startswith("E-") else None
+    return RULES.get(code) if code.startswith("E-") else None
 
 
 def _member(node: JsonNode | None, key: str) -> Span | None:
@@ -294,11 +305,14 @@ def check_calls(case: CheckContext) -> None:
     case.tools.take(case)
 
 
+_REPLY_ERRORS = (rule for rule in RULES.values() if rule.severity is Severity.ERROR and rule is not E_CALL_SCHEMA)
+"""A reply reports any error."""
+
 CALLS = Check(
-    rules_of(
-        *("E-CALL-SCHEMA", "W-CALL-MIXED", "W-TOOL-UNDECLARED", "W-TOOL-FAILED", "W-REPLY-ENVELOPE"),
-        *("W-CALL-ID-MISSING", "W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN", "W-CALL-UNANSWERED", "I-CALL-INFERRED"),
-        *(code for code in RULES if code.startswith("E-") and code != "E-CALL-SCHEMA"),  # a reply reports any error
+    (
+        *(E_CALL_SCHEMA, W_CALL_MIXED, W_TOOL_UNDECLARED, W_TOOL_FAILED, W_REPLY_ENVELOPE),
+        *(W_CALL_ID_MISSING, W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN, W_CALL_UNANSWERED, I_CALL_INFERRED),
+        *_REPLY_ERRORS,
     ),
     Scope.CALLS,
     AnyOf(HeaderIs(_may_concern_tools), Contains(b'"tool_calls"', b"<|constrain|>")),

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message
-from viewer.rules import RULES
 from viewer.values import frozen
 
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
@@ -127,8 +126,3 @@ class Check:
     trigger: Trigger
     run: Callable[[CheckContext], None]
     """Reports to its argument."""
-
-
-def rules_of(*codes: str) -> tuple[Rule, ...]:
-    """Return the rules of these codes."""
-    return tuple(RULES[code] for code in codes)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message, Span
 from viewer.reading.bodies import Body
 from viewer.reading.document_header import HarmonyProfile
@@ -26,7 +27,7 @@ class Report(Protocol):
     """Records a diagnostic."""
 
     def __call__(
-        self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1
+        self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1
     ) -> None: ...
 
 
@@ -91,13 +92,13 @@ class CheckContext:
     grammar: TextGrammar | None = None
     """For checks of the scope HEADER."""
 
-    def report(self, code: str, reason: str | None, span: Span, count: int = 1) -> None:
+    def report(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> None:
         """Report a diagnostic of this message at these bytes of the input."""
-        self.add(code, reason, span[0], span[1], self.message.number, count)
+        self.add(rule, reason, span[0], span[1], self.message.number, count)
 
-    def report_in_body(self, code: str, reason: str | None, start: int, end: int, count: int = 1) -> None:
+    def report_in_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> None:
         """Report a diagnostic at these decoded bytes."""
-        self.report(code, reason, self.body.source_span(start, end), count)
+        self.report(rule, reason, self.body.source_span(start, end), count)
 
     @lazy_property
     def words(self) -> bytes:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from viewer.checks.check import Check, HeaderIs, Noted, Scope, rules_of
+from viewer.checks.check import Check, HeaderIs, Noted, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import is_function
 from viewer.model.messages import Channel, Ending, Message
 from viewer.reading.header import is_stop_expected, is_tool, read_header
+from viewer.rules.calls import W_CALL_CHANNEL, W_TOOL_NAME_MISSING
+from viewer.rules.errors import E_PARSE_CHANNEL_MISSING, E_PARSE_HEADER, E_PERM_VISIBILITY
+from viewer.rules.notes import I_TYPE_BARE, I_TYPE_UNKNOWN
+from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN, W_STOP_UNEXPECTED
 
 _START, _MESSAGE = b"<|start|>", b"<|message|>"
 
@@ -17,19 +21,19 @@ def repeat_header_problems(case: CheckContext) -> None:
     assert case.grammar is not None and message.body_span is not None and message.stop is not None
     first, last = message.span[0] + len(_START), message.body_span[0] - len(_MESSAGE)
     for problem in read_header(case.read(first, last), case.grammar.header).problems:
-        case.add(problem.code, problem.reason, first + problem.start, first + problem.end, message.number)
+        case.add(problem.rule, problem.reason, first + problem.start, first + problem.end, message.number)
     if not is_stop_expected(message.header, message.ending, case.grammar):
-        case.report("W-STOP-UNEXPECTED", None, message.stop)
+        case.report(W_STOP_UNEXPECTED, None, message.stop)
 
 
 REPEATED = Check(
-    rules_of(
-        "E-PARSE-HEADER",
-        "W-ATTRIBUTE-UNKNOWN",
-        "W-TOOL-NAME-MISSING",
-        "I-TYPE-BARE",
-        "I-TYPE-UNKNOWN",
-        "W-STOP-UNEXPECTED",
+    (
+        E_PARSE_HEADER,
+        W_ATTRIBUTE_UNKNOWN,
+        W_TOOL_NAME_MISSING,
+        I_TYPE_BARE,
+        I_TYPE_UNKNOWN,
+        W_STOP_UNEXPECTED,
     ),
     Scope.HEADER,
     Noted(),
@@ -40,7 +44,7 @@ REPEATED = Check(
 def check_channel(case: CheckContext) -> None:
     """E-PARSE-CHANNEL-MISSING: the format or the profile requires a channel."""
     if lacks_channel(case.message, case.transcript):
-        case.report("E-PARSE-CHANNEL-MISSING", None, case.before_mark(b"<|constrain|>", b"<|message|>"))
+        case.report(E_PARSE_CHANNEL_MISSING, None, case.before_mark(b"<|constrain|>", b"<|message|>"))
 
 
 def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
@@ -52,7 +56,7 @@ def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
     return by_format or (transcript.profile.require_channels and header.role in ("assistant", "tool"))
 
 
-CHANNEL = Check(rules_of("E-PARSE-CHANNEL-MISSING"), Scope.MESSAGE, HeaderIs(lacks_channel), check_channel)
+CHANNEL = Check((E_PARSE_CHANNEL_MISSING,), Scope.MESSAGE, HeaderIs(lacks_channel), check_channel)
 
 
 def check_call_channel(case: CheckContext) -> None:
@@ -61,7 +65,7 @@ def check_call_channel(case: CheckContext) -> None:
         given = case.message.header.channel_given
         place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
         lead = len("<|channel|>") if given and place[0] < place[1] else 0
-        case.report("W-CALL-CHANNEL", None, (place[0] + lead, place[1]))
+        case.report(W_CALL_CHANNEL, None, (place[0] + lead, place[1]))
 
 
 def is_call_elsewhere(message: Message, transcript: TranscriptFacts) -> bool:
@@ -73,14 +77,14 @@ def is_call_elsewhere(message: Message, transcript: TranscriptFacts) -> bool:
     return is_function(header.recipient or "") and channel != transcript.profile.tool_calls_in
 
 
-CALL_CHANNEL = Check(rules_of("W-CALL-CHANNEL"), Scope.MESSAGE, HeaderIs(is_call_elsewhere), check_call_channel)
+CALL_CHANNEL = Check((W_CALL_CHANNEL,), Scope.MESSAGE, HeaderIs(is_call_elsewhere), check_call_channel)
 
 
 def check_preamble(case: CheckContext) -> None:
     """E-PERM-VISIBILITY: `intent=preamble` where it has no effect."""
     reason = _powerless_preamble(case.message)
     if reason:
-        case.report("E-PERM-VISIBILITY", reason, case.place("intent=preamble", '"preamble"'))
+        case.report(E_PERM_VISIBILITY, reason, case.place("intent=preamble", '"preamble"'))
 
 
 def is_powerless_preamble(message: Message, _: TranscriptFacts) -> bool:
@@ -99,4 +103,4 @@ def _powerless_preamble(message: Message) -> str | None:
     return "preamble-on-call" if is_tool(header.recipient) or message.ending is Ending.CALL else None
 
 
-PREAMBLE = Check(rules_of("E-PERM-VISIBILITY"), Scope.MESSAGE, HeaderIs(is_powerless_preamble), check_preamble)
+PREAMBLE = Check((E_PERM_VISIBILITY,), Scope.MESSAGE, HeaderIs(is_powerless_preamble), check_preamble)

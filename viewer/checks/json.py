@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope, rules_of
+from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.model.messages import Coding, Ending, Message
 from viewer.reading.header import is_tool
+from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION
+from viewer.rules.structure import W_JSON_DUPLICATE_KEY
 from viewer.syntax.json_text import duplicate_keys
 
 
@@ -15,10 +17,10 @@ def check_json(case: CheckContext) -> None:
         return
     if _is_constrained_json(case) and case.json_fault:
         fault = case.json_fault
-        case.report_in_body("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
+        case.report_in_body(E_BODY_CONSTRAINT_VIOLATION, fault.reason, fault.offset, fault.end)
     if _may_be_json(case) and b'"' in case.json and _may_repeat_a_key(case):
         for one in duplicate_keys(case.json, case.json_start, case.glance.survey):
-            case.report_in_body("W-JSON-DUPLICATE-KEY", None, one.start, one.end, one.count)
+            case.report_in_body(W_JSON_DUPLICATE_KEY, None, one.start, one.end, one.count)
 
 
 def _may_repeat_a_key(case: CheckContext) -> bool:
@@ -52,7 +54,10 @@ def _is_typed_json(message: Message) -> bool:
 
 
 JSON_BODY = Check(
-    rules_of("E-BODY-CONSTRAINT-VIOLATION", "W-JSON-DUPLICATE-KEY"),
+    (
+        E_BODY_CONSTRAINT_VIOLATION,
+        W_JSON_DUPLICATE_KEY,
+    ),
     Scope.MESSAGE,
     AnyOf(HeaderIs(_may_have_json), Contains(b"<|constrain|>")),
     check_json,

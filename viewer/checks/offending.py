@@ -7,6 +7,10 @@ from collections.abc import Callable
 
 from viewer.cache import lazy_regex
 from viewer.model.diagnostic import Diagnostic, has_value
+from viewer.rules.calls import W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN
+from viewer.rules.errors import E_CALL_SCHEMA
+from viewer.rules.notes import I_RECORD_UNKNOWN
+from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 
 LONGEST_VALUE = 40
 """The largest number of characters of an offending value that are shown."""
@@ -14,8 +18,8 @@ _LONGEST_BYTES = 4 * (LONGEST_VALUE + 16)
 _LONGEST_KEY = 256
 
 _KEY_BEFORE = lazy_regex(rb'"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*\Z')
-_IDS = ("W-CALL-ID-DUPLICATE", "W-CALL-ID-UNKNOWN")
-_TYPED = ("W-RECORD-UNKNOWN", "I-RECORD-UNKNOWN", "W-PART-UNKNOWN")
+_IDS = (W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN)
+_TYPED = (W_RECORD_UNKNOWN, I_RECORD_UNKNOWN, W_PART_UNKNOWN)
 """Codes whose span is a JSON value. The text names the type of its object."""
 _LONGEST_OBJECT = 4096
 _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:]')
@@ -28,15 +32,15 @@ def offending_value(diagnostic: Diagnostic, read: Callable[[int, int], bytes]) -
     if not has_value(diagnostic.template):
         return None
     start, end = diagnostic.start, diagnostic.end
-    if diagnostic.code == "E-CALL-SCHEMA" and diagnostic.reason in _NAME_BEFORE:
+    if diagnostic.rule == E_CALL_SCHEMA and diagnostic.reason in _NAME_BEFORE:
         key = _KEY_BEFORE.search(read(max(0, start - _LONGEST_KEY), start))
         return key[1].decode("utf-8", "replace") if key else None
     if end <= start:
         return None
-    if diagnostic.code in _TYPED:
+    if diagnostic.rule in _TYPED:
         return _type_of(start, end, read)
     value = read(start, min(end, start + _LONGEST_BYTES)).decode("utf-8", "replace")
-    if diagnostic.code in _IDS:
+    if diagnostic.rule in _IDS:
         value = value.removeprefix("call_id=")
     if len(value) > 1 and value[0] == value[-1] == '"':
         value = value[1:-1]

@@ -25,13 +25,14 @@ from viewer.columns.api import Column
 from viewer.index.calls import CallLedger
 from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
-from viewer.model.diagnostic import Diagnostic
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.model.messages import Message, Stray, Transcript
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
+from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN
 from viewer.syntax.utf8 import ill_formed, whole_characters
 from viewer.values import frozen
 
@@ -127,8 +128,8 @@ class CheckQueue:
                     done = self._messages(work, size)
                 case Closed(message):
                     self._closed(message)
-                case Found(code, reason, start, end, number):
-                    self.report(code, reason, start, end, number)
+                case Found(rule, reason, start, end, number):
+                    self.report(rule, reason, start, end, number)
                 case Strayed(stray):
                     self._strayed(stray)
                 case Started(transcript):
@@ -142,14 +143,14 @@ class CheckQueue:
             size -= done
             self.waiting_bytes -= done
 
-    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
+    def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """A diagnostic."""
-        if code == "W-TEXT-BETWEEN" and self._has_no_messages:
+        if rule is W_TEXT_BETWEEN and self._has_no_messages:
             self._text_between.most_per_code = self.findings.most_per_code
-            self._text_between.add(code, reason, start, end, message, count)
+            self._text_between.add(rule, reason, start, end, message, count)
             return
         self._release()
-        self.findings.add(code, reason, start, end, message, count)
+        self.findings.add(rule, reason, start, end, message, count)
 
     @property
     def _has_no_messages(self) -> bool:
@@ -161,7 +162,7 @@ class CheckQueue:
             return
         held, self._text_between = self._text_between, Findings(self.read)
         for one in held:
-            self.findings.add(one.code, one.reason, one.start, one.end, one.message, one.count)
+            self.findings.add(one.rule, one.reason, one.start, one.end, one.message, one.count)
         for code, count in held.more.items():
             self.findings.add_more(code, count)
 
@@ -259,9 +260,9 @@ class CheckQueue:
         while start < end:
             data = whole_characters(self.read(start, min(end, start + STRAY_BLOCK)), start + STRAY_BLOCK < end)
             for span in ill_formed(data, start):
-                self.report("W-ENCODING", "invalid-utf8", *span, None)
+                self.report(W_ENCODING, "invalid-utf8", *span, None)
             for first, last in find_nul(data, start):
-                self.report("W-ENCODING", "nul", first, last, None, last - first)
+                self.report(W_ENCODING, "nul", first, last, None, last - first)
             start += len(data)
 
     def _messages(self, work: Messages, size: int) -> int:

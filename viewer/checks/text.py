@@ -17,7 +17,6 @@ from viewer.checks.check import (
     LoneByte,
     Matches,
     Scope,
-    rules_of,
 )
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.model.messages import Message, Span
@@ -27,6 +26,8 @@ from viewer.reading.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.reading.template_marks import MARK_SIGNS
 from viewer.reading.template_marks import MAY_BE_MARK as MAY_BE_TOKEN
 from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
+from viewer.rules.errors import E_PERM_VISIBILITY
+from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
 from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
 from viewer.syntax.utf8 import ill_formed
 
@@ -44,9 +45,9 @@ def check_encoding(case: CheckContext) -> None:
     for start, end in _spans_of_bytes(case):
         data = case.read(start, end)
         for code_span in ill_formed(data, start):
-            case.report("W-ENCODING", "invalid-utf8", code_span)
+            case.report(W_ENCODING, "invalid-utf8", code_span)
         for nul in find_nul(data, start):
-            case.report("W-ENCODING", "nul", nul, nul[1] - nul[0])
+            case.report(W_ENCODING, "nul", nul, nul[1] - nul[0])
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
@@ -65,17 +66,17 @@ def find_nul(data: bytes, base: int) -> Iterator[Span]:
         yield base + run.start(), base + run.end()
 
 
-ENCODING = Check(rules_of("W-ENCODING"), Scope.MESSAGE, AnyOf(IllFormed(), HasByte(b"\0")), check_encoding)
+ENCODING = Check((W_ENCODING,), Scope.MESSAGE, AnyOf(IllFormed(), HasByte(b"\0")), check_encoding)
 
 
 def check_hidden_characters(case: CheckContext) -> None:
     """W-TEXT-HIDDEN-CHARACTERS: invisible and reordering characters in a body."""
     for kind, start, end in find_hidden_characters(case.body.data):
-        case.report_in_body("W-TEXT-HIDDEN-CHARACTERS", kind, start, end)
+        case.report_in_body(W_TEXT_HIDDEN_CHARACTERS, kind, start, end)
 
 
 HIDDEN_CHARACTERS = Check(
-    rules_of("W-TEXT-HIDDEN-CHARACTERS"),
+    (W_TEXT_HIDDEN_CHARACTERS,),
     Scope.MESSAGE,
     AnyOf(HasByte(CONTROLS), LoneByte(b"\r", unless_before=b"\n"), Matches(HIDING_LEADS, MAY_HIDE)),
     check_hidden_characters,
@@ -92,9 +93,9 @@ def check_thoughts(case: CheckContext) -> None:
     if case.transcript.format.thoughts_first:
         blocks = _after_text(case.body.data, blocks)
     for start, end in blocks:
-        case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+        case.report_in_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
     for start, end in quoted_tags(case.body):
-        case.report_in_body("W-MARKER-IN-BODY", "thought", start, end)
+        case.report_in_body(W_MARKER_IN_BODY, "thought", start, end)
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
@@ -113,7 +114,10 @@ def _is_shown_answer(message: Message, _: TranscriptFacts) -> bool:
 
 
 THOUGHTS = Check(
-    rules_of("E-PERM-VISIBILITY", "W-MARKER-IN-BODY"),
+    (
+        E_PERM_VISIBILITY,
+        W_MARKER_IN_BODY,
+    ),
     Scope.MESSAGE,
     AllOf(
         HeaderIs(_is_shown_answer),
@@ -136,15 +140,15 @@ def check_template_marks(case: CheckContext) -> None:
         start, end = block.start, block.end
         match block.source:
             case Source.STRIPPED:
-                case.report_in_body("W-TOKENS-STRIPPED", None, *first_word(case.body.data, start))
+                case.report_in_body(W_TOKENS_STRIPPED, None, *first_word(case.body.data, start))
             case Source.EMBEDDED:
                 if not is_embedded:
-                    case.report_in_body("E-PERM-VISIBILITY", "tokens-in-content", *first_token(case.body.data))
+                    case.report_in_body(E_PERM_VISIBILITY, "tokens-in-content", *first_token(case.body.data))
                 is_embedded = True
             case _ if block.kind is BlockKind.THOUGHT:
-                case.report_in_body("E-PERM-VISIBILITY", "cot-in-final", start, end)
+                case.report_in_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
             case _:
-                case.report_in_body("W-MARKER-IN-BODY", "template", *first_token(case.body.data, start, end))
+                case.report_in_body(W_MARKER_IN_BODY, "template", *first_token(case.body.data, start, end))
 
 
 def _is_shown(message: Message, _: TranscriptFacts) -> bool:
@@ -156,7 +160,11 @@ def _is_shown_json_content(message: Message, transcript: TranscriptFacts) -> boo
 
 
 TEMPLATE_MARKS = Check(
-    rules_of("E-PERM-VISIBILITY", "W-MARKER-IN-BODY", "W-TOKENS-STRIPPED"),
+    (
+        E_PERM_VISIBILITY,
+        W_MARKER_IN_BODY,
+        W_TOKENS_STRIPPED,
+    ),
     Scope.MESSAGE,
     AnyOf(
         AllOf(

@@ -14,6 +14,7 @@ from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.calls import CallLedger
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.visibility import Audience
+from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.values import frozen
 
 
@@ -111,7 +112,11 @@ def for_developer(
     line, column = places.line_and_column(diagnostic.start)
     span = diagnostic.start, diagnostic.end
     value = vault.value_for(audience, diagnostic)
-    delay = calls.delay_ms(message) if (code, diagnostic.reason) == ("E-TOOL-TIMEOUT", "late") and message else None
+    delay = (
+        calls.delay_ms(message)
+        if (diagnostic.rule, diagnostic.reason) == (E_TOOL_TIMEOUT, "late") and message
+        else None
+    )
     return ShownDiagnostic(
         code, diagnostic.reason, severity, message, False, span, line, column, diagnostic.count, value, delay
     )

@@ -27,6 +27,8 @@ from viewer.model.messages import Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, Options
 from viewer.reading.parser import Parser
+from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
+from viewer.rules.structure import W_ENCODING
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
@@ -117,7 +119,7 @@ class Document:
         """True if the input was read to its end and fully checked."""
         self._has_reported_fault = False
         if source.converted:
-            self._analysis.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+            self._analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
 
     def begin_again(self) -> None:
         """Restart after the file was rewritten. Earlier projections return no more bodies."""
@@ -258,7 +260,7 @@ class Document:
         self._report_fault()
         self._analysis.close()
         if self.unknown:
-            self._analysis.findings.add("E-FORMAT-UNKNOWN", self.unknown, 0, 0, None)
+            self._analysis.findings.add(E_FORMAT_UNKNOWN, self.unknown, 0, 0, None)
         self._parser, self._scanner = Parser(FORMATS[self.detection.format], self._options), None
         self._is_read, self._analysis.is_partial = True, False
 
@@ -267,7 +269,7 @@ class Document:
         fault = self._source.fault
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
-            self._analysis.findings.add("E-STREAM-TRUNCATED", fault, self._read_to, self._read_to, None)
+            self._analysis.findings.add(E_STREAM_TRUNCATED, fault, self._read_to, self._read_to, None)
 
     @property
     def unknown(self) -> str | None:

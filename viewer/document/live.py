@@ -16,6 +16,7 @@ from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLedger, CallState
 from viewer.index.findings import Findings
 from viewer.reading.format import Options
+from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
 from viewer.sources.follow import FollowSource
@@ -377,5 +378,5 @@ class Deadlines:
 
     def _add(self, row: int, reason: str) -> int | None:
         link, known = self._calls.link(row), len(self._findings)
-        self._findings.add("E-TOOL-TIMEOUT", reason, link.call_end, link.call_end, link.call)
+        self._findings.add(E_TOOL_TIMEOUT, reason, link.call_end, link.call_end, link.call)
         return known if len(self._findings) > known else None

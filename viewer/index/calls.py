@@ -11,13 +11,17 @@ from typing import overload
 from viewer.columns.api import Column
 from viewer.index.call_ids import CallTable
 from viewer.index.messages import MessageIndex
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message, Span
+from viewer.rules.calls import W_CALL_ID_DUPLICATE, W_CALL_ID_MISSING, W_CALL_ID_UNKNOWN, W_CALL_UNANSWERED
+from viewer.rules.errors import E_TOOL_CANCELLED
+from viewer.rules.notes import I_CALL_INFERRED
 from viewer.values import frozen
 
 UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
 BUILT_INS = frozenset({"python", "browser"})
-Report = Callable[[str, str | None, int, int, int | None], None]
+Report = Callable[[Rule, str | None, int, int, int | None], None]
 Place = Callable[[], Span]
 """A function that returns the span of a call id, or where it should be. Called only for a report there."""
 
@@ -252,11 +256,11 @@ class CallLedger:
             self._deadlines[row] = deadline_ms
         if call_id is not None:
             if self._known_ids.get(call_id) is not None:
-                self._report("W-CALL-ID-DUPLICATE", "call", *place(), message.number)
+                self._report(W_CALL_ID_DUPLICATE, "call", *place(), message.number)
             self._known_ids.put(call_id, row)
             self._open_by_id.setdefault(call_id, deque()).append(row)
         elif needs_id:
-            self._report("W-CALL-ID-MISSING", "call", *place(), message.number)
+            self._report(W_CALL_ID_MISSING, "call", *place(), message.number)
         if header.recipient is None:
             self._forget_answered(self._open_without_tool)
             self._open_without_tool.append(row)
@@ -271,7 +275,7 @@ class CallLedger:
         """Add a reply and return the row of its call, still in the state of a plain answer."""
         call_id = message.header.call_id
         if call_id is None and needs_id:
-            self._report("W-CALL-ID-MISSING", "reply", *place(), message.number)
+            self._report(W_CALL_ID_MISSING, "reply", *place(), message.number)
         row = self._call_with(call_id) if call_id is not None else None
         if row is not None:
             self._replies[row] = message.number
@@ -285,7 +289,7 @@ class CallLedger:
             return self._add_unlinked(message, place)
         self._link_inferred(row, message.number, CallState.OK, place)
         if notes_inferred:
-            self._report("I-CALL-INFERRED", None, *place(), message.number)
+            self._report(I_CALL_INFERRED, None, *place(), message.number)
         return row
 
     def _note_answer(self, row: int) -> None:
@@ -326,7 +330,7 @@ class CallLedger:
         row = self._infer(name, reply, with_ids=True) if in_turn else None
         if row is None:
             self._add(0, reply, full_tool_name(name) if name else UNNAMED, CallState.ORPHAN, None)
-            self._report("W-CALL-ID-UNKNOWN", None, *place, reply)
+            self._report(W_CALL_ID_UNKNOWN, None, *place, reply)
             return
         self._link_inferred(row, reply, state, lambda: place)
         self.relinked.append(row)
@@ -377,11 +381,11 @@ class CallLedger:
         if known is None:
             tool = full_tool_name(header.name) if header.name else UNNAMED
             row = self._add(0, message.number, tool, CallState.ORPHAN, header.call_id)
-            self._report("W-CALL-ID-UNKNOWN", None, *place(), message.number)
+            self._report(W_CALL_ID_UNKNOWN, None, *place(), message.number)
         else:
             tool = self._tool_names[self._tools[known]]
             row = self._add(self._calls[known], message.number, tool, CallState.DUPLICATE, header.call_id)
-            self._report("W-CALL-ID-DUPLICATE", "reply", *place(), message.number)
+            self._report(W_CALL_ID_DUPLICATE, "reply", *place(), message.number)
         return row
 
     def cancel(self, call_id: str, start: int, end: int) -> None:
@@ -390,7 +394,7 @@ class CallLedger:
         if row is not None:
             self._cancelled.add(row)
             self.set_state(row, CallState.CANCELLED)
-        self._report("E-TOOL-CANCELLED", "event", start, end, self._calls[row] if row is not None else None)
+        self._report(E_TOOL_CANCELLED, "event", start, end, self._calls[row] if row is not None else None)
 
     def latency_ms(self, row: int) -> int | None:
         """The time from call to reply, if both times are known."""
@@ -412,7 +416,7 @@ class CallLedger:
         if self.state(row) is CallState.PENDING and self._calls[row]:
             self.set_state(row, CallState.UNANSWERED)
             end = self._index.span(self._calls[row])[1]
-            self._report("W-CALL-UNANSWERED", None, end, end, self._calls[row])
+            self._report(W_CALL_UNANSWERED, None, end, end, self._calls[row])
 
     def _set_tool(self, row: int, tool: str) -> None:
         number = self._tool_numbers.setdefault(tool, len(self._tool_names))

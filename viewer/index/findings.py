@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 
-from viewer.model.diagnostic import Diagnostic
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.rules import RULES
 
 MOST_PER_CODE = 1_000
@@ -61,8 +61,9 @@ class Findings:
     def __iter__(self) -> Iterator[Diagnostic]:
         return (self[row] for row in range(len(self)))
 
-    def add(self, code: str, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
+    def add(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """Add a diagnostic. It joins an equal one if only whitespace separates them."""
+        code = rule.code
         kind = _KIND_OF[code, reason]
         number = message or 0
         self._totals[_SEVERITIES[kind]] += count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message, Piece, Stray, Transcript
 from viewer.values import frozen
 
@@ -47,11 +48,16 @@ class Strayed:
 class Found:
     """A problem or a remark at this position."""
 
-    code: str
+    rule: Rule
     reason: str | None
     start: int
     end: int
     message: int | None
+
+    @property
+    def code(self) -> str:
+        """The code of the rule."""
+        return self.rule.code
 
 
 @frozen

@@ -11,6 +11,8 @@ from viewer.reading.cursor import Token
 from viewer.reading.frame import Frame, State
 from viewer.reading.grammar import ENDINGS
 from viewer.reading.header import LONGEST_PLAUSIBLE, is_stop_expected, looks_like_channel, looks_like_header
+from viewer.rules.errors import E_STREAM_TRUNCATED
+from viewer.rules.structure import W_END_MISSING, W_MARKER_IN_BODY, W_START_IMPLICIT, W_STOP_UNEXPECTED
 
 if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
@@ -33,7 +35,7 @@ def read_body(reader: TextReader) -> State | None:
     ending = ENDINGS.get(token.name)
     if ending is not None:
         if not is_stop_expected(frame.header, ending, reader.grammar):
-            reader.recorder.report("W-STOP-UNEXPECTED", None, token.start, token.end, frame.number)
+            reader.recorder.report(W_STOP_UNEXPECTED, None, token.start, token.end, frame.number)
         _close(reader, frame, ending, token.start, token)
         return reader.end_frame(token.end)
     cursor.scan_from(token.start)
@@ -79,7 +81,7 @@ def _keep_token(reader: TextReader, frame: Frame, token: Token) -> State:
     if token.name == "constrain" and frame.is_blank(reader.cursor.window, token.start):
         _unassume_preamble(frame)
     reason = {"constrain": "constrain", "endliteral": "unbalanced-literal"}.get(token.name, "nested")
-    reader.recorder.report("W-MARKER-IN-BODY", reason, token.start, token.end, frame.number)
+    reader.recorder.report(W_MARKER_IN_BODY, reason, token.start, token.end, frame.number)
     reader.cursor.scan_from(token.end)
     return State.BODY
 
@@ -107,19 +109,19 @@ def _opens_message(reader: TextReader, token: Token) -> bool | None:
 
 def _break_out(reader: TextReader, frame: Frame, token: Token) -> State:
     """Begin the next message although this one is not closed."""
-    reader.recorder.report("W-END-MISSING", None, token.start, token.start, frame.number)
+    reader.recorder.report(W_END_MISSING, None, token.start, token.start, frame.number)
     unclosed = _close(reader, frame, Ending.IMPLIED, token.start, None)
     broke_out = not is_user_safe(unclosed)
     if token.name == "start":
         return reader.begin(token.start, token.end, broke_out=broke_out)
-    reader.recorder.report("W-START-IMPLICIT", None, token.start, token.start, reader.recorder.last_number + 1)
+    reader.recorder.report(W_START_IMPLICIT, None, token.start, token.start, reader.recorder.last_number + 1)
     return reader.begin(token.start, token.start, implied=True, broke_out=broke_out)
 
 
 def _truncate(reader: TextReader, reason: str) -> State:
     frame, end = reader.frame, reader.cursor.end
     assert frame is not None
-    reader.recorder.report("E-STREAM-TRUNCATED", reason, end, end, frame.number)
+    reader.recorder.report(E_STREAM_TRUNCATED, reason, end, end, frame.number)
     _close(reader, frame, Ending.OPEN, end, None)
     return reader.end_frame(end)
 

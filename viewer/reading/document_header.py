@@ -10,6 +10,8 @@ from viewer.cache import bounded_cache
 from viewer.reading.cursor import Window
 from viewer.reading.header import looks_like_header
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.structure import W_VERSION_UNKNOWN
 from viewer.syntax.json_text import read_json
 from viewer.syntax.yaml_reader import MALFORMED, YamlFault, read_yaml
 from viewer.values import frozen
@@ -147,10 +149,10 @@ def start_transcript(record: Recorder, data: bytes, base: int, format: str | Non
     header = read_header(data)
     record.start(base, header.version, header.model, header.values, format)
     for fault in header.faults:
-        record.report("E-PARSE-HEADER", fault.reason, base + fault.start, base + fault.end)
+        record.report(E_PARSE_HEADER, fault.reason, base + fault.start, base + fault.end)
     if header.version is not None and not _KNOWN_VERSION.fullmatch(header.version):
         start, end = _place_of(header.version, data)
-        record.report("W-VERSION-UNKNOWN", None, base + start, base + end)
+        record.report(W_VERSION_UNKNOWN, None, base + start, base + end)
     return header.version
 
 

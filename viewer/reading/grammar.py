@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Ending, Header
 from viewer.values import frozen
 
@@ -54,7 +55,7 @@ class TextGrammar:
 class Problem(NamedTuple):
     """A diagnostic whose place is relative to the header."""
 
-    code: str
+    rule: Rule
     reason: str | None
     start: int
     end: int

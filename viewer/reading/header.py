@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from viewer.cache import bounded_cache, lazy_regex
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.grammar import (
     ALL_ATTRIBUTES,
@@ -18,6 +19,10 @@ from viewer.reading.grammar import (
     Problem,
     TextGrammar,
 )
+from viewer.rules.calls import W_TOOL_NAME_MISSING
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.notes import I_HARMONY_STRICT, I_TYPE_BARE, I_TYPE_UNKNOWN
+from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
 from viewer.syntax.names import plain_name
 from viewer.values import mutable
 
@@ -89,7 +94,7 @@ def _read(words: bytes, grammar: HeaderGrammar, implied: bool, partial: bool) ->
     gathered = HeaderWords(words, grammar, implied, partial)
     gathered.collect()
     header = HeaderMeaning(gathered).header()
-    malformed = any(problem.code == "E-PARSE-HEADER" for problem in gathered.problems)
+    malformed = any(problem.rule is E_PARSE_HEADER for problem in gathered.problems)
     rest = len(words) if gathered.rest is None else gathered.rest
     return HeaderReading(replace(header, malformed=malformed), tuple(gathered.problems), rest)
 
@@ -199,14 +204,14 @@ class HeaderWords:
     def _escaped(self, start: int) -> bool:
         return self.grammar.escapes and self.words[start - 1 : start] == b"<"
 
-    def report(self, reason: str, start: int, end: int, code: str = "E-PARSE-HEADER") -> None:
+    def report(self, reason: str, start: int, end: int, rule: Rule = E_PARSE_HEADER) -> None:
         """Add a problem at these bytes of the header."""
-        self.problems.append(Problem(code, reason, start, end))
+        self.problems.append(Problem(rule, reason, start, end))
 
     def strict(self, reason: str, start: int, end: int) -> None:
         """Add a note where the reference library of Harmony reads something else."""
         if self.grammar.harmony:
-            self.report(reason, start, end, "I-HARMONY-STRICT")
+            self.report(reason, start, end, I_HARMONY_STRICT)
 
     def _marker(self, item: bytes, start: int, end: int) -> None:
         if item == b"<|channel|>" and self.grammar.channels:
@@ -261,7 +266,7 @@ class HeaderWords:
     def _attribute(self, key: str, place: Place) -> None:
         known = self.grammar.attributes
         if key not in known and not (self.grammar.harmony and key in ALL_ATTRIBUTES):
-            self.problems.append(Problem("W-ATTRIBUTE-UNKNOWN", None, place.start, place.end))
+            self.problems.append(Problem(W_ATTRIBUTE_UNKNOWN, None, place.start, place.end))
             self._keep_extra(key, place)
             return
         if key not in known:
@@ -343,7 +348,7 @@ class HeaderMeaning:
         if self._in.grammar.harmony:
             return "tool"
         if self._in.grammar.name_required and self._in.role is not None:
-            self._in.problems.append(Problem("W-TOOL-NAME-MISSING", None, self._in.role.end, self._in.role.end))
+            self._in.problems.append(Problem(W_TOOL_NAME_MISSING, None, self._in.role.end, self._in.role.end))
         return None
 
     def _channel(self) -> tuple[Channel | None, str | None]:
@@ -371,13 +376,13 @@ class HeaderMeaning:
         if recipient is None:
             self._in.strict("constrain-unaddressed", bare.start, bare.end)
         if bare.text == "json":
-            self._in.problems.append(Problem("I-TYPE-BARE", None, bare.start, bare.end))
+            self._in.problems.append(Problem(I_TYPE_BARE, None, bare.start, bare.end))
         self._note_unknown_type(bare)
         return bare.text, False
 
     def _note_unknown_type(self, place: Place) -> None:
         if place.text.lower() not in CHECKED_TYPES:
-            self._in.problems.append(Problem("I-TYPE-UNKNOWN", None, place.start, place.end))
+            self._in.problems.append(Problem(I_TYPE_UNKNOWN, None, place.start, place.end))
 
     def _bare_type(self, recipient: str | None) -> Place | None:
         """Return the last bare word if it may be a type. Report all others as unknown."""

@@ -10,6 +10,9 @@ from viewer.reading.cursor import Token
 from viewer.reading.frame import CutOffHeader, Frame, State
 from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, SPACE, HeaderReading
 from viewer.reading.header import read_header, split_words
+from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.notes import I_OPEN_PROMPT
+from viewer.rules.structure import W_START_REPEATED
 
 if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
@@ -51,14 +54,14 @@ def end_header(reader: TextReader) -> State | None:
     words = cursor.peek(end)
     frame = _settle_cut_off(reader, words, False)
     if words.split() == [b"assistant"]:
-        recorder.report("I-OPEN-PROMPT", None, frame.start, cursor.at + len(words.rstrip(SPACE)))
+        recorder.report(I_OPEN_PROMPT, None, frame.start, cursor.at + len(words.rstrip(SPACE)))
     elif not words.strip(SPACE):
-        recorder.report("E-STREAM-TRUNCATED", "header", end, end)
+        recorder.report(E_STREAM_TRUNCATED, "header", end, end)
     else:
         reading = read_header(words, reader.grammar.header, implied=frame.implied, partial=True)
         body = cursor.at + reading.rest
         number = recorder.open(reading.header, frame.start, broke_out=frame.broke_out)
-        recorder.report("E-STREAM-TRUNCATED", "header", end, end, number)
+        recorder.report(E_STREAM_TRUNCATED, "header", end, end, number)
         recorder.close(number, Ending.OPEN, end, [reader.piece(body, end)])
     return reader.end_frame(end)
 
@@ -78,7 +81,7 @@ def _start_again(reader: TextReader, frame: Frame, token: Token, words: bytes) -
         frame.cut_off = CutOffHeader(frame.start, reader.cursor.at, words, frame.implied)
         frame.start = token.start
     else:
-        reader.recorder.report("W-START-REPEATED", None, token.start, token.end)
+        reader.recorder.report(W_START_REPEATED, None, token.start, token.end)
     frame.implied = False
     reader.cursor.move_to(token.end)
     return State.HEADER
@@ -98,7 +101,7 @@ def _settle_cut_off(reader: TextReader, words: bytes, again: bool) -> Frame:
     before = split_words(cut_off.words)
     start = frame.start
     if split_words(words)[: len(before)] == before:
-        reader.recorder.report("W-START-REPEATED", None, start, start + len(b"<|start|>"))
+        reader.recorder.report(W_START_REPEATED, None, start, start + len(b"<|start|>"))
         frame.start = cut_off.start
         return frame
     implied = frame.implied
@@ -134,7 +137,7 @@ def _report_missing(reader: TextReader, reading: HeaderReading, at: int) -> None
     number = reader.recorder.last_number + 1
     _report_problems(reader, reading, number, at)
     body = at + reading.rest
-    reader.recorder.report("E-PARSE-HEADER", "message-missing", body, body, number)
+    reader.recorder.report(E_PARSE_HEADER, "message-missing", body, body, number)
 
 
 def _malformed(reading: HeaderReading) -> Header:
@@ -143,4 +146,4 @@ def _malformed(reading: HeaderReading) -> Header:
 
 def _report_problems(reader: TextReader, reading: HeaderReading, number: int, at: int) -> None:
     for problem in reading.problems:
-        reader.recorder.report(problem.code, problem.reason, at + problem.start, at + problem.end, number)
+        reader.recorder.report(problem.rule, problem.reason, at + problem.start, at + problem.end, number)

@@ -11,6 +11,7 @@ from viewer.reading.frame import State
 from viewer.reading.grammar import LONGEST_HEADER, LONGEST_LINE, SPACE
 from viewer.reading.header import looks_like_header
 from viewer.reading.recorder import Recorder
+from viewer.rules.structure import W_START_IMPLICIT, W_STOP_REDUNDANT
 
 if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
@@ -166,7 +167,7 @@ def _read_token(reader: TextReader, token: Token) -> State:
     if token.name == "start":
         return reader.begin(token.start, token.end)
     reader.recorder.start_if_none(token.start)
-    reader.recorder.report("W-STOP-REDUNDANT", None, token.start, token.end)
+    reader.recorder.report(W_STOP_REDUNDANT, None, token.start, token.end)
     reader.cursor.move_to(token.end)
     return State.OUTSIDE
 
@@ -181,5 +182,5 @@ def _begin_implied(reader: TextReader, token: Token) -> State:
     reader.add_stray(start)
     reader.flush_stray()
     reader.start_without_header(start)
-    reader.recorder.report("W-START-IMPLICIT", None, start, start, reader.recorder.last_number + 1)
+    reader.recorder.report(W_START_IMPLICIT, None, start, start, reader.recorder.last_number + 1)
     return reader.begin(start, start, implied=start == token.start and token.name == "channel")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from viewer.model.diagnostic import Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, Transcript
-from viewer.rules import RULES
+from viewer.rules.structure import W_TEXT_BETWEEN
 
 
 class Recorder:
@@ -126,19 +127,19 @@ class Recorder:
         """Record text outside any message, without white space at either end."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
-        self.report("W-TEXT-BETWEEN", None, start, end)
+        self.report(W_TEXT_BETWEEN, None, start, end)
 
     def leave_out(self, start: int, end: int) -> None:
         """Record a mark that belongs to no message and is no fault. Only an audience that sees stray text sees it."""
         self.start_if_none(start)
         self._events.append(Strayed(Stray(self.transcript, self.last_number, (start, end))))
 
-    def report(self, code: str, reason: str | None, start: int, end: int, message: int | None = None) -> None:
+    def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None = None) -> None:
         """Report a diagnostic at these bytes. Equal ones that touch are merged later."""
-        if reason is None or reason in RULES[code].reasons:
-            self._events.append(Found(code, reason, start, end, message))
+        if reason is None or reason in rule.reasons:
+            self._events.append(Found(rule, reason, start, end, message))
             return
-        raise KeyError(f"{code} has no reason {reason}")
+        raise KeyError(f"{rule.code} has no reason {reason}")
 
     def cancel_tool(self, call_id: str, start: int, end: int) -> None:
         """Record a `tool.cancel` event for a call."""

@@ -11,6 +11,7 @@ from viewer.reading.frame import Frame
 from viewer.reading.grammar import SPACE, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.states import STATES, Keeps, State, StateRow, token_set
+from viewer.rules.structure import W_HEADER_MISSING
 
 
 class EventLines(Protocol):
@@ -119,7 +120,7 @@ class TextReader:
         """Start a transcript that lacks the document header of its format."""
         if self.grammar.document_header and not self.recorder.transcript:
             self.recorder.start(at)
-            self.recorder.report("W-HEADER-MISSING", None, at, at)
+            self.recorder.report(W_HEADER_MISSING, None, at, at)
 
     def piece(self, start: int, end: int) -> Piece:
         """Return a body, or the known part of one."""

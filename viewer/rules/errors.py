@@ -4,43 +4,43 @@ from __future__ import annotations
 
 from viewer.model.diagnostic import Rule
 
-ERRORS = (
-    Rule(
-        code="E-PARSE-HEADER",
-        title="Invalid document or message header.",
-        safe="Part of this transcript is malformed and stays hidden.",
-        section="OpenChatML 2.2 sections 14, 2, 6",
-        advice="Fix the header at the marked place. A message with a malformed header is hidden from end users.",
-        example="""\
+E_PARSE_HEADER = Rule(
+    code="E-PARSE-HEADER",
+    title="Invalid document or message header.",
+    safe="Part of this transcript is malformed and stays hidden.",
+    section="OpenChatML 2.2 sections 14, 2, 6",
+    advice="Fix the header at the marked place. A message with a malformed header is hidden from end users.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>anaylsis<|message|>Simple arithmetic.<|end|>
 <|start|>assistant<|channel|>final<|message|>4.<|return|>
 """,
-        reasons={
-            "yaml-malformed": "The YAML header is invalid or uses a feature that headers do not allow.",
-            "yaml-too-large": "The YAML header is larger than 64 KB. The rest was not read.",
-            "version-missing": "The YAML header has no `version`.",
-            "role-unknown": "Unknown role … Expected a role of this format or a tool name.",
-            "role-missing": "The message header has no role.",
-            "channel-empty": "`<|channel|>` has no channel.",
-            "channel-unknown": "Unknown channel … Expected `analysis`, `commentary`, or `final`.",
-            "channel-repeated": "The message header has more than one channel.",
-            "attribute-repeated": "The attribute has two different values …",
-            "attribute-empty": "The attribute has no value …",
-            "word-unknown": "Unexpected word in the message header …",
-            "message-missing": "The message header has no `<|message|>`.",
-            "marker-unknown": "Unexpected control token in the message header …",
-            "not-a-message": "This is not a message or record of this format.",
-        },
-    ),
-    Rule(
-        code="E-PARSE-CHANNEL-MISSING",
-        title="Missing channel; the profile requires one.",
-        safe="A message does not declare its audience.",
-        section="OpenChatML 2.2 sections 14, 5, 12",
-        advice="Add `<|channel|>` with `analysis`, `commentary`, or `final` before `<|message|>`.",
-        example="""\
+    reasons={
+        "yaml-malformed": "The YAML header is invalid or uses a feature that headers do not allow.",
+        "yaml-too-large": "The YAML header is larger than 64 KB. The rest was not read.",
+        "version-missing": "The YAML header has no `version`.",
+        "role-unknown": "Unknown role … Expected a role of this format or a tool name.",
+        "role-missing": "The message header has no role.",
+        "channel-empty": "`<|channel|>` has no channel.",
+        "channel-unknown": "Unknown channel … Expected `analysis`, `commentary`, or `final`.",
+        "channel-repeated": "The message header has more than one channel.",
+        "attribute-repeated": "The attribute has two different values …",
+        "attribute-empty": "The attribute has no value …",
+        "word-unknown": "Unexpected word in the message header …",
+        "message-missing": "The message header has no `<|message|>`.",
+        "marker-unknown": "Unexpected control token in the message header …",
+        "not-a-message": "This is not a message or record of this format.",
+    },
+)
+
+E_PARSE_CHANNEL_MISSING = Rule(
+    code="E-PARSE-CHANNEL-MISSING",
+    title="Missing channel; the profile requires one.",
+    safe="A message does not declare its audience.",
+    section="OpenChatML 2.2 sections 14, 5, 12",
+    advice="Add `<|channel|>` with `analysis`, `commentary`, or `final` before `<|message|>`.",
+    example="""\
 version: 2.2
 profiles:
   harmony:
@@ -48,14 +48,15 @@ profiles:
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|message|>4.<|return|>
 """,
-    ),
-    Rule(
-        code="E-BODY-CONSTRAINT-VIOLATION",
-        title="The body does not match its declared type.",
-        safe="A message contains invalid data.",
-        section="OpenChatML 2.2 sections 14, 6",
-        advice="Fix the body at the marked place, or remove the constraint if the body is not of this type.",
-        example="""\
+)
+
+E_BODY_CONSTRAINT_VIOLATION = Rule(
+    code="E-BODY-CONSTRAINT-VIOLATION",
+    title="The body does not match its declared type.",
+    safe="A message contains invalid data.",
+    section="OpenChatML 2.2 sections 14, 6",
+    advice="Fix the body at the marked place, or remove the constraint if the body is not of this type.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
 <|start|>assistant to=functions.get_weather call_id=wx1<|channel|>commentary<|constrain|>json<|message|>\
@@ -64,21 +65,22 @@ version: 2.2
 {"ok": true, "content": {"sunny": true}}<|end|>
 <|start|>assistant<|channel|>final<|message|>It is sunny.<|return|>
 """,
-        reasons={
-            "json-malformed": "Invalid JSON.",
-            "json-truncated": "The JSON is incomplete.",
-            "json-trailing": "Unexpected text after the JSON value.",
-            "json-too-deep": "The JSON is nested more than 200 levels deep.",
-            "empty": "The body is empty; JSON was expected.",
-        },
-    ),
-    Rule(
-        code="E-CALL-SCHEMA",
-        title="The arguments do not match the tool's declaration.",
-        safe="A background step was given invalid input.",
-        section="OpenChatML 2.2 sections 14, 8",
-        advice="Compare the arguments with the declaration of the tool in the system or developer message.",
-        example="""\
+    reasons={
+        "json-malformed": "Invalid JSON.",
+        "json-truncated": "The JSON is incomplete.",
+        "json-trailing": "Unexpected text after the JSON value.",
+        "json-too-deep": "The JSON is nested more than 200 levels deep.",
+        "empty": "The body is empty; JSON was expected.",
+    },
+)
+
+E_CALL_SCHEMA = Rule(
+    code="E-CALL-SCHEMA",
+    title="The arguments do not match the tool's declaration.",
+    safe="A background step was given invalid input.",
+    section="OpenChatML 2.2 sections 14, 8",
+    advice="Compare the arguments with the declaration of the tool in the system or developer message.",
+    example="""\
 version: 2.2
 <|start|>developer<|message|># Tools
 
@@ -98,21 +100,22 @@ type get_weather = (_: {
 {"ok": true, "content": {"sunny": true}}<|end|>
 <|start|>assistant<|channel|>final<|message|>It is sunny.<|return|>
 """,
-        reasons={
-            "not-an-object": "The arguments are not a JSON object.",
-            "missing-argument": "Missing required argument …",
-            "wrong-type": "Wrong type for the argument …",
-            "unknown-argument": "Unknown argument …",
-            "not-in-enum": "The value is not allowed for the argument …",
-        },
-    ),
-    Rule(
-        code="E-TOOL-TIMEOUT",
-        title="The tool exceeded its deadline.",
-        safe="A background step took too long.",
-        section="OpenChatML 2.2 sections 14, 8.2",
-        advice="Raise `deadline_ms`, make the tool faster, or let the model continue without the reply.",
-        example="""\
+    reasons={
+        "not-an-object": "The arguments are not a JSON object.",
+        "missing-argument": "Missing required argument …",
+        "wrong-type": "Wrong type for the argument …",
+        "unknown-argument": "Unknown argument …",
+        "not-in-enum": "The value is not allowed for the argument …",
+    },
+)
+
+E_TOOL_TIMEOUT = Rule(
+    code="E-TOOL-TIMEOUT",
+    title="The tool exceeded its deadline.",
+    safe="A background step took too long.",
+    section="OpenChatML 2.2 sections 14, 8.2",
+    advice="Raise `deadline_ms`, make the tool faster, or let the model continue without the reply.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
 <|start|>assistant to=functions.get_weather call_id=wx1<|channel|>commentary<|constrain|>json<|message|>\
@@ -121,19 +124,20 @@ version: 2.2
 {"ok": false, "content": null, "error": "E-TOOL-TIMEOUT"}<|end|>
 <|start|>assistant<|channel|>final<|message|>I could not find out.<|return|>
 """,
-        reasons={
-            "reported": "The reply reports a timeout.",
-            "late": "The reply arrived after the deadline.",
-            "overdue": "The deadline has passed, and no reply has arrived.",
-        },
-    ),
-    Rule(
-        code="E-TOOL-CANCELLED",
-        title="The call was cancelled.",
-        safe="A background step was cancelled.",
-        section="OpenChatML 2.2 sections 14, 8.2, 9",
-        advice="Check the reason in the reply or the `tool.cancel` event. Repeat the call if the reply is needed.",
-        example="""\
+    reasons={
+        "reported": "The reply reports a timeout.",
+        "late": "The reply arrived after the deadline.",
+        "overdue": "The deadline has passed, and no reply has arrived.",
+    },
+)
+
+E_TOOL_CANCELLED = Rule(
+    code="E-TOOL-CANCELLED",
+    title="The call was cancelled.",
+    safe="A background step was cancelled.",
+    section="OpenChatML 2.2 sections 14, 8.2, 9",
+    advice="Check the reason in the reply or the `tool.cancel` event. Repeat the call if the reply is needed.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>What's the weather in Tokyo?<|end|>
 <|start|>assistant to=functions.get_weather call_id=wx1<|channel|>commentary<|constrain|>json<|message|>\
@@ -142,63 +146,76 @@ version: 2.2
 {"ok": false, "content": null, "error": "E-TOOL-CANCELLED"}<|end|>
 <|start|>assistant<|channel|>final<|message|>I stopped looking.<|return|>
 """,
-        reasons={
-            "reported": "The reply reports a cancellation.",
-            "event": "A `tool.cancel` event cancelled the call.",
-        },
-    ),
-    Rule(
-        code="E-STREAM-TRUNCATED",
-        title="The input is incomplete.",
-        safe="The transcript is incomplete.",
-        section="OpenChatML 2.2 sections 14, 9",
-        advice="Look for the rest of the input. Do not reuse an incomplete message.",
-        example="""\
+    reasons={
+        "reported": "The reply reports a cancellation.",
+        "event": "A `tool.cancel` event cancelled the call.",
+    },
+)
+
+E_STREAM_TRUNCATED = Rule(
+    code="E-STREAM-TRUNCATED",
+    title="The input is incomplete.",
+    safe="The transcript is incomplete.",
+    section="OpenChatML 2.2 sections 14, 9",
+    advice="Look for the rest of the input. Do not reuse an incomplete message.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>final<|message|>Two and two make""",
-        reasons={
-            "header": "The input ended inside a message header.",
-            "body": "The input ended inside a message body.",
-            "literal": "The input ended inside a literal block; `<|endliteral|>` is missing.",
-            "event-stream": "The event stream ended without a `done` event.",
-            "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
-            "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
-            "too-large": "The size limit was reached. Reading stopped here.",
-        },
-    ),
-    Rule(
-        code="E-PERM-VISIBILITY",
-        title="Private content would be shown to the user.",
-        safe="Private content was kept out of this view.",
-        section="OpenChatML 2.2 sections 14, 5, 7, 11",
-        advice="Move private reasoning into an `analysis` message. "
-        "Set `intent=preamble` only on commentary for the user.",
-        example="""\
+    reasons={
+        "header": "The input ended inside a message header.",
+        "body": "The input ended inside a message body.",
+        "literal": "The input ended inside a literal block; `<|endliteral|>` is missing.",
+        "event-stream": "The event stream ended without a `done` event.",
+        "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
+        "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
+        "too-large": "The size limit was reached. Reading stopped here.",
+    },
+)
+
+E_PERM_VISIBILITY = Rule(
+    code="E-PERM-VISIBILITY",
+    title="Private content would be shown to the user.",
+    safe="Private content was kept out of this view.",
+    section="OpenChatML 2.2 sections 14, 5, 7, 11",
+    advice="Move private reasoning into an `analysis` message. Set `intent=preamble` only on commentary for the user.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>What is 2 + 2?<|end|>
 <|start|>assistant<|channel|>final<|message|><think>Simple arithmetic.</think>4.<|return|>
 """,
-        reasons={
-            "cot-in-final": "Private reasoning inside a shown message; the safe view hides it.",
-            "preamble-on-analysis": "`intent=preamble` has no effect outside `commentary`.",
-            "preamble-on-call": "`intent=preamble` has no effect on a call.",
-            "hidden-delta": "The delta is on a hidden channel.",
-            "late-channel": "A later event moved shown text to a hidden channel. The text was already on the screen.",
-            "tokens-in-content": "Control tokens inside JSON content; the hidden parts were removed.",
-        },
-    ),
-    Rule(
-        code="E-FORMAT-UNKNOWN",
-        title="The file is not a known transcript format.",
-        safe="This file is not a known transcript format.",
-        section="ocmlview: detection",
-        advice="Select a format with `--format`. `ocmlview formats` lists them.",
-        example="Take two eggs.\n",
-        reasons={
-            "json": "The file is JSON, but not a known transcript format.",
-            "text": "The file is text, but contains no transcript.",
-            "binary": "The file is binary.",
-        },
-    ),
+    reasons={
+        "cot-in-final": "Private reasoning inside a shown message; the safe view hides it.",
+        "preamble-on-analysis": "`intent=preamble` has no effect outside `commentary`.",
+        "preamble-on-call": "`intent=preamble` has no effect on a call.",
+        "hidden-delta": "The delta is on a hidden channel.",
+        "late-channel": "A later event moved shown text to a hidden channel. The text was already on the screen.",
+        "tokens-in-content": "Control tokens inside JSON content; the hidden parts were removed.",
+    },
+)
+
+E_FORMAT_UNKNOWN = Rule(
+    code="E-FORMAT-UNKNOWN",
+    title="The file is not a known transcript format.",
+    safe="This file is not a known transcript format.",
+    section="ocmlview: detection",
+    advice="Select a format with `--format`. `ocmlview formats` lists them.",
+    example="Take two eggs.\n",
+    reasons={
+        "json": "The file is JSON, but not a known transcript format.",
+        "text": "The file is text, but contains no transcript.",
+        "binary": "The file is binary.",
+    },
+)
+
+ERRORS = (
+    E_PARSE_HEADER,
+    E_PARSE_CHANNEL_MISSING,
+    E_BODY_CONSTRAINT_VIOLATION,
+    E_CALL_SCHEMA,
+    E_TOOL_TIMEOUT,
+    E_TOOL_CANCELLED,
+    E_STREAM_TRUNCATED,
+    E_PERM_VISIBILITY,
+    E_FORMAT_UNKNOWN,
 )

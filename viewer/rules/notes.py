@@ -4,104 +4,120 @@ from __future__ import annotations
 
 from viewer.model.diagnostic import Rule
 
-NOTES = (
-    Rule(
-        code="I-OPEN-PROMPT",
-        title="Open prompt at the end.",
-        safe="The next answer has not started.",
-        section="Harmony guide: simple chat",
-        advice="No action needed. Prompts usually end like this.",
-        example="version: 2.2\n<|start|>user<|message|>What is 2 + 2?<|end|>\n<|start|>assistant",
-    ),
-    Rule(
-        code="I-CALL-INFERRED",
-        title="Call and reply matched by order.",
-        safe="Two background steps were matched by order, not by ID.",
-        section="Harmony guide: providing tool results",
-        advice="No action needed. This format has no call ids.",
-        example="""\
+I_OPEN_PROMPT = Rule(
+    code="I-OPEN-PROMPT",
+    title="Open prompt at the end.",
+    safe="The next answer has not started.",
+    section="Harmony guide: simple chat",
+    advice="No action needed. Prompts usually end like this.",
+    example="version: 2.2\n<|start|>user<|message|>What is 2 + 2?<|end|>\n<|start|>assistant",
+)
+
+I_CALL_INFERRED = Rule(
+    code="I-CALL-INFERRED",
+    title="Call and reply matched by order.",
+    safe="Two background steps were matched by order, not by ID.",
+    section="Harmony guide: providing tool results",
+    advice="No action needed. This format has no call ids.",
+    example="""\
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{}<|call|>\
 <|start|>functions.get_time to=assistant<|channel|>commentary<|message|>{"time": "12:00"}<|end|>\
 <|start|>assistant<|channel|>final<|message|>Noon.<|return|>
 """,
-    ),
-    Rule(
-        code="I-TYPE-BARE",
-        title="Type without `<|constrain|>`.",
-        safe="A message states its type in short form.",
-        section="OpenChatML 2.2 section 6",
-        advice="Write `<|constrain|>` before the type if the body must be checked.",
-        example="""\
+)
+
+I_TYPE_BARE = Rule(
+    code="I-TYPE-BARE",
+    title="Type without `<|constrain|>`.",
+    safe="A message states its type in short form.",
+    section="OpenChatML 2.2 section 6",
+    advice="Write `<|constrain|>` before the type if the body must be checked.",
+    example="""\
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant to=functions.get_time<|channel|>commentary json<|message|>{}<|call|>
 """,
-    ),
-    Rule(
-        code="I-TYPE-UNKNOWN",
-        title="Unknown type; not checked …",
-        safe="A message has a type that is not checked.",
-        section="OpenChatML 2.2 section 6",
-        advice="No action needed. Checked types are `json`, `text`, `markdown`, and `code`.",
-        example="""\
+)
+
+I_TYPE_UNKNOWN = Rule(
+    code="I-TYPE-UNKNOWN",
+    title="Unknown type; not checked …",
+    safe="A message has a type that is not checked.",
+    section="OpenChatML 2.2 section 6",
+    advice="No action needed. Checked types are `json`, `text`, `markdown`, and `code`.",
+    example="""\
 version: 2.2
 <|start|>user<|message|>Draw a line.<|end|>
 <|start|>assistant<|channel|>final<|constrain|>svg<|message|><path d="M0 0h9"/><|return|>
 """,
-    ),
-    Rule(
-        code="I-HARMONY-STRICT",
-        title="Rejected or misread by the reference Harmony library.",
-        safe="Some programs may not read a message.",
-        section="Harmony guide; its reference library",
-        advice="Use the spelling of the reference library if it must read this transcript.",
-        example="""\
+)
+
+I_HARMONY_STRICT = Rule(
+    code="I-HARMONY-STRICT",
+    title="Rejected or misread by the reference Harmony library.",
+    safe="Some programs may not read a message.",
+    section="Harmony guide; its reference library",
+    advice="Use the spelling of the reference library if it must read this transcript.",
+    example="""\
 <|start|>user<|message|>What time is it?<|end|>\
 <|start|>assistant<|channel|>commentary to=functions.get_time <|constrain|> json<|message|>{}<|call|>
 """,
-        reasons={
-            "reply-unaddressed": "The tool reply has no `to=assistant`.",
-            "constrain-unaddressed": "`<|constrain|>` on a message without a recipient.",
-            "constrain-space": "Space after `<|constrain|>`.",
-            "channel-space": "Space after `<|channel|>`.",
-            "attribute": "Harmony has no attribute other than `to=`.",
-        },
-    ),
-    Rule(
-        code="I-JSON-LENIENT",
-        title="Trailing commas or raw newlines in JSON.",
-        safe="The transcript deviates slightly from its format.",
-        section="ChatML: the examples of the document",
-        advice="Remove trailing commas, and write newlines in strings as `\\n`.",
-        example="""\
+    reasons={
+        "reply-unaddressed": "The tool reply has no `to=assistant`.",
+        "constrain-unaddressed": "`<|constrain|>` on a message without a recipient.",
+        "constrain-space": "Space after `<|constrain|>`.",
+        "channel-space": "Space after `<|channel|>`.",
+        "attribute": "Harmony has no attribute other than `to=`.",
+    },
+)
+
+I_JSON_LENIENT = Rule(
+    code="I-JSON-LENIENT",
+    title="Trailing commas or raw newlines in JSON.",
+    safe="The transcript deviates slightly from its format.",
+    section="ChatML: the examples of the document",
+    advice="Remove trailing commas, and write newlines in strings as `\\n`.",
+    example="""\
 [
  {"token": "<|start|>"}, "user", {"token": "<|message|>"},
  "What is 2 + 2?",
  {"token": "<|end_message|>"},
 ]
 """,
-    ),
-    Rule(
-        code="I-RECORD-UNKNOWN",
-        title="Unknown record without text …",
-        safe="The transcript contains additional data.",
-        section="Event streams",
-        advice="No action needed.",
-        example="""\
+)
+
+I_RECORD_UNKNOWN = Rule(
+    code="I-RECORD-UNKNOWN",
+    title="Unknown record without text …",
+    safe="The transcript contains additional data.",
+    section="Event streams",
+    advice="No action needed.",
+    example="""\
 {"type": "response.delta", "delta": "It is sunny."}
 {"type": "response.heartbeat", "sequence_number": 2}
 {"type": "response.done"}
 """,
-    ),
-    Rule(
-        code="I-STREAM-FINAL-ONLY",
-        title="The text is only in the closing record.",
-        safe="A message arrived in one piece.",
-        section="OpenAI Responses",
-        advice="No action needed.",
-        example="""\
+)
+
+I_STREAM_FINAL_ONLY = Rule(
+    code="I-STREAM-FINAL-ONLY",
+    title="The text is only in the closing record.",
+    safe="A message arrived in one piece.",
+    section="OpenAI Responses",
+    advice="No action needed.",
+    example="""\
 {"type": "response.completed", "response": {"id": "r1", "output": [{"id": "m1", "type": "message", \
 "role": "assistant", "content": [{"type": "output_text", "text": "It is sunny."}]}]}}
 """,
-    ),
+)
+
+NOTES = (
+    I_OPEN_PROMPT,
+    I_CALL_INFERRED,
+    I_TYPE_BARE,
+    I_TYPE_UNKNOWN,
+    I_HARMONY_STRICT,
+    I_JSON_LENIENT,
+    I_RECORD_UNKNOWN,
+    I_STREAM_FINAL_ONLY,
 )

@@ -9,6 +9,7 @@ import pytest
 from viewer.document.document import Document
 from viewer.index.findings import MOST_PER_CODE, Findings
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
+from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN
 from viewer.sources.files import SpooledSource
 from viewer.syntax.utf8 import ill_formed, whole_characters
 
@@ -16,7 +17,7 @@ from viewer.syntax.utf8 import ill_formed, whole_characters
 def findings_of(data: bytes, spans: list[tuple[int, int]], most: int = 0, message: int | None = None) -> Findings:
     findings = Findings(lambda start, end: data[start:end], most)
     for start, end in spans:
-        findings.add("W-TEXT-BETWEEN", None, start, end, message)
+        findings.add(W_TEXT_BETWEEN, None, start, end, message)
     return findings
 
 
@@ -29,9 +30,9 @@ def test_equal_neighbors_are_one_with_a_span_over_the_run() -> None:
 
 def test_neighbors_of_other_messages_or_reasons_stay_apart() -> None:
     findings = Findings(lambda start, end: b" " * (end - start))
-    findings.add("W-ENCODING", "nul", 0, 1, 1)
-    findings.add("W-ENCODING", "nul", 1, 2, 2)
-    findings.add("W-ENCODING", "invalid-utf8", 2, 3, 2)
+    findings.add(W_ENCODING, "nul", 0, 1, 1)
+    findings.add(W_ENCODING, "nul", 1, 2, 2)
+    findings.add(W_ENCODING, "invalid-utf8", 2, 3, 2)
     assert [found.count for found in findings] == [1, 1, 1]
 
 
@@ -44,7 +45,7 @@ def test_at_most_so_many_of_a_code_are_kept_and_the_rest_is_counted() -> None:
     assert [found.start for found in findings] == [0, 2]
     assert findings.more == {"W-TEXT-BETWEEN": 3}
     assert findings.total("warning") == 5
-    findings.add("W-ENCODING", "nul", 9, 10, None, 7)
+    findings.add(W_ENCODING, "nul", 9, 10, None, 7)
     assert findings.total("warning") == 12
     assert len(findings) == 3
 

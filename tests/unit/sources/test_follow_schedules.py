@@ -23,6 +23,7 @@ from viewer.formats import FORMATS
 from viewer.formats.detect import HEAD, detect
 from viewer.formats.tokens.reader import body_of_ids
 from viewer.reading.parser import Parser
+from viewer.rules.structure import W_ENCODING
 from viewer.sources.compressed import compression_of, may_be_compressed
 from viewer.sources.revision import UTF_16
 
@@ -283,7 +284,7 @@ def read_so_far(text: bytes, format: str, converted: bool) -> Reading:
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     if converted:
-        analysis.findings.add("W-ENCODING", "utf-16", 0, 0, None)
+        analysis.findings.add(W_ENCODING, "utf-16", 0, 0, None)
     analysis.take(parser.feed(text))
     return describe(analysis, text)
 

@@ -27,8 +27,12 @@ from viewer.formats.events.objects import (
     tool_name,
 )
 from viewer.formats.events.streams import Streams
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Coding, Kind, Piece
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
+from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
@@ -87,7 +91,7 @@ class EventApplier:
 
     def _reject(self, start: int, end: int) -> bool:
         self._record.start_if_none(start)
-        self._record.report("E-PARSE-HEADER", "not-a-message", start, end)
+        self._record.report(E_PARSE_HEADER, "not-a-message", start, end)
         return False
 
     def _note_model(self, event: EventObject) -> None:
@@ -110,7 +114,7 @@ class EventApplier:
         return self._write(event, self._items.lane_of(event, Act.DELTA, kind.family), text)
 
     def _write(
-        self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None, *, is_copy: bool = False
+        self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
     ) -> bool:
         """Add a text to the message of a delta key; `code` is reported if that opens the message."""
         family, value = text.family, text.node
@@ -119,11 +123,11 @@ class EventApplier:
             family = Family.REASONING
         own = event.said
         if family is Family.TEXT and not self._may_be_said(lane):
-            family, code = Family.OTHER, "W-RECORD-UNKNOWN"
+            family, rule = Family.OTHER, W_RECORD_UNKNOWN
         said = own.over(item.said) if item else own
         piece = piece_of(value)
         delta = Delta(lane, family, identity_of(said, family), piece, event.span, text.is_refusal, is_copy)
-        faults = (Fault(code, None, value.start, value.end),) if code else ()
+        faults = (Fault(rule, None, value.start, value.end),) if rule else ()
         self.streams.delta(delta, partial(self._opening, event, family, lane, faults))
         return True
 
@@ -169,11 +173,11 @@ class EventApplier:
         if has_text(node):
             value = event.get("delta", "text")
             value = value if value is not None and value.kind is JsonKind.STRING else node
-            return self._write(event, lane, ItemText(Family.OTHER, "", value), "W-RECORD-UNKNOWN")
+            return self._write(event, lane, ItemText(Family.OTHER, "", value), W_RECORD_UNKNOWN)
         if name not in self._known and not is_progress(name):
             self._known.add(name)
             self._record.start_if_none(event.span[0])
-            self._record.report("I-RECORD-UNKNOWN", None, *event.span)
+            self._record.report(I_RECORD_UNKNOWN, None, *event.span)
         return True
 
     # Ends.
@@ -265,11 +269,11 @@ class EventApplier:
         output = output_of(response)
         for number, item in enumerate(output):
             place = EventObject((), event.span)
-            self._take_item(place, item, str(number), "I-STREAM-FINAL-ONLY")
+            self._take_item(place, item, str(number), I_STREAM_FINAL_ONLY)
         text = response.get("output_text")
         if text is not None and not output and text.kind is JsonKind.STRING and not self.streams.has_text:
             whole = ItemText(Family.TEXT, "", text)
-            self._write(EventObject((response,), event.span), ANONYMOUS, whole, "I-STREAM-FINAL-ONLY", is_copy=True)
+            self._write(EventObject((response,), event.span), ANONYMOUS, whole, I_STREAM_FINAL_ONLY, is_copy=True)
 
     def _forget(self) -> None:
         self._items.clear()
@@ -332,7 +336,7 @@ class EventApplier:
             self.streams.settle(lane, lambda header: with_said(replace(header, kind=Kind.SAID), known.said))
         return lane
 
-    def _take_item(self, event: EventObject, item: JsonNode, index: str | None, code: str | None) -> None:
+    def _take_item(self, event: EventObject, item: JsonNode, index: str | None, rule: Rule | None) -> None:
         """Read a complete item. `code` is reported for texts without deltas."""
         repeated = repeated_key((item,))
         if repeated:
@@ -345,15 +349,15 @@ class EventApplier:
             if text.family is not Family.TEXT and (text.part or len(texts) == 1):
                 whole = text.node
                 self.streams.withdraw_lane(place, Family.TEXT, (whole.start, whole.end))
-            self._write_text(event, place, text, code)
+            self._write_text(event, place, text, rule)
 
-    def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, code: str | None = None) -> None:
+    def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
         """Write a text, unless deltas contained it already."""
         if piece_of(text.node) is None or self.streams.has_seen(lane, text.family):
             return
         if text.is_unknown:
-            code = "W-PART-UNKNOWN" if text.part else "W-RECORD-UNKNOWN"
-        self._write(event, lane, text, code, is_copy=True)
+            rule = W_PART_UNKNOWN if text.part else W_RECORD_UNKNOWN
+        self._write(event, lane, text, rule, is_copy=True)
 
 
 def _nothing(taker: EventApplier, event: EventObject, kind: EventKind) -> bool:

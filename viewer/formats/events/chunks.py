@@ -27,6 +27,7 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.events.streams import Streams
 from viewer.formats.json.fields import is_thought_key
+from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _OF_DELTA = frozenset(
@@ -154,8 +155,8 @@ class ChatChunks:
         piece = piece_of(value) if value is not None else None
         is_refusal = text is not None and text.is_refusal
         delta = Delta(lane, family, identity_of(said, family), piece, event.span, is_refusal)
-        code = "W-PART-UNKNOWN" if value and text and text.is_unknown else None
-        faults = (Fault(code, None, value.start, value.end),) if code and value else ()
+        rule = W_PART_UNKNOWN if value and text and text.is_unknown else None
+        faults = (Fault(rule, None, value.start, value.end),) if rule and value else ()
         self._streams.delta(delta, partial(_opening, event, family, said, names, time_ms, faults))
 
 

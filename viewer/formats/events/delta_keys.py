@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import NamedTuple, TypeVar
 
 from viewer.formats.events.kinds import Family
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Ending, Header, Piece, Span
 from viewer.reading.header import is_tool
 from viewer.values import mutable
@@ -47,7 +48,7 @@ class Identity(NamedTuple):
 class Fault(NamedTuple):
     """A diagnostic of the message that a delta opens."""
 
-    code: str
+    rule: Rule
     reason: str | None
     start: int
     end: int

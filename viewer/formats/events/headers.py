@@ -11,6 +11,7 @@ from viewer.formats.events.objects import EventObject, Said, tool_name, word_of
 from viewer.model.messages import Channel, Ending, Header, Kind, Message
 from viewer.model.visibility import is_user_safe
 from viewer.reading.grammar import ROLES
+from viewer.rules.errors import E_PARSE_HEADER, E_PERM_VISIBILITY
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _CHANNELS = {channel.value: channel for channel in Channel}
@@ -55,7 +56,7 @@ def opening_of(event: EventObject, family: Family, said: Said, names: CallNames,
     else:
         intent = "summary" if family is Family.SUMMARY else None
         header = Header(role, channel=Channel.ANALYSIS, channel_given="analysis", intent=intent)
-    malformed = any(fault.code == "E-PARSE-HEADER" for fault in faults)
+    malformed = any(fault.rule is E_PARSE_HEADER for fault in faults)
     return Opening(replace(header, malformed=malformed), time_ms, tuple(faults))
 
 
@@ -86,7 +87,7 @@ def hiding_statement(header: Header, said: Said) -> JsonNode | None:
 def _role_faults(speaker: JsonNode | None, role: str) -> list[Fault]:
     if speaker is None or (role in ROLES and speaker.kind is JsonKind.STRING and speaker.text == role):
         return []
-    return [Fault("E-PARSE-HEADER", "role-unknown", speaker.start, speaker.end)]
+    return [Fault(E_PARSE_HEADER, "role-unknown", speaker.start, speaker.end)]
 
 
 def _intent_of(said: Said) -> str | None:
@@ -116,10 +117,10 @@ def _channel_faults(event: EventObject, said: Said) -> list[Fault]:
         return []
     faults = []
     if said.channel is not None and event.get("channel") is said.channel:
-        faults.append(Fault("E-PERM-VISIBILITY", "hidden-delta", node.start, node.end))
+        faults.append(Fault(E_PERM_VISIBILITY, "hidden-delta", node.start, node.end))
     if given not in _CHANNELS:
         reason = "channel-unknown" if given else "channel-empty"
-        faults.append(Fault("E-PARSE-HEADER", reason, node.start, node.end))
+        faults.append(Fault(E_PARSE_HEADER, reason, node.start, node.end))
     return faults
 
 
@@ -127,7 +128,7 @@ def _intent_faults(said: Said) -> list[Fault]:
     node = said.intent
     if node is None or node.kind is JsonKind.STRING:
         return []
-    return [Fault("E-PARSE-HEADER", "attribute-empty", node.start, node.end)]
+    return [Fault(E_PARSE_HEADER, "attribute-empty", node.start, node.end)]
 
 
 def _call_header(role: str, names: CallNames) -> Header:

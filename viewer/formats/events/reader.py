@@ -10,6 +10,8 @@ from viewer.formats.text.log_lines import may_be_event
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.notes import I_JSON_LENIENT
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 
 LONGEST_LINE = 8 * 1024 * 1024
@@ -50,7 +52,7 @@ class EventLines:
         if not self._taker.take(node, name):
             return False
         for span in lenient:
-            self._record.report("I-JSON-LENIENT", None, *span)
+            self._record.report(I_JSON_LENIENT, None, *span)
         return True
 
     def end_response(self) -> None:
@@ -280,7 +282,7 @@ class EventReader:
 
     def _reject(self, start: int, end: int) -> None:
         self._record.start_if_none(start)
-        self._record.report("E-PARSE-HEADER", "not-a-message", start, end)
+        self._record.report(E_PARSE_HEADER, "not-a-message", start, end)
         self._add_stray(start, end)
 
     def _add_stray(self, start: int, end: int) -> None:

@@ -11,6 +11,8 @@ from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import Said
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PERM_VISIBILITY, E_STREAM_TRUNCATED
+from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_INTERLEAVED, W_STREAM_LATE
 
 _DEFAULT_CHANNEL = {
     Family.TEXT: "final",
@@ -86,7 +88,7 @@ class Streams:
         left = self._left.get((lane, family), set())
         if identity in left:
             left.discard(identity)
-            self._record.report("W-STREAM-INTERLEAVED", None, *delta.event, number)
+            self._record.report(W_STREAM_INTERLEAVED, None, *delta.event, number)
         pieces = [delta.piece] if delta.piece else []
         self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time_ms)
         stream = Stream(number, lane, family, identity, opening.header, delta.event[1], pieces)
@@ -101,7 +103,7 @@ class Streams:
         """The opening, hidden if the text is late or a later event declared its message hidden."""
         lane = delta.lane
         if lane.late:
-            return _hidden(opening, Fault("W-STREAM-LATE", None, *delta.event))
+            return _hidden(opening, Fault(W_STREAM_LATE, None, *delta.event))
         if {(lane.name, ""), (lane.name, lane.part)} & self._withdrawn:
             return _hidden(opening)
         return opening
@@ -171,7 +173,7 @@ class Streams:
 
     def withdraw(self, name: str, number: int, place: Span) -> None:
         """End and mark a message that the user saw, because a later event at this position declares it hidden."""
-        self._record.report("E-PERM-VISIBILITY", "late-channel", *place, number)
+        self._record.report(E_PERM_VISIBILITY, "late-channel", *place, number)
         del self._shown[name][number]
         stream = self._open.get(number)
         if stream:
@@ -271,7 +273,7 @@ class Streams:
         last = {stream.lane.name: stream.number for stream in sorted(self._open.all(), key=lambda stream: stream.end)}
         for stream in self._open.all():
             if last[stream.lane.name] == stream.number and not stream.lane.late:
-                self._record.report("E-STREAM-TRUNCATED", "event-stream", stream.end, stream.end, stream.number)
+                self._record.report(E_STREAM_TRUNCATED, "event-stream", stream.end, stream.end, stream.number)
                 self._close(stream, Ending.OPEN)
             else:
                 self._close(stream)
@@ -288,7 +290,7 @@ class Streams:
         self._open.remove(stream)
         self._changed.pop(stream.number, None)
         if stream.unsettled:
-            self._record.report("W-RECORD-UNKNOWN", None, *stream.unsettled, stream.number)
+            self._record.report(W_RECORD_UNKNOWN, None, *stream.unsettled, stream.number)
         self._record.close(
             stream.number,
             ending or stream.ending,

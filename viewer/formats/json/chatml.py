@@ -6,6 +6,7 @@ from viewer.formats.json.chatml_frames import ChatMLFrames
 from viewer.formats.json.documents import JsonDocuments
 from viewer.reading.format import FormatTraits, Options
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER
 from viewer.syntax.json_text import JsonKind, JsonReading
 
 
@@ -23,7 +24,7 @@ class ChatMLJsonReader(JsonDocuments):
         if node.kind is JsonKind.ARRAY:
             ChatMLFrames(self.record, reading, node).read()
         elif node.closed:
-            self.record.report("E-PARSE-HEADER", "not-a-message", node.start, node.end)
+            self.record.report(E_PARSE_HEADER, "not-a-message", node.start, node.end)
             self.record.stray(node.start, node.end)
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
@@ -33,7 +34,7 @@ class ChatMLJsonReader(JsonDocuments):
         if reading.node is not None and reading.node.kind is not JsonKind.ARRAY:
             start = reading.node.start
         if start < self.base + len(data.rstrip()):
-            self.record.report("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end)
+            self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         self.text_between(data[start - self.base :], start)
 
 

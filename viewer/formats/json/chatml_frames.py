@@ -7,9 +7,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from viewer.formats.json.fields import piece_of
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.notes import I_JSON_LENIENT, I_OPEN_PROMPT
+from viewer.rules.structure import (
+    W_END_MISSING,
+    W_MARKER_IN_BODY,
+    W_PART_UNKNOWN,
+    W_START_IMPLICIT,
+    W_START_REPEATED,
+    W_STOP_REDUNDANT,
+)
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 START, MESSAGE, END = "<|start|>", "<|message|>", "<|end_message|>"
@@ -55,7 +66,7 @@ class ChatMLFrames:
         self._start = start
         self._role: JsonNode | None = None
         self._implied = False
-        self._problems: list[tuple[str, str | None, int, int]] = []
+        self._problems: list[tuple[Rule, str | None, int, int]] = []
         self._pieces: list[Piece] = []
         self._unknown: list[JsonNode] = []
         self._end = start
@@ -64,16 +75,16 @@ class ChatMLFrames:
         if token == START:
             self._open(item)
         elif token == END:
-            self._record.report("W-STOP-REDUNDANT", None, item.start, item.end)
+            self._record.report(W_STOP_REDUNDANT, None, item.start, item.end)
         elif token == MESSAGE:
             self._begin(item.start)
-            self._problems.append(("W-START-IMPLICIT", None, item.start, item.start))
+            self._problems.append((W_START_IMPLICIT, None, item.start, item.start))
             self._end = item.end
             self._state = self._body
         elif token is None and item.kind is JsonKind.STRING:
             self._text_first(item)
         else:
-            self._record.report("E-PARSE-HEADER", "not-a-message", item.start, item.end)
+            self._record.report(E_PARSE_HEADER, "not-a-message", item.start, item.end)
             self._record.stray(item.start, item.end)
 
     def _text_first(self, item: JsonNode) -> None:
@@ -83,7 +94,7 @@ class ChatMLFrames:
             return
         self._begin(item.start)
         self._implied = True
-        self._problems.append(("W-START-IMPLICIT", None, item.start, item.start))
+        self._problems.append((W_START_IMPLICIT, None, item.start, item.start))
         self._state = self._body
         self._body(item, None)
 
@@ -108,7 +119,7 @@ class ChatMLFrames:
             self._state = self._body
             self._body(item, None)
         else:
-            self._problems.append(("E-PARSE-HEADER", "marker-unknown", item.start, item.end))
+            self._problems.append((E_PARSE_HEADER, "marker-unknown", item.start, item.end))
         self._end = item.end
 
     def _start_again(self, item: JsonNode) -> None:
@@ -118,7 +129,7 @@ class ChatMLFrames:
             self._close(Ending.IMPLIED, self._end)
             self._open(item)
             return
-        self._problems.append(("W-START-REPEATED", None, item.start, item.end))
+        self._problems.append((W_START_REPEATED, None, item.start, item.end))
         self._end = item.end
 
     def _after_wrong_token(self, item: JsonNode, token: str | None) -> None:
@@ -136,7 +147,7 @@ class ChatMLFrames:
         if token == END:
             self._close(Ending.END, item.end, (item.start, item.end))
         elif token == START:
-            self._problems.append(("W-END-MISSING", None, item.start, item.start))
+            self._problems.append((W_END_MISSING, None, item.start, item.start))
             self._close(Ending.IMPLIED, self._end)
             self._open(item)
         else:
@@ -145,7 +156,7 @@ class ChatMLFrames:
                 self._unknown.append(item)
                 return
             if token is not None:
-                self._problems.append(("W-MARKER-IN-BODY", "nested", item.start, item.end))
+                self._problems.append((W_MARKER_IN_BODY, "nested", item.start, item.end))
             self._pieces.append(piece_of(item))
 
     def _finish(self) -> None:
@@ -155,14 +166,14 @@ class ChatMLFrames:
         closed = self._array.closed
         is_prompt = self._state == self._header and self._is_prompt()
         if closed and (is_prompt or (self._state == self._body and self._is_empty())):
-            self._record.report("I-OPEN-PROMPT", None, self._start, self._end)
+            self._record.report(I_OPEN_PROMPT, None, self._start, self._end)
         elif self._state == self._header:
-            self._problems.append(("E-STREAM-TRUNCATED", "header", self._end, self._end))
+            self._problems.append((E_STREAM_TRUNCATED, "header", self._end, self._end))
             self._close(Ending.OPEN, self._end, complete=False)
         elif self._state == self._after_wrong_token:
             self._close(Ending.END, self._end)
         else:
-            found = ("I-OPEN-PROMPT", None) if closed else ("E-STREAM-TRUNCATED", "body")
+            found = (I_OPEN_PROMPT, None) if closed else (E_STREAM_TRUNCATED, "body")
             self._problems.append((*found, self._end, self._end))
             self._close(Ending.OPEN, self._end)
 
@@ -175,7 +186,7 @@ class ChatMLFrames:
         return not has_text and not self._problems and self._role is not None and self._role.text.strip() in _SPEAKERS
 
     def _missing(self, at: int) -> None:
-        self._problems.append(("E-PARSE-HEADER", "message-missing", at, at))
+        self._problems.append((E_PARSE_HEADER, "message-missing", at, at))
 
     def _close(self, ending: Ending, end: int, stop: Span | None = None, *, complete: bool = True) -> None:
         header = self._read_header(complete)
@@ -183,8 +194,8 @@ class ChatMLFrames:
         span = (self._start, end)
         broke_out = self._breaks_out
         self._record.add(header, ending, span, self._pieces, stop=stop, broke_out=broke_out)
-        for code, reason, start, stop_at in self._problems:
-            self._record.report(code, reason, start, stop_at, number)
+        for rule, reason, start, stop_at in self._problems:
+            self._record.report(rule, reason, start, stop_at, number)
         self._add_unknown(header, span)
         self._spans.append((self._start, number))
         message = Message(number, self._record.transcript, header, ending, span, (), broke_out=broke_out)
@@ -195,7 +206,7 @@ class ChatMLFrames:
         """Add a hidden message for each body item that is not text or a token."""
         for item in self._unknown:
             number = self._record.add(replace(header, kind=Kind.UNKNOWN), Ending.END, span, [piece_of(item)])
-            self._record.report("W-PART-UNKNOWN", None, item.start, item.end, number)
+            self._record.report(W_PART_UNKNOWN, None, item.start, item.end, number)
 
     _breaks_out = False
     """True if the next message begins inside the unclosed body of a hidden one."""
@@ -207,20 +218,20 @@ class ChatMLFrames:
         role = "assistant" if role == "Assistant" else role
         if role not in ROLES and complete:
             start, end = (self._role.start, self._role.end) if self._role else (self._start, self._start)
-            self._problems.insert(0, ("E-PARSE-HEADER", "role-unknown" if role else "role-missing", start, end))
-        malformed = any(problem[0] == "E-PARSE-HEADER" for problem in self._problems)
+            self._problems.insert(0, (E_PARSE_HEADER, "role-unknown" if role else "role-missing", start, end))
+        malformed = any(problem[0] is E_PARSE_HEADER for problem in self._problems)
         return Header(role, channel=Channel.FINAL, malformed=malformed, complete=complete)
 
     def _report_text(self) -> None:
         """Report faults of the JSON itself for the message that contains them."""
         for fault in self._reading.faults if self._array.closed else self._reading.faults[:-1]:
-            self._report_at("E-BODY-CONSTRAINT-VIOLATION", fault.reason, fault.offset, fault.end)
+            self._report_at(E_BODY_CONSTRAINT_VIOLATION, fault.reason, fault.offset, fault.end)
         for start, end in self._reading.lenient:
-            self._report_at("I-JSON-LENIENT", None, start, end)
+            self._report_at(I_JSON_LENIENT, None, start, end)
 
-    def _report_at(self, code: str, reason: str | None, start: int, end: int) -> None:
+    def _report_at(self, rule: Rule, reason: str | None, start: int, end: int) -> None:
         index = bisect_right(self._spans, (start, 1 << 62)) - 1
-        self._record.report(code, reason, start, end, self._spans[index][1] if index >= 0 else None)
+        self._record.report(rule, reason, start, end, self._spans[index][1] if index >= 0 else None)
 
 
 def _token(item: JsonNode) -> str | None:

@@ -10,6 +10,7 @@ from operator import attrgetter
 from viewer.cache import lazy_regex
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
 from viewer.formats.json.header import full_tool_name
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, ByteRun, read_body
@@ -18,6 +19,8 @@ from viewer.reading.embedded_turn import find_turn, first_token, first_word, rea
 from viewer.reading.hidden_spans import Block, BlockKind, Source, hidden_blocks
 from viewer.reading.template_marks import MARK, MAY_BE_MARK, read_mark
 from viewer.reading.thoughts import thought_spans
+from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
+from viewer.rules.structure import W_MARKER_IN_BODY, W_TOKENS_STRIPPED
 from viewer.values import frozen, mutable
 
 _SPACE = b" \t\r\n"
@@ -29,7 +32,7 @@ _TAG_END = lazy_regex(rb"[^<>]{0,200}>")
 class Report:
     """A diagnostic at these bytes of the input."""
 
-    code: str
+    rule: Rule
     reason: str | None
     start: int
     end: int
@@ -126,27 +129,27 @@ class _Splitter:
             found = reports
             if call.is_json and not call.name:
                 span = self._body.source_span(start + low, start + high)
-                found = [*reports, Report("E-CALL-SCHEMA", "missing-argument", *span)]
+                found = [*reports, Report(E_CALL_SCHEMA, "missing-argument", *span)]
             yield ContentPart(BlockKind.CALL, self._pieces(start + low, start + high), call, reports=found)
             reports = []
 
     def _reports(self, block: Block) -> list[Report]:
         data = self._body.data
         if block.source is Source.STRIPPED:
-            return [self._report("W-TOKENS-STRIPPED", None, first_word(data, block.start))]
+            return [self._report(W_TOKENS_STRIPPED, None, first_word(data, block.start))]
         if block.source is Source.TEMPLATE:
-            return [self._report("W-MARKER-IN-BODY", "template", first_token(data, block.start))]
+            return [self._report(W_MARKER_IN_BODY, "template", first_token(data, block.start))]
         if block.kind is BlockKind.THOUGHT and self._has_said:
-            return [self._report("E-PERM-VISIBILITY", "cot-in-final", (block.start, block.end))]
+            return [self._report(E_PERM_VISIBILITY, "cot-in-final", (block.start, block.end))]
         return []
 
-    def _report(self, code: str, reason: str | None, span: Span) -> Report:
-        return Report(code, reason, *self._body.source_span(*span))
+    def _report(self, rule: Rule, reason: str | None, span: Span) -> Report:
+        return Report(rule, reason, *self._body.source_span(*span))
 
     def _turn(self) -> Iterator[ContentPart]:
         first = find_turn(self._body.data, in_json=True)
         assert first is not None
-        reports = [self._report("E-PERM-VISIBILITY", "tokens-in-content", first_token(self._body.data))]
+        reports = [self._report(E_PERM_VISIBILITY, "tokens-in-content", first_token(self._body.data))]
         for piece in read_turn(self._body.data, first):
             for part in self._turn_part(piece):
                 part.reports += reports

@@ -14,9 +14,12 @@ from viewer.formats.json.fields import (
     first_of,
     is_known_key,
 )
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.grammar import CHECKED_TYPES, ROLES
 from viewer.reading.header import is_tool, is_tool_name
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.notes import I_TYPE_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 from viewer.values import mutable
@@ -31,7 +34,7 @@ _BUILT_IN = frozenset({"python", "browser"})
 class Problem(NamedTuple):
     """A diagnostic of every message in an object."""
 
-    code: str
+    rule: Rule
     reason: str | None
     start: int
     end: int
@@ -74,7 +77,7 @@ def read_object_header(node: JsonNode, source: Source) -> ObjectHeader:
         complete=node.closed or _is_settled(node),
     )
     time_ms = next((time for key in TIME_KEYS if (time := parse_time(node.get(key))) is not None), None)
-    malformed = any(problem.code == "E-PARSE-HEADER" for problem in problems)
+    malformed = any(problem.rule is E_PARSE_HEADER for problem in problems)
     return ObjectHeader(replace(header, malformed=malformed), ending, time_ms, problems)
 
 
@@ -96,7 +99,7 @@ def _role(node: JsonNode, source: Source, problems: list[Problem]) -> tuple[str,
         value = first_of(value, ("role",))
     if value is None or not value.closed:
         if node.closed:
-            problems.append(Problem("E-PARSE-HEADER", "role-missing", node.start, node.start))
+            problems.append(Problem(E_PARSE_HEADER, "role-missing", node.start, node.start))
         return "", name
     role = source.text(value)
     if role in ROLES:
@@ -106,7 +109,7 @@ def _role(node: JsonNode, source: Source, problems: list[Problem]) -> tuple[str,
     if is_tool_name(role):
         return "tool", role
     reason = "role-unknown" if role else "role-missing"
-    problems.append(Problem("E-PARSE-HEADER", reason, value.start, value.end))
+    problems.append(Problem(E_PARSE_HEADER, reason, value.start, value.end))
     return role, name
 
 
@@ -118,7 +121,7 @@ def _channel(node: JsonNode, source: Source, problems: list[Problem]) -> tuple[C
     channel = _CHANNELS.get(given) if value.closed and value.kind is JsonKind.STRING else None
     if channel is None and value.closed:
         reason = "channel-unknown" if given else "channel-empty"
-        problems.append(Problem("E-PARSE-HEADER", reason, value.start, value.end))
+        problems.append(Problem(E_PARSE_HEADER, reason, value.start, value.end))
     return channel, given
 
 
@@ -131,7 +134,7 @@ def _content_type(node: JsonNode, source: Source, problems: list[Problem]) -> tu
     constrained = given.startswith(_CONSTRAIN) or (flag is not None and flag.kind is JsonKind.TRUE)
     given = given.removeprefix(_CONSTRAIN).strip(" \t\r\n")
     if constrained and given.lower() not in CHECKED_TYPES:
-        problems.append(Problem("I-TYPE-UNKNOWN", None, value.start, value.end))
+        problems.append(Problem(I_TYPE_UNKNOWN, None, value.start, value.end))
     return given or None, constrained and bool(given)
 
 
@@ -148,7 +151,7 @@ def _repeated_keys(node: JsonNode, source: Source, problems: list[Problem]) -> N
             continue
         text = source.text(value)
         if values.setdefault(_SAME_KEY.get(member.key, member.key), text) != text:
-            problems.append(Problem("E-PARSE-HEADER", "attribute-repeated", member.key_start, member.key_end))
+            problems.append(Problem(E_PARSE_HEADER, "attribute-repeated", member.key_start, member.key_end))
 
 
 def _extra(node: JsonNode, source: Source) -> tuple[tuple[str, str], ...]:

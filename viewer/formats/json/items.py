@@ -22,6 +22,10 @@ from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.grammar import CHECKED_TYPES
 from viewer.reading.hidden_spans import BlockKind
 from viewer.reading.recorder import Recorder
+from viewer.rules.calls import W_CALL_MIXED, W_TOOL_NAME_MISSING
+from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.notes import I_TYPE_UNKNOWN
+from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _CALL_NAMES = frozenset(
@@ -59,18 +63,18 @@ class MessageObjects:
         given = node.get("type")
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
             if is_shown(said.header):
-                problems = [*problems, Problem("W-RECORD-UNKNOWN", None, given.start, given.end)]
+                problems = [*problems, Problem(W_RECORD_UNKNOWN, None, given.start, given.end)]
             kind = Kind.UNKNOWN
         said.header = replace(said.header, kind=kind)
         said.problems += problems
-        if any(problem.code == "E-PARSE-HEADER" for problem in problems):
+        if any(problem.rule is E_PARSE_HEADER for problem in problems):
             said.header = replace(said.header, malformed=True)
         parts, extra_problems = self._parts(node, source, said)
         last = len(parts) - 1
         for index, part in enumerate(parts):
             number = self._add(node, said, part, is_open=not node.closed and index == last)
-            for code, reason, start, end in [*said.problems, *extra_problems.get(index, [])]:
-                self._record.report(code, reason, start, end, number)
+            for rule, reason, start, end in [*said.problems, *extra_problems.get(index, [])]:
+                self._record.report(rule, reason, start, end, number)
         if not node.closed:
             self._truncated(node, said)
 
@@ -80,7 +84,7 @@ class MessageObjects:
 
     def _truncated(self, node: JsonNode, said: ObjectHeader) -> None:
         reason = "body" if said.header.role else "header"
-        self._record.report("E-STREAM-TRUNCATED", reason, node.end, node.end, self._record.last_number)
+        self._record.report(E_STREAM_TRUNCATED, reason, node.end, node.end, self._record.last_number)
 
     def _parts(self, node: JsonNode, source: Source, said: ObjectHeader) -> tuple[list[Part], dict[int, list[Problem]]]:
         header = said.header
@@ -130,7 +134,7 @@ class MessageObjects:
                 self._tools[header.call_id] = header.recipient
             if header.role == "tool" and header.name is None:
                 header = replace(header, name=self._tools.get(header.call_id or ""))
-            reports = [Problem(report.code, report.reason, report.start, report.end) for report in part.reports]
+            reports = [Problem(report.rule, report.reason, report.start, report.end) for report in part.reports]
             found.append((Part(header, ending or default_ending(header), part.pieces), reports))
         return found
 
@@ -141,7 +145,7 @@ class MessageObjects:
         tool = self._tools.get(header.call_id or "")
         if tool is None and node.closed:
             at = next((member.value.end for member in node.members if member.key == "role"), node.start)
-            problems.append(Problem("W-TOOL-NAME-MISSING", None, at, at))
+            problems.append(Problem(W_TOOL_NAME_MISSING, None, at, at))
         return replace(header, name=tool)
 
     def _reply(self, reply: JsonNode, source: Source, header: Header) -> Part:
@@ -161,7 +165,7 @@ class MessageObjects:
         call_id = source.field(call, "id", "call_id", "toolUseId", "toolCallId") or header.call_id
         content_type, constrained, problems = _call_type(call, source)
         if not tool and call.closed:
-            problems.append(Problem("E-PARSE-HEADER", "attribute-empty", call.start, call.start))
+            problems.append(Problem(E_PARSE_HEADER, "attribute-empty", call.start, call.start))
         if tool and call_id:
             self._tools[call_id] = tool
         arguments = first_of(inner, ("arguments", "input", "parameters", "args", "code"))
@@ -204,13 +208,13 @@ def _unknown(run: list[JsonNode], header: Header) -> Part:
 
 
 def _unknown_part(start: int, end: int) -> Problem:
-    return Problem("W-PART-UNKNOWN", None, start, end)
+    return Problem(W_PART_UNKNOWN, None, start, end)
 
 
 def _missing(node: JsonNode) -> list[Problem]:
     """The problem of a message without content whose other members hold text."""
     member = first_text_member(node) if node.closed else None
-    return [Problem("W-CONTENT-MISSING", None, member.key_start, member.value.end)] if member else []
+    return [Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end)] if member else []
 
 
 def _thought_header(header: Header) -> Header:
@@ -240,7 +244,7 @@ def _call_type(call: JsonNode, source: Source) -> tuple[str | None, bool, list[P
     constrained = flag is None or flag.kind is not JsonKind.FALSE
     content_type = source.text(given)
     unknown = constrained and content_type.lower() not in CHECKED_TYPES
-    return content_type, constrained, [Problem("I-TYPE-UNKNOWN", None, given.start, given.end)] if unknown else []
+    return content_type, constrained, [Problem(I_TYPE_UNKNOWN, None, given.start, given.end)] if unknown else []
 
 
 def _mixes(node: JsonNode) -> bool:
@@ -251,7 +255,7 @@ def _mixes(node: JsonNode) -> bool:
 
 def _mixed(node: JsonNode) -> Problem:
     value = node.get("content") or node
-    return Problem("W-CALL-MIXED", "content-and-calls", value.start, value.end)
+    return Problem(W_CALL_MIXED, "content-and-calls", value.start, value.end)
 
 
 def _with_fields_of_one(parts: list[Part], said: ObjectHeader, chosen: int) -> list[Part]:

@@ -13,6 +13,9 @@ from viewer.formats.json.wrappers import Found, Use, find_messages, header_membe
 from viewer.model.messages import Kind, Span
 from viewer.reading.format import FormatTraits, Options
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.notes import I_JSON_LENIENT
+from viewer.rules.structure import W_SIBLING_UNREAD
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_json
 
 
@@ -59,7 +62,7 @@ class JsonMessagesReader(JsonDocuments):
         for item, use in find_messages(reading.node):
             if not item.closed and use is not Use.WRAPPER:
                 start = min(start, item.start)
-        self.record.report("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end)
+        self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         self.text_between(data[start - self.base :], start)
 
     def _read_lines(self) -> None:
@@ -116,16 +119,16 @@ class JsonMessagesReader(JsonDocuments):
             if use is Use.WRAPPER:
                 self._begin_inner(item, reading.node, source)
             elif use is Use.UNREAD:
-                self.record.report("W-SIBLING-UNREAD", None, item.start, item.end)
+                self.record.report(W_SIBLING_UNREAD, None, item.start, item.end)
             elif item.closed or (truncated and is_message(item)):
                 self._item(found, source, notes)
                 unfinished = not item.closed
             elif truncated:
                 self.text_between(source.data[item.start - source.base :], item.start)
         for problem in notes.others():
-            self.record.report(problem.code, problem.reason, problem.start, problem.end)
+            self.record.report(problem.rule, problem.reason, problem.start, problem.end)
         if truncated and not unfinished:
-            self.record.report("E-STREAM-TRUNCATED", "header", reading.end, reading.end)
+            self.record.report(E_STREAM_TRUNCATED, "header", reading.end, reading.end)
 
     def _begin_inner(self, wrapper: JsonNode, root: JsonNode | None, source: Source) -> None:
         """Begin a transcript with a nested wrapper; an array at the head of a wrapper belongs to it."""
@@ -143,7 +146,7 @@ class JsonMessagesReader(JsonDocuments):
 
     def _not_a_message(self, text: Span) -> None:
         self.record.start_if_none(text[0])
-        self.record.report("E-PARSE-HEADER", "not-a-message", *text)
+        self.record.report(E_PARSE_HEADER, "not-a-message", *text)
         self.record.stray(*text)
 
 
@@ -154,8 +157,8 @@ class _Notes:
         going_on = [fault for fault in reading.faults if reading.node is not None and reading.node.closed]
         if not going_on:
             going_on = reading.faults[:-1]
-        problems = [Problem("E-PARSE-HEADER", "not-a-message", fault.offset, fault.end) for fault in going_on]
-        problems += [Problem("I-JSON-LENIENT", None, *span) for span in reading.lenient]
+        problems = [Problem(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end) for fault in going_on]
+        problems += [Problem(I_JSON_LENIENT, None, *span) for span in reading.lenient]
         self._problems = sorted(problems, key=lambda problem: problem.start)
         self._starts = [problem.start for problem in self._problems]
         self._reported: set[Problem] = set()

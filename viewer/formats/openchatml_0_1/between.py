@@ -6,6 +6,7 @@ from viewer.formats.openchatml_0_1.part import Begins, Part
 from viewer.model.messages import Channel, Header
 from viewer.reading.cursor import Token, TokenSet
 from viewer.reading.recorder import Recorder
+from viewer.rules.structure import W_MARKER_IN_BODY, W_STOP_REDUNDANT
 
 FILL_IN = {"fim_prefix": "user", "fim_middle": "assistant", "fim_suffix": "user"}
 """The marks of fill-in-the-middle, and the roles after them."""
@@ -59,7 +60,7 @@ class Outside:
         self.add(text, token.start)
         self.settle()
         number = self._part.number if self._part else None
-        self._record.report("W-MARKER-IN-BODY", "nested", token.start, token.end, number)
+        self._record.report(W_MARKER_IN_BODY, "nested", token.start, token.end, number)
 
     def token(self, text: bytes, token: Token) -> None:
         """Handle any token except `<|im_start|>`."""
@@ -116,7 +117,7 @@ class Outside:
             return
         self._leave(token.end)
         self._record.start_if_none(token.start)
-        self._record.report("W-STOP-REDUNDANT", None, token.start, token.end)
+        self._record.report(W_STOP_REDUNDANT, None, token.start, token.end)
 
     def _leave(self, at: int, *, exactly_at: int | None = None) -> None:
         """End the current part or text; new text begins at this offset."""

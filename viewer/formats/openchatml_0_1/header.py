@@ -7,7 +7,10 @@ import re
 from dataclasses import field
 from typing import NamedTuple
 
+from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Header
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
 from viewer.values import mutable
 
 ROLES = frozenset({"system", "tool", "user", "assistant"})
@@ -27,7 +30,7 @@ _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_c
 class Problem(NamedTuple):
     """A diagnostic at a position in the input."""
 
-    code: str
+    rule: Rule
     reason: str | None
     start: int
     end: int
@@ -55,7 +58,7 @@ class Head:
     @property
     def malformed(self) -> bool:
         """True if it has an E-PARSE-HEADER."""
-        return any(problem.code == "E-PARSE-HEADER" for problem in self.problems)
+        return any(problem.rule is E_PARSE_HEADER for problem in self.problems)
 
     def header(self) -> Header:
         """The header of a text part."""
@@ -133,7 +136,7 @@ class _Reading:
         self._role()
         for word in self._words:
             if not self._attribute(word):
-                self._problem("E-PARSE-HEADER", "word-unknown", word.start, word.end)
+                self._problem(E_PARSE_HEADER, "word-unknown", word.start, word.end)
         return self._finish()
 
     def broken(self) -> Head:
@@ -142,20 +145,20 @@ class _Reading:
             if not self._attribute(word):
                 self._head.rest = word.start
                 break
-        self._problem("E-PARSE-HEADER", "message-missing", self._head.rest, self._head.rest)
+        self._problem(E_PARSE_HEADER, "message-missing", self._head.rest, self._head.rest)
         self._head.complete = False
         return self._finish()
 
     def _role(self) -> None:
         if not self._words or b"=" in self._words[0].text:
             at = self._words[0].start if self._words else self._end
-            self._problem("E-PARSE-HEADER", "role-missing", at, at)
+            self._problem(E_PARSE_HEADER, "role-missing", at, at)
             return
         word = self._words.pop(0)
         self._head.name_at = word.end
         self._head.role = _text(word.text)
         if self._head.role not in ROLES:
-            self._problem("E-PARSE-HEADER", "role-unknown", word.start, word.end)
+            self._problem(E_PARSE_HEADER, "role-unknown", word.start, word.end)
 
     def _attribute(self, word: _Word) -> bool:
         match = _ATTRIBUTE.fullmatch(word.text)
@@ -163,11 +166,11 @@ class _Reading:
             return False
         key, value = _text(match[1]), _text(match[2])
         if key != "name":
-            self._problem("W-ATTRIBUTE-UNKNOWN", None, word.start, word.end)
+            self._problem(W_ATTRIBUTE_UNKNOWN, None, word.start, word.end)
         elif not value:
             return True
         if self._given.setdefault(key, value) != value:
-            self._problem("E-PARSE-HEADER", "attribute-repeated", word.start, word.end)
+            self._problem(E_PARSE_HEADER, "attribute-repeated", word.start, word.end)
         return True
 
     def _finish(self) -> Head:
@@ -181,8 +184,8 @@ class _Reading:
         head.extra = given
         return head
 
-    def _problem(self, code: str, reason: str | None, start: int, end: int) -> None:
-        self._head.problems.append(Problem(code, reason, start, end))
+    def _problem(self, rule: Rule, reason: str | None, start: int, end: int) -> None:
+        self._head.problems.append(Problem(rule, reason, start, end))
 
 
 def _text(data: bytes) -> str:

@@ -17,6 +17,9 @@ from viewer.model.visibility import is_user_safe
 from viewer.reading.cursor import Token, TokenSet, Window
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import LONGEST_MARK, MARK, begun
+from viewer.rules.calls import W_TOOL_NAME_MISSING
+from viewer.rules.errors import E_PERM_VISIBILITY
+from viewer.rules.structure import W_END_MISSING, W_MARKER_IN_BODY
 
 THOUGHTS = ("reflect", "introspect", "reason")
 
@@ -103,7 +106,7 @@ class Frame:
         """Add a token without a meaning here: it is text."""
         self.add(text, token.start)
         self._announce()
-        self.record.report("W-MARKER-IN-BODY", "nested", token.start, token.end, self._part.number)
+        self.record.report(W_MARKER_IN_BODY, "nested", token.start, token.end, self._part.number)
 
     def mark(self, text: bytes, token: Token) -> None:
         """Handle a mark with a meaning in frames of this role."""
@@ -191,7 +194,7 @@ class Frame:
         if self._part.number is None:
             return
         for problem in self.head.problems:
-            self.record.report(problem.code, problem.reason, problem.start, problem.end, self._part.number)
+            self.record.report(problem.rule, problem.reason, problem.start, problem.end, self._part.number)
         self.head.problems = []
 
     @property
@@ -270,7 +273,7 @@ class Frame:
         part.certain = True
         if self._has_text and part.first is not None:
             self._announce()
-            self.record.report("E-PERM-VISIBILITY", "cot-in-final", part.first, token.end, part.number)
+            self.record.report(E_PERM_VISIBILITY, "cot-in-final", part.first, token.end, part.number)
         self._end_part()
         self._begin_text(token.end)
 
@@ -286,7 +289,7 @@ class Frame:
 
     def _miss_end(self, at: int) -> None:
         self._announce()
-        self.record.report("W-END-MISSING", None, at, at, self._part.number)
+        self.record.report(W_END_MISSING, None, at, at, self._part.number)
 
     def _end_part(self) -> None:
         if self._part.is_message:
@@ -319,7 +322,7 @@ class Frame:
         if part.header.role == "tool" and part.header.name is None and not part.header.malformed and not part.block:
             self._announce()
             at = self.head.name_at
-            self.record.report("W-TOOL-NAME-MISSING", None, at, at, part.number)
+            self.record.report(W_TOOL_NAME_MISSING, None, at, at, part.number)
         return others
 
     def _system_mark(self, text: bytes, token: Token) -> None:

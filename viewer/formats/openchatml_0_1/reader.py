@@ -20,6 +20,9 @@ from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
 from viewer.reading.format import FormatTraits, Options
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_STREAM_TRUNCATED
+from viewer.rules.notes import I_OPEN_PROMPT
+from viewer.rules.structure import W_END_MISSING, W_START_REPEATED
 
 LONGEST_HEADER = 64 * 1024
 
@@ -124,7 +127,7 @@ class OpenChatML01Reader:
         if repeats is None:
             return False
         if repeats:
-            self._record.report("W-START-REPEATED", None, token.start, token.end)
+            self._record.report(W_START_REPEATED, None, token.start, token.end)
             self._at = self._scan = token.end
         else:
             self._break_header(token.start)
@@ -166,13 +169,13 @@ class OpenChatML01Reader:
         piece = Piece(end, end, Coding.PLAIN)
         span = (self._frame_start, end)
         number = self._record.add(head.header(), Ending.OPEN, span, [piece], broke_out=self._broke_out)
-        self._record.report("E-STREAM-TRUNCATED", "header", end, end, number)
+        self._record.report(E_STREAM_TRUNCATED, "header", end, end, number)
 
     def _prompt(self, head: Head) -> None:
         """Report that the input ends where an answer should begin."""
         for problem in head.problems:
             self._record.report(*problem)
-        self._record.report("I-OPEN-PROMPT", None, self._frame_start, head.words_end)
+        self._record.report(I_OPEN_PROMPT, None, self._frame_start, head.words_end)
 
     # In a body.
 
@@ -202,7 +205,7 @@ class OpenChatML01Reader:
             return True
         broke_out = frame.hides
         number = frame.finish(Ending.IMPLIED, token.start)
-        self._record.report("W-END-MISSING", None, token.start, token.start, number)
+        self._record.report(W_END_MISSING, None, token.start, token.start, number)
         self._frame = None
         self._begin(token, broke_out=broke_out)
         return True
@@ -221,7 +224,7 @@ class OpenChatML01Reader:
             self._prompt(frame.head)
             return
         number = frame.finish(Ending.OPEN, end)
-        self._record.report("E-STREAM-TRUNCATED", "body", end, end, number)
+        self._record.report(E_STREAM_TRUNCATED, "body", end, end, number)
 
     # The window.
 

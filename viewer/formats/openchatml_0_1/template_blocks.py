@@ -13,6 +13,7 @@ from viewer.model.messages import Channel, Ending, Header
 from viewer.reading.cursor import Token
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import THINK_PAIRS, Mark, MarkKind, MarkPair, mark_of
+from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
 
 
 class BlockFrame(Protocol):
@@ -140,7 +141,7 @@ class TemplateBlocks:
         if self._pair and self._is_late:
             part.certain = True
             part.announce(self._frame.record)
-            self._frame.record.report("E-PERM-VISIBILITY", "cot-in-final", self._block_start, end, part.number)
+            self._frame.record.report(E_PERM_VISIBILITY, "cot-in-final", self._block_start, end, part.number)
         self._is_late = False
 
     def _unmatched(self, text: bytes, mark: Mark) -> None:
@@ -180,7 +181,7 @@ def complete_block(part: Part, record: Recorder) -> list[Part]:
             _place(each, part.at, kept, call)
         if is_call and call.is_json and not call.name:
             each.announce(record)
-            record.report("E-CALL-SCHEMA", "missing-argument", each.piece().start, each.piece().end, each.number)
+            record.report(E_CALL_SCHEMA, "missing-argument", each.piece().start, each.piece().end, each.number)
     return parts[1:]
 
 

@@ -13,6 +13,8 @@ from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, LONGEST_LINE, Header
 from viewer.reading.recorder import Recorder
 from viewer.reading.states import OUTSIDE_TOKENS, STATES, Keeps, State, StateRow
 from viewer.reading.text_reader import TextReader
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.structure import W_TOKENS_STRIPPED
 
 STRIPPED = re.compile(rb"\s*(analysis|commentary|final).*?assistant(analysis|commentary|final)", re.DOTALL)
 """Text that a decoder made by dropping the special tokens."""
@@ -87,7 +89,7 @@ def _begin_stripped(reader: TextReader, limit: int) -> State:
     start = cursor.at + first.start(1)
     reader.recorder.start_if_none(cursor.at)
     _open_segment(reader, start, cursor.at + first.end(), first[1])
-    reader.recorder.report("W-TOKENS-STRIPPED", None, start, cursor.scan, reader.recorder.last_number + 1)
+    reader.recorder.report(W_TOKENS_STRIPPED, None, start, cursor.scan, reader.recorder.last_number + 1)
     return State.STRIPPED
 
 
@@ -129,7 +131,7 @@ def _close_segment(reader: TextReader, end: int) -> None:
     assert frame is not None
     body = frame.body_start
     number = reader.recorder.add(frame.header, Ending.IMPLIED, (frame.start, end), [Piece(body, end, Coding.PLAIN)])
-    reader.recorder.report("E-PARSE-HEADER", "message-missing", body, body, number)
+    reader.recorder.report(E_PARSE_HEADER, "message-missing", body, body, number)
 
 
 HARMONY_STATES = STATES | {

@@ -15,6 +15,8 @@ from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opene
 from viewer.model.messages import Coding, Header, Message, Piece, Span
 from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.structure import W_TEXT_BETWEEN
 
 UNREADABLE = "⟨?⟩".encode()
 """The replacement for an item that is not an integer."""
@@ -123,7 +125,7 @@ class TokenIdReader:
             if not item.is_id:
                 self._pass_on(spelled)
                 self.record.start_if_none(item.start)
-                self.record.report("E-PARSE-HEADER", "not-a-message", item.start, item.end)
+                self.record.report(E_PARSE_HEADER, "not-a-message", item.start, item.end)
             text = _spelled_for_reader(item, self._vocabulary)
             self._places.add(item, len(text))
             spelled += text
@@ -158,7 +160,7 @@ class TokenIdReader:
         for event in self._inner_record.take():
             if isinstance(event, Strayed):
                 last_stray = event.stray.span
-            elif isinstance(event, Found) and event.code == "W-TEXT-BETWEEN" and last_stray == (event.start, event.end):
+            elif isinstance(event, Found) and event.rule is W_TEXT_BETWEEN and last_stray == (event.start, event.end):
                 continue
             self._repeat(event)
 
@@ -177,7 +179,7 @@ class TokenIdReader:
             case Strayed(stray):
                 record.stray(*places.span(*stray.span))
             case Found():
-                record.report(event.code, event.reason, *places.span(event.start, event.end), event.message)
+                record.report(event.rule, event.reason, *places.span(event.start, event.end), event.message)
             case ToolCancelled():
                 record.cancel_tool(event.call_id, *places.span(event.start, event.end))
             case DeclaredTools():

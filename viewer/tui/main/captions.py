@@ -9,7 +9,7 @@ from viewer.model.visibility import Reveal
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, trusted
 from viewer.render.title import TitleFacts
-from viewer.rules import RULES
+from viewer.rules.errors import E_FORMAT_UNKNOWN
 from viewer.tui.bars.toggles import ToggleFacts
 from viewer.tui.cursor import Cursor
 from viewer.tui.main.follow import FollowTitle
@@ -89,7 +89,7 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
         reason = (
             "This file is empty." if is_empty else "There is no message here, only a document header or other text."
         )
-        reason = RULES["E-FORMAT-UNKNOWN"].safe if document.unknown else reason
+        reason = E_FORMAT_UNKNOWN.safe if document.unknown else reason
         hint = "" if is_empty else "ocmlview formats lists what can be read; --format NAME chooses."
         more = "" if is_empty or display.debug else "d opens the debug view, which shows text outside messages."
         return _indented(reason, hint, more)

@@ -49,6 +49,10 @@ HARMLESS = {
 """Shortcuts: without them the same comes out, more slowly. Each is shown to be so."""
 
 
+PANES = {"ANALYSIS": "ANALYSIS", "COMMENTARY": "COMMENTARY", "TOOL": "COMMENTARY"}
+"""The pane of hidden messages by their kind."""
+
+
 def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
     """Rows of the table of messages on which the module says something else."""
     rule = made[VISIBILITY]
@@ -58,6 +62,8 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
         yield rule.is_user_safe(message) is shown or (message, "safe")
         yield rule.reason_of(message) == reason or (message, "reason")
         yield rule.kind_of(message).name == kind.name or (message, "kind")
+        pane = "CONVERSATION" if shown else PANES.get(kind.name, "CONVERSATION")
+        yield rule.pane_of(message).name == pane or (message, "pane")
         yield rule.END_USER.sees(message) is shown or (message, "end user")
         for asked in every:
             seen = rule.Audience(frozenset({asked})).sees(message)

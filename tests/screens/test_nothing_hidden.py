@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from tests.support.cases import each
 from tests.support.running import ROOMY, drawn, press, running, said, settled, view
 from tests.support.samples import Sample, samples
 from tests.support.walking import reachable_text
@@ -186,14 +187,12 @@ async def glance(sample: Sample) -> None:
 OTHERS = [sample.name for sample in samples() if sample.name not in QUICK]
 
 
-@pytest.mark.share(test=24)
-@pytest.mark.parametrize("name", OTHERS)
+@each("name", OTHERS, quick=0, test=24)
 async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
 
-@pytest.mark.share(test=24)
-@pytest.mark.parametrize("name", OTHERS[::12])
+@each("name", OTHERS[::12], quick=0, test=24)
 async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from tests.support.leaks.rewriting import tick
 from tests.support.running import SMALL, drawn, press, running, said, settled, type_in, view
 from viewer.document import document
+from viewer.document.backend import PLAIN, Backend
 from viewer.document.document import Document
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.main import read_worker as reading
@@ -54,11 +55,12 @@ async def test_the_screen_is_painted_before_that_is_loaded_which_the_rest_needs(
 ) -> None:
     seen: list[str] = []
 
-    def prepare(self: Document) -> None:
+    def load() -> Backend:
         seen.append("\n".join(strip.text for strip in app.screen._compositor.render_strips()))
+        return Backend("loaded", PLAIN.columns, None)
 
     monkeypatch.setattr(document, "BIG", 0)
-    monkeypatch.setattr(Document, "prepare", prepare)
+    monkeypatch.setattr(document, "load_backend", load)
     app = opened(tmp_path)
     async with app.run_test(size=(100, 20)) as pilot:
         await until(pilot, lambda: view(pilot).session.document.is_complete)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.program import ROOT
 from viewer.tui.settings.file import NEVER, WHY_NEVER, read_settings
 from viewer.tui.settings.settings import Pane, Settings, theme_in_force
@@ -58,26 +59,36 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
     assert read_settings(tmp_path / "none.yaml").problems_found == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each(
+    "text, said",
     [
         ("thme: dark\n", "config.yaml:1:1: unknown key 'thme' (did you mean 'theme'?)"),
         ("theme: drak\n", "config.yaml:1:8: unknown theme 'drak' (did you mean 'dark'?)"),
         ("theme: [dark]\n", "config.yaml:1:8: one value is needed here"),
         ("keymap:\n  serach: x\n", "config.yaml:2:3: unknown action 'serach' (did you mean 'search'?)"),
-        ("keymap:\n  search: pagedwn\n",
-         "config.yaml:2:3: unknown key 'pagedwn' of 'search' (did you mean 'pagedown'?)"),
-        ("keymap:\n  search: x\n",
-         "config.yaml:2:3: key 'x' is given to 'search' and 'export': give one of them another key"),
-        ("keymap:\n  mark: f3\n  fold: f3\n",
-         "config.yaml:3:3: key 'F3' is given to 'fold' and 'mark': give one of them another key"),
+        (
+            "keymap:\n  search: pagedwn\n",
+            "config.yaml:2:3: unknown key 'pagedwn' of 'search' (did you mean 'pagedown'?)",
+        ),
+        (
+            "keymap:\n  search: x\n",
+            "config.yaml:2:3: key 'x' is given to 'search' and 'export': give one of them another key",
+        ),
+        (
+            "keymap:\n  mark: f3\n  fold: f3\n",
+            "config.yaml:3:3: key 'F3' is given to 'fold' and 'mark': give one of them another key",
+        ),
         ("keymap:\n  search: {a: b}\n", "config.yaml:2:11: one value is needed here"),
         ("keymap: x\n", "config.yaml:1:9: keys and values are needed here"),
         ("layout:\n  outlin: true\n", "config.yaml:2:3: unknown key 'outlin' (did you mean 'outline'?)"),
-        ("layout:\n  outline: wide\n",
-         "config.yaml:2:12: 'wide' does not fit: write true, false, or a number from 16 to 200"),
-        ("layout:\n  problems: 61\n",
-         "config.yaml:2:13: '61' does not fit: write true, false, or a number from 3 to 60"),
+        (
+            "layout:\n  outline: wide\n",
+            "config.yaml:2:12: 'wide' does not fit: write true, false, or a number from 16 to 200",
+        ),
+        (
+            "layout:\n  problems: 61\n",
+            "config.yaml:2:13: '61' does not fit: write true, false, or a number from 3 to 60",
+        ),
         ("wrap: 19\n", "config.yaml:1:7: '19' does not fit: write screen, or a number from 20 to 1000"),
         ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' does not fit: write screen, or a number from 20 to 1000"),
         ("markdown: yes\n", "config.yaml:1:11: 'yes' is not true or false"),
@@ -89,11 +100,11 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
         ("theme: dark\ntheme: light\n", "config.yaml:2:1: this is not well-formed YAML"),
         ("theme: &a dark\n", "config.yaml:1:8: this is not well-formed YAML"),
         ("keymap: {filter: &}\n", "config.yaml:1:19: this is not well-formed YAML"),
-        ("\"\\e[2J\": x\n", "config.yaml:1:1: unknown key '␛[2J'"),
-        ("keymap:\n  \"\\e[2J\": f2\n", "config.yaml:2:3: unknown action '␛[2J'"),
+        ('"\\e[2J": x\n', "config.yaml:1:1: unknown key '␛[2J'"),
+        ('keymap:\n  "\\e[2J": f2\n', "config.yaml:2:3: unknown action '␛[2J'"),
         (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is ignored"),
     ],
-)  # fmt: skip
+)  # fmt: ski)
 def test_mistakes_are_told_with_their_place(text: str | bytes, said: str, tmp_path: Path) -> None:
     assert told(text, tmp_path) == [said]
 
@@ -116,7 +127,7 @@ def test_what_is_left_out_cannot_clash_unseen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", NEVER)
-@pytest.mark.parametrize("written", ["{key}: all\n", "layout: {{{key}: true}}\n", "{upper}: safe\n"])
+@each("written", ["{key}: all\n", "layout: {{{key}: true}}\n", "{upper}: safe\n"])
 def test_nothing_reveals(key: str, written: str, tmp_path: Path) -> None:
     text = written.format(key=key, upper=key.upper())
     settings = read(text, tmp_path)

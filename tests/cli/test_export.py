@@ -81,7 +81,7 @@ def test_standard_output_and_standard_input(chat: Path) -> None:
 
 def test_what_is_there_is_replaced_only_by_force(chat: Path) -> None:
     Path("a.html").write_text("mine")
-    refused(run("export", "-o", "a.html", chat), "a.html is there already", "--force")
+    refused(run("export", "-o", "a.html", chat), "a.html already exists", "--force")
     assert Path("a.html").read_text() == "mine"
     assert run("export", "-o", "a.html", "--force", chat).code == 0
     assert Path("a.html").read_text("utf-8").startswith("<!doctype html>")

@@ -107,7 +107,7 @@ def test_only_files_of_the_debug_view_are_opened(file: Path, tmp_path: Path) -> 
     assert edit(app, END_USER, str(file), 1, {"EDITOR": "vi"}) == DEBUG_ONLY
     for path in ("-", "<stdin>", str(tmp_path), str(tmp_path / "gone")):
         said = edit(app, EVERYTHING, path, 1, {"EDITOR": "vi"})
-        assert said is not None and said.startswith("there is no file to open")
+        assert said is not None and said.startswith("no file to open")
 
 
 async def test_where_the_app_cannot_step_aside(file: Path) -> None:

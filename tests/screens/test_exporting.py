@@ -75,7 +75,7 @@ async def test_a_debug_file_is_for_its_owner(folder: Path) -> None:
 async def test_what_is_there_is_replaced_only_when_said_again(folder: Path) -> None:
     (folder / "tour.safe.html").write_text("mine")
     async with running(keys=["x", "enter"]) as pilot:
-        assert "is there already" in drawn(pilot)
+        assert "already exists" in drawn(pilot)
         await press(pilot, "escape")
         assert (folder / "tour.safe.html").read_text() == "mine"
         await press(pilot, "x", "enter", "enter")
@@ -87,7 +87,7 @@ async def test_another_name_after_the_question_is_another_file(folder: Path) -> 
     for name in ("tour.safe.html", "tour.safe.htm"):
         (folder / name).write_text("mine")
     async with running(keys=["x", "enter", "backspace", "enter"]) as pilot:
-        assert "is there already" in drawn(pilot)
+        assert "already exists" in drawn(pilot)
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
 
 

@@ -107,11 +107,11 @@ class ExportController:
     def _ask_again(self, typed: str) -> None:
         """Ask whether to replace an existing file."""
         if self._host.prompt.is_asking:
-            self._host.notify(f"{typed} is there already; it was left as it is", Notice.WARNING)
+            self._host.notify(f"{typed} already exists and was not changed", Notice.WARNING)
             return
         self._replaces = typed
         self._host.prompt.ask(PromptKind.EXPORT, typed, [])
-        self._host.prompt.note("is there already: enter replaces it, esc leaves it")
+        self._host.prompt.note("already exists: enter replaces it, esc keeps it")
 
     def stop(self) -> bool:
         """Stop an export; True if one was running."""

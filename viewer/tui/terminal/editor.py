@@ -56,7 +56,7 @@ def edit(
     if audience.is_safe:
         return DEBUG_ONLY
     if not Path(path).is_file():
-        return "there is no file to open: the transcript came through a pipe"
+        return "no file to open: the transcript came through a pipe"
     command = command_for(environment, path, line)
     if isinstance(command, str):
         return command

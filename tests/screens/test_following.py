@@ -141,6 +141,14 @@ class TestGrowth:
             assert "▶ LIVE" in app.title or size == (40, 12)
             assert "near" in await app.write(ANSWER + "near")
 
+    async def test_the_end_is_followed_again_at_once_while_the_size_changes(self, path: Path) -> None:
+        async with live(path, chat(20)) as app:
+            await app.press("b", "b")
+            assert "❚❚ paused" in app.title
+            app.main.stick._last_size = None  # a change of size that no redraw has seen
+            await app.press("G")
+            assert "▶ LIVE" in app.title
+
     @pytest.mark.slow
     async def test_another_view_keeps_the_end(self, path: Path) -> None:
         async with live(path, chat(20)) as app:

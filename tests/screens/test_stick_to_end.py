@@ -118,6 +118,16 @@ def test_a_change_of_size_is_no_scroll(staged: Staged) -> None:
     assert staged.place is EndPlace.AT_END
 
 
+def test_scrolling_to_the_end_after_a_change_of_size_stays_there_again(staged: Staged) -> None:
+    staged.viewport.scroll((5, 0), 6)
+    staged.stick.check_user_scrolled()
+    staged.viewport.resize()
+    staged.stick.check_user_scrolled()
+    staged.viewport.scroll(END, LAST)
+    staged.stick.check_user_scrolled()
+    assert staged.place is EndPlace.AT_END
+
+
 def test_changes_inside_end_at_the_end(staged: Staged) -> None:
     with staged.stick.kept():
         staged.viewport.resize()

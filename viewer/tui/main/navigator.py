@@ -173,6 +173,7 @@ class Navigator:
         """Show the end with the cursor on the last message. While more is read, that end is not final."""
         self._host.viewport.put_cursor(Cursor(last_message(self._session.rows)))
         self._host.viewport.go_to_end()
+        self._stick.go_to_end()
         self._host.redraw(Changed.FOCUS)
         self._end = _NOT_AT_END if self._session.document.is_read else self.standing
 

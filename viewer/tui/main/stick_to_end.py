@@ -54,9 +54,11 @@ class StickToEnd:
 
     def check_user_scrolled(self) -> None:
         """Leave the end if the operator scrolled up, and stay there again if the operator came back."""
-        if self._machine.status.reading is not Reading.LIVE or self._last_size != self._host.viewport.size:
-            return  # after a change of size, another place does not mean that the operator scrolled
-        if self._last_viewport != self._viewport:
+        if self._machine.status.reading is not Reading.LIVE:
+            return
+        if self._last_size != self._host.viewport.size:
+            self._record()  # after a change of size, another place does not mean that the operator scrolled
+        elif self._last_viewport != self._viewport:
             self._send(Signal.SCROLLED_TO_END if self._is_at_end() else Signal.SCROLLED_UP)
             self._record()
 

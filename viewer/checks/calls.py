@@ -9,7 +9,7 @@ from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
 from viewer.model.diagnostic import Rule, Severity
-from viewer.model.messages import Channel, Ending, Message, Span
+from viewer.model.messages import Channel, Ending, Message, Outcome, Span
 from viewer.reading.header import is_tool
 from viewer.rules import RULES
 from viewer.rules.calls import (
@@ -169,8 +169,17 @@ class ToolChecks:
         row = self._ledger.add_reply(
             case.message, lambda: _id_place(case), format.call_ids, notes_inferred=format.infers_calls
         )
-        self._read_envelope(case, row)
+        if format.states_outcomes:
+            self._take_outcome(case, row)
+        else:
+            self._read_envelope(case, row)
         self._look_at_time(case, row)
+
+    def _take_outcome(self, case: CheckContext, row: int) -> None:
+        """Set the state that the reply states. The reader reports it."""
+        state = _STATES.get(case.message.header.outcome or Outcome.OK)
+        if state is not None and self._ledger.state(row) is CallState.OK:
+            self._ledger.set_state(row, state)
 
     def _look_at_time(self, case: CheckContext, row: int) -> None:
         ledger = self._ledger
@@ -225,6 +234,14 @@ class ToolChecks:
             for number, place in notes.lacking:
                 case.add(W_REPLY_ENVELOPE, None, *place, number)
             notes.lacking.clear()
+
+
+_STATES = {
+    Outcome.FAILED: CallState.FAILED,
+    Outcome.REFUSED: CallState.FAILED,
+    Outcome.TIMEOUT: CallState.TIMEOUT,
+    Outcome.CANCELLED: CallState.CANCELLED,
+}
 
 
 def _is_unaddressed_call(case: CheckContext) -> bool:

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from viewer.formats.detect import Detection, detect
 from viewer.formats.registry import Entry, LazyRegistry
 from viewer.formats.writing import Writer
 from viewer.reading.format import FormatTraits
 
+if TYPE_CHECKING:
+    from viewer.formats.tables.model import RecordFormat
+
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
+
+RECORD_FORMATS = (Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),)
+"""The formats that are tables, in the order of detection."""
+
+
+def record_formats() -> list[RecordFormat]:
+    """The tables of all record formats."""
+    return [getattr(import_module(f"viewer.formats.{row.module}"), row.attribute) for row in RECORD_FORMATS]
+
+
+def _traits(value: Any) -> FormatTraits:
+    """The traits of a format, also of one that is a table."""
+    if isinstance(value, FormatTraits):
+        return value
+    from viewer.formats.engine.reader import traits  # lazy: most inputs need no table
+
+    return traits(value)
+
 
 FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     Entry("openchatml-2.2", "text.openchatml", "OPENCHATML_2_2", "OpenChatML 2.2"),
@@ -19,6 +43,8 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON"),
     Entry("json", "json.messages", "JSON", "JSON messages"),
     Entry("events", "events.reader", "EVENTS", "Event stream"),
+    *RECORD_FORMATS,
+    convert=_traits,
 )
 
 WRITERS: LazyRegistry[Writer] = LazyRegistry(

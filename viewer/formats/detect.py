@@ -11,6 +11,8 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.values import frozen
 
 HEAD = 64 * 1024
+LEAST_SCORE = 80
+"""The lowest score of a record format that decides."""
 
 _OLD = rb"<\|im_start\|>|\[BOS\]|<\|fim_(?:prefix|middle|suffix)\|>|<\|file_separator\|>"
 _NEW = rb"<\|(?:start|channel|message)\|>"
@@ -78,11 +80,26 @@ def _structured(bare: bytes) -> Detection | None:
 def _json(bare: bytes) -> Detection | None:
     if bare.startswith(b"[") and _LISTS_OF_INTEGERS.fullmatch(bare) and re.match(rb"\[\s*\d", bare):
         return Detection("harmony-tokens", "an array of integers", 0.95)
-    for value in _first_values(bare):
+    values = _first_values(bare)
+    by_table = _by_table(values)
+    if by_table:
+        return by_table
+    for value in values:
         found = _by_value(value)
         if found:
             return found
     return None
+
+
+def _by_table(values: list[JsonNode]) -> Detection | None:
+    """Detect a format that is a table."""
+    from viewer.formats import record_formats
+    from viewer.formats.engine.detect import rank
+
+    ranking = rank(record_formats(), values)
+    if not ranking or ranking[0].score < LEAST_SCORE:
+        return None
+    return Detection(ranking[0].format, ranking[0].reason, ranking[0].score / 100)
 
 
 def _first_values(bare: bytes) -> list[JsonNode]:
@@ -90,7 +107,7 @@ def _first_values(bare: bytes) -> list[JsonNode]:
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
-        lines = bare.split(b"\n", 20)[:20]
+        lines = bare.split(b"\n", 64)[:64]
         readings = [read_json(line) for line in lines if line.lstrip().startswith(b"{")]
         values = [reading.node for reading in readings if reading.node and not reading.fault]
     document = read_json(bare)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 Value = TypeVar("Value")
 
@@ -25,8 +25,10 @@ class Entry(NamedTuple):
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
     """Values by name, each loaded on first use; names and titles are available without loading."""
 
-    def __init__(self, *rows: Entry) -> None:
+    def __init__(self, *rows: Entry, convert: Callable[[Any], Value] = lambda value: value) -> None:
+        """`convert` makes a value of what a module holds."""
         self._rows = {row.name: row for row in rows}
+        self._convert = convert
         self._values: dict[str, Value] = {}
 
     def title(self, name: str) -> str:
@@ -36,7 +38,7 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
     def __getitem__(self, name: str) -> Value:
         if name not in self._values:
             row = self._rows[name]
-            self._values[name] = getattr(import_module(f"viewer.formats.{row.module}"), row.attribute)
+            self._values[name] = self._convert(getattr(import_module(f"viewer.formats.{row.module}"), row.attribute))
         return self._values[name]
 
     def __contains__(self, name: object) -> bool:

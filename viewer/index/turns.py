@@ -5,7 +5,9 @@ from __future__ import annotations
 from array import array
 
 from viewer.columns.api import Column, Columns
-from viewer.model.messages import Message
+from viewer.model.messages import Kind, Message
+
+_ASIDE = frozenset({Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED, Kind.NOTICE})
 
 
 class TurnCounter:
@@ -19,7 +21,14 @@ class TurnCounter:
 
     def next(self, message: Message) -> int:
         """The turn of the next message in the order of the input."""
-        return self.after(message.transcript, message.header.role)
+        header = message.header
+        if header.kind in _ASIDE or header.thread:
+            return self.here(message.transcript)
+        return self.after(message.transcript, header.role)
+
+    def here(self, transcript: int) -> int:
+        """The turn of a message that neither begins nor ends anything: text that nobody typed."""
+        return (self._turn if transcript == self._transcript else 0) or 1
 
     def after(self, transcript: int, role: str) -> int:
         """The same for a message with this transcript and role."""

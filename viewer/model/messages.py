@@ -30,8 +30,34 @@ class Kind(Fixed):
 
     SAID = "said"
     """Words of a speaker; role, channel and recipient decide the visibility."""
+    THOUGHT = "thought"
+    """Reasoning, summaries of it, and plans."""
+    CALL = "call"
+    """A tool call and its arguments."""
+    REPLY = "reply"
+    """A tool result."""
+    INSTRUCTION = "instruction"
+    """System and developer text, and declarations of tools."""
+    INJECTED = "injected"
+    """Text under the name of a speaker that no speaker wrote: environment, reminders, attached files, hook output."""
+    SUBAGENT = "subagent"
+    """Text that another agent exchanged with the main agent."""
+    REPLAYED = "replayed"
+    """Text repeated from elsewhere: compaction summaries, copied context, the history of a forked file."""
+    NOTICE = "notice"
+    """Text of the program: API errors, rate limits, mode changes."""
     UNKNOWN = "unknown"
     """Content that no rule of the format maps, in any role."""
+
+
+class Outcome(Fixed):
+    """How a tool call ended, as its reply states it. A reply that states nothing has no outcome."""
+
+    OK = "ok"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
+    REFUSED = "refused"
 
 
 class Ending(Fixed):
@@ -57,6 +83,8 @@ class Coding(Fixed):
     """A JSON string with its quotes."""
     JSON_TEXT = "json-text"
     """Part of a JSON string, without quotes."""
+    NESTED_TEXT = "nested-text"
+    """Part of a JSON string inside a JSON string, without quotes."""
     SPLIT_STRING = "split-string"
     """A JSON string with its quotes that spans several `data:` lines of a server-sent event."""
     TOKEN_IDS = "token-ids"
@@ -67,6 +95,8 @@ class Coding(Fixed):
     """The source text of JSON values that are not strings."""
     LABEL = "label"
     """A content part with an image or another attachment, shown as `[image/png, 40 KB]`; the span is the part."""
+    OPAQUE = "opaque"
+    """Encrypted or encoded data, shown as `[encrypted, 2 KB]`; the span is the JSON value."""
     LINE = "line"
     """A line break between two pieces; the span is empty."""
 
@@ -105,6 +135,10 @@ class Header:
     complete: bool = True
     """True if the mark that ends the header was read; before that nothing is known."""
     kind: Kind = Kind.SAID
+    outcome: Outcome | None = None
+    """What a reply states about its call."""
+    thread: int = 0
+    """The number of the thread of another agent; 0 for the main agent."""
 
     def with_call_id(self, call_id: str | None) -> Header:
         """Copy the header with another call id."""
@@ -122,6 +156,8 @@ class Header:
             self.malformed,
             self.complete,
             self.kind,
+            self.outcome,
+            self.thread,
         )
 
 

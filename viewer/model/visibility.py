@@ -16,7 +16,7 @@ def is_user_safe(message: Message) -> bool:
     header = message.header
     if not header.complete or header.malformed or message.broke_out:
         return False
-    if header.kind is not Kind.SAID:
+    if header.kind is not Kind.SAID or header.thread:
         return False
     if header.intent in NEVER_DISPLAYED:
         return False
@@ -47,6 +47,10 @@ class Reveal(Enum):
     SYSTEM = "system"
     DEVELOPER = "developer"
     STRAY = "stray"
+    INJECTED = "injected"
+    SUBAGENT = "subagent"
+    REPLAYED = "replayed"
+    NOTICE = "notice"
     UNCLEAR = "unclear"
     """Messages with an unknown role, channel or content."""
     ALL = "all"
@@ -86,7 +90,9 @@ class Audience:
 
     def sees(self, message: Message) -> bool:
         """True if this audience may see the message."""
-        return is_user_safe(message) or self.reveals(kind_of(message))
+        if is_user_safe(message):
+            return True
+        return self.reveals(kind_of(message)) and (not message.header.thread or self.reveals(Reveal.SUBAGENT))
 
 
 class Pane(Enum):
@@ -100,6 +106,16 @@ class Pane(Enum):
 END_USER = Audience()
 EVERYTHING = Audience(frozenset({Reveal.ALL}))
 
+_BY_KIND = {
+    Kind.THOUGHT: Reveal.ANALYSIS,
+    Kind.CALL: Reveal.COMMENTARY,
+    Kind.REPLY: Reveal.TOOL,
+    Kind.INJECTED: Reveal.INJECTED,
+    Kind.SUBAGENT: Reveal.SUBAGENT,
+    Kind.REPLAYED: Reveal.REPLAYED,
+    Kind.NOTICE: Reveal.NOTICE,
+    Kind.UNKNOWN: Reveal.UNCLEAR,
+}
 _BY_ROLE = {"system": Reveal.SYSTEM, "developer": Reveal.DEVELOPER, "tool": Reveal.TOOL}
 _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COMMENTARY}
 
@@ -107,8 +123,10 @@ _BY_CHANNEL = {Channel.ANALYSIS: Reveal.ANALYSIS, Channel.COMMENTARY: Reveal.COM
 def kind_of(message: Message) -> Reveal:
     """What to reveal so that this message is shown if it is hidden."""
     header = message.header
-    if header.kind is Kind.UNKNOWN:
-        return Reveal.UNCLEAR
+    if header.kind is Kind.INSTRUCTION:
+        return Reveal.DEVELOPER if header.role == "developer" else Reveal.SYSTEM
+    if header.kind in _BY_KIND:
+        return _BY_KIND[header.kind]
     if header.role.startswith(("system:", "assistant:example_")):
         return Reveal.SYSTEM
     if header.role in _BY_ROLE:
@@ -133,8 +151,10 @@ def message_kind(message: Message) -> str:
     if is_user_safe(message):
         return Kind.SAID.value
     header = message.header
-    if header.kind is not Kind.SAID or header.malformed or header.channel is None:
+    if header.malformed or header.channel is None:
         return Kind.UNKNOWN.value
+    if header.kind is not Kind.SAID:
+        return str(header.kind.value)
     if header.role in ("system", "developer") or header.role.startswith(("system:", "assistant:example_")):
         return "instruction"
     if header.role == "tool":
@@ -155,13 +175,26 @@ def reason_of(message: Message) -> str:
         (not header.complete, "Hidden: the header is incomplete"),
         (header.malformed, "Hidden: the header is malformed"),
         (message.broke_out, "Hidden: it starts inside an unclosed hidden message"),
-        (header.kind is Kind.UNKNOWN, "Hidden: unknown content"),
+        (header.kind is not Kind.SAID, _WHY_HIDDEN.get(header.kind, "Hidden: unknown content")),
+        (header.thread != 0, "Hidden: it belongs to another agent"),
         (header.intent in NEVER_DISPLAYED, "Hidden: the intent is `debug` or `status`"),
         (header.role not in ("user", "assistant"), "Hidden: the role is not shown to users"),
         (header.channel is not Channel.FINAL and not is_preamble(message), "Hidden: the channel is not shown to users"),
         (is_preamble(message), "Hidden: the preamble is not closed"),
     )
     return next((reason for applies, reason in reasons if applies), "Hidden: it is addressed to a tool")
+
+
+_WHY_HIDDEN = {
+    Kind.THOUGHT: "Hidden: reasoning",
+    Kind.CALL: "Hidden: a tool call",
+    Kind.REPLY: "Hidden: a tool result",
+    Kind.INSTRUCTION: "Hidden: an instruction",
+    Kind.INJECTED: "Hidden: added by the program, not typed by the user",
+    Kind.SUBAGENT: "Hidden: it belongs to another agent",
+    Kind.REPLAYED: "Hidden: repeated from elsewhere",
+    Kind.NOTICE: "Hidden: a message of the program",
+}
 
 
 def _why_visible(message: Message) -> str:

@@ -6,12 +6,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping
 from dataclasses import field
+from operator import attrgetter
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
-from viewer.syntax.string_map import StringMap
+from viewer.syntax.string_map import NestedMap, StringMap
 from viewer.values import frozen, mutable
 
 THOUGHT_KINDS = ("reflect", "introspect", "reason")
@@ -55,6 +56,8 @@ class ByteRun:
     """True if marks in it count, because it is not literal and not escaped."""
     raw: bytes | None = None
     """The JSON string in the input, if its bytes differ from the decoded ones."""
+    nested: bool = False
+    """True if `raw` is a part of a JSON string inside a JSON string."""
     whole: Coding | None = None
     """The coding of a piece whose text is not its bytes, such as a label. It cannot be divided."""
 
@@ -67,7 +70,7 @@ class Body:
     runs: list[ByteRun] = field(default_factory=list)
     pending: int = 0
     """The length of a U+FFFD at the end that represents half of a surrogate pair. The other half may still arrive."""
-    _maps: dict[int, StringMap] = field(default_factory=dict)
+    _maps: dict[int, StringMap | NestedMap] = field(default_factory=dict)
     """Offset maps of JSON strings, built on demand."""
 
     @property
@@ -79,6 +82,33 @@ class Body:
         """Return the span of the input that these decoded bytes came from."""
         first = self._source_of(start)
         return first, max(first, self._source_of(end - 1, last=True) if end > start else first)
+
+    def pieces(self, start: int, end: int) -> list[Piece]:
+        """The pieces of the input that these decoded bytes came from; one empty piece for no bytes."""
+        pieces: list[Piece] = []
+        for index in range(max(0, bisect_right(self.runs, start, key=attrgetter("at")) - 1), len(self.runs)):
+            run = self.runs[index]
+            if run.at >= end:
+                break
+            low, high = max(start, run.at), min(end, run.at + run.length)
+            if low < high:
+                pieces += self._pieces_of(run, low, high)
+        if not pieces:
+            at = self.source_span(start, start)[0]
+            pieces.append(Piece(at, at, Coding.PLAIN))
+        return pieces
+
+    def _pieces_of(self, run: ByteRun, low: int, high: int) -> list[Piece]:
+        end = run.source + run.source_length
+        if run.whole is not None:
+            return [Piece(run.source, end, run.whole)]
+        if run.raw is not None:
+            coding = Coding.NESTED_TEXT if run.nested else Coding.JSON_TEXT
+            return [Piece(*self.source_span(low, high), coding)]
+        if run.length == run.source_length:
+            return [Piece(*self.source_span(low, high), Coding.PLAIN)]
+        halves = {(run.source, run.source + HALF_LENGTH), (end - HALF_LENGTH, end)}
+        return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # the bytes between them are not text
 
     def is_live(self, start: int, end: int) -> bool:
         """True if a mark at these bytes counts, which requires every one of its runs to be live."""
@@ -99,7 +129,7 @@ class Body:
             return 0
         if run.raw is not None:
             if run.at not in self._maps:
-                self._maps[run.at] = StringMap(run.raw)
+                self._maps[run.at] = NestedMap(run.raw) if run.nested else StringMap(run.raw)
             return run.source + self._maps[run.at].source_of(min(at - run.at, run.length), last)
         if run.length == run.source_length:
             return run.source + min(at - run.at, run.length) + last
@@ -162,11 +192,12 @@ class _Joined:
         live: bool = True,
         raw: bytes | None = None,
         whole: Coding | None = None,
+        nested: bool = False,
     ) -> None:
         if self.half and data:
             self.flush()
         if data or not self.runs:
-            self.runs.append(ByteRun(self.length, len(data), source, source_length, live, raw, whole))
+            self.runs.append(ByteRun(self.length, len(data), source, source_length, live, raw, nested, whole))
             self.parts.append(data)
             self.length += len(data)
 
@@ -200,6 +231,12 @@ def _add_json_text(joined: _Joined, piece: Piece, read: Callable[[int, int], byt
     joined.add_string(b'"' + raw, piece.start - 1)
 
 
+def _add_nested_text(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = b'"' + read(piece.start, piece.end)
+    text = string_body(b'"' + string_body(raw).encode("utf-8", "replace"))
+    joined.add(text.encode("utf-8", "replace"), piece.start - 1, len(raw), raw=raw, nested=True)
+
+
 def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
     text = ids(data) if ids else data.decode("utf-8", "replace")
@@ -215,6 +252,13 @@ def _add_label(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes],
 
     label = attachment_label(read(piece.start, piece.end))
     joined.add(label.encode("utf-8", "replace"), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
+
+
+def _add_opaque(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    from viewer.syntax.attachments import opaque_label  # lazy: few inputs have encrypted data
+
+    label = opaque_label(piece.end - piece.start - 2)
+    joined.add(label.encode(), piece.start, piece.end - piece.start, live=False, whole=piece.coding)
 
 
 def _add_line(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
@@ -252,11 +296,13 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.ESCAPED: _add_escaped,
     Coding.JSON_STRING: _add_json_string,
     Coding.JSON_TEXT: _add_json_text,
+    Coding.NESTED_TEXT: _add_nested_text,
     Coding.SPLIT_STRING: _add_split_string,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
     Coding.JSON_VALUE: _add_plain,
     Coding.LABEL: _add_label,
+    Coding.OPAQUE: _add_opaque,
     Coding.LINE: _add_line,
 }
 

@@ -52,5 +52,7 @@ class FormatTraits:
     """True if a call must end with `<|call|>`."""
     thoughts_first: bool = False
     """True if an answer may begin with a thought block, as with the models of chat templates."""
+    states_outcomes: bool = False
+    """True if replies state how their call ended outside their text, which is never judged."""
     display_trim: bool = False
     """True if one newline at either end of a body is layout. It is trimmed only for display."""

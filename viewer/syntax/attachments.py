@@ -79,6 +79,11 @@ def attachment_label(data: bytes) -> str:
     return f"[{word}]" if facts.size is None else f"[{word}, {_rounded(facts.size)}]"
 
 
+def opaque_label(length: int) -> str:
+    """Return the label of encrypted data, given the length of its base64 text."""
+    return f"[encrypted, {_rounded(max(0, length) * 3 // 4)}]"
+
+
 def _collect(node: JsonNode, facts: _Facts, depth: int) -> None:
     for member in node.members:
         value = member.value

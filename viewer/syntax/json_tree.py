@@ -55,6 +55,10 @@ class JsonNode:
                 return member.value
         return None
 
+    def forget_index(self) -> None:
+        """Look members up again: one of them was replaced."""
+        self._by_key = None
+
     def to_python(self) -> object:
         """The value as a Python object; the last of duplicate keys wins."""
         if self.kind is JsonKind.OBJECT:

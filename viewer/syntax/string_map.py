@@ -46,6 +46,19 @@ class StringMap:
         return min(source + (meant - self._meant[index]) + last, self._end)
 
 
+class NestedMap:
+    """The same for a JSON string inside a JSON string. `raw` has the quote of the outer string and no inner one."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._outer = StringMap(raw)
+        self._inner = StringMap(b'"' + string_body(raw).encode("utf-8", "replace"))
+
+    def source_of(self, meant: int, last: bool) -> int:
+        """The source offset of a decoded byte; with `last`, the offset after it."""
+        at = self._inner.source_of(meant, last) - 1
+        return self._outer.source_of(max(0, at - last), last)
+
+
 def _size(stretch: bytes) -> int:
     return len(stretch) if stretch.isascii() else len(stretch.decode("utf-8", "replace").encode())
 

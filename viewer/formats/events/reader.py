@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from viewer.formats.events.apply import EventApplier
 from viewer.formats.events.lines import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
+from viewer.formats.json.fields import Source
 from viewer.formats.text.log_lines import may_be_event
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Options, Reader
@@ -22,6 +24,30 @@ _BRACKETS = (b"[", b"]", b"],", b",")
 """Lines of an array of events."""
 _HEAD = 80
 """The number of bytes at the start of a line that show if it is a field of a server-sent event."""
+
+
+class Values(Protocol):
+    """What the values of the lines are read into."""
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """True if this value, or the line before it, has a known type."""
+        ...
+
+    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+        """Read a value; False if it is none after all. `source` has its bytes if they are in one piece."""
+        ...
+
+    def end_response(self) -> None:
+        """Handle the mark `[DONE]`."""
+        ...
+
+    def grow(self) -> None:
+        """Handle the end of a run of lines."""
+        ...
+
+    def close(self, at: int) -> None:
+        """Handle the end of the input."""
+        ...
 
 
 class EventLines:
@@ -47,7 +73,7 @@ class EventLines:
         """True if this value, or the line before it, has a known type."""
         return self._taker.knows(node, name)
 
-    def take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> bool:
+    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """The same for a parsed value; `name` is its type if the line before stated it."""
         if not self._taker.take(node, name):
             return False
@@ -71,9 +97,10 @@ class EventLines:
 class EventReader:
     """Reader of lines. Lines that are not events become stray text, one item per run."""
 
-    def __init__(self, record: Recorder, options: Options) -> None:
+    def __init__(self, record: Recorder, options: Options, values: Values | None = None, *, longest: int = 0) -> None:
         self._record = record
-        self._events = EventLines(record)
+        self._events: Values = values or EventLines(record)
+        self._longest = longest or LONGEST_LINE
         self._line = bytearray()
         """The incomplete line so far."""
         self._start = 0
@@ -138,7 +165,7 @@ class EventReader:
         self._events.close(self._start)
 
     def _append(self, data: bytes) -> None:
-        if self._skipping is None and len(self._line) + len(data) > LONGEST_LINE:
+        if self._skipping is None and len(self._line) + len(data) > self._longest:
             data = bytes(self._line) + data
             self._line.clear()
             self._skipping = (self._start, self._start)
@@ -167,7 +194,7 @@ class EventReader:
         self._start += len(line)
 
     def _read_line(self, line: bytes, offset: int) -> None:
-        if self._value and (self._value.ends_before(line) or len(self._value.data) + len(line) > LONGEST_LINE):
+        if self._value and (self._value.ends_before(line) or len(self._value.data) + len(line) > self._longest):
             self._give_up_value()
         if self._value:
             if self._value.add(line, offset):
@@ -226,7 +253,7 @@ class EventReader:
             return
         if len(self._data) == 1 and is_complete(self._data[0]):
             self._dispatch()
-        if self._size + len(found.value) > LONGEST_LINE:
+        if self._size + len(found.value) > self._longest:
             self._dispatch()
         self._data.append(found)
         self._size += len(found.value)
@@ -236,7 +263,7 @@ class EventReader:
         lines, self._data, self._size = self._data, [], 0
         reading = read_joined(lines) if len(lines) > 1 else None
         if reading and reading.node:
-            self._take(reading.node, self._name, reading.lenient)
+            self._take(reading.node, self._name, reading.lenient, None)
             return
         for line in lines:
             text = line.value.strip(_SPACE)
@@ -258,7 +285,7 @@ class EventReader:
             if node is None or reading.fault:
                 self._stray_rest(text, start, at)
                 return
-            self._take(node, name, reading.lenient)
+            self._take(node, name, reading.lenient, Source(text, start))
             at = reading.end - start
             while at < len(text) and text[at : at + 1] in (b" ", b"\t", b"\r", b","):
                 at += 1
@@ -269,14 +296,14 @@ class EventReader:
         else:
             self._add_stray(start + at, start + len(text))
 
-    def _take(self, node: JsonNode, name: str | None, lenient: list[Span]) -> None:
+    def _take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None) -> None:
         if node.kind is JsonKind.ARRAY and any(self._events.knows(item, name) for item in node.items):
             for index, item in enumerate(node.items):
-                self._take(item, name, lenient if not index else [])
+                self._take(item, name, lenient if not index else [], source)
             return
         if self._events.knows(node, name):
             self._flush_stray()
-            if self._events.take(node, name, lenient):
+            if self._events.take(node, name, lenient, source):
                 return
         self._add_stray(node.start, node.end)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
-from operator import attrgetter
 
 from viewer.cache import lazy_regex
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
 from viewer.formats.json.header import full_tool_name
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
+from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import HALF_LENGTH, THOUGHT_KINDS, Body, ByteRun, read_body
+from viewer.reading.bodies import THOUGHT_KINDS, Body, read_body
 from viewer.reading.embedded_turn import Piece as TurnPiece
 from viewer.reading.embedded_turn import find_turn, first_token, first_word, read_turn
 from viewer.reading.hidden_spans import Block, BlockKind, Source, hidden_blocks
@@ -107,7 +105,7 @@ class _Splitter:
         start, end = self._trimmed(start, end)
         if start < end:
             self._has_said = True
-            yield ContentPart(None, self._pieces(start, end))
+            yield ContentPart(None, self._body.pieces(start, end))
 
     def _hidden(self, block: Block) -> Iterator[ContentPart]:
         reports = self._reports(block)
@@ -118,10 +116,10 @@ class _Splitter:
         if block.kind is BlockKind.REPLY:
             for reply in read_replies(self._body.data[start:end]):
                 low, high = reply.body
-                yield ContentPart(block.kind, self._pieces(start + low, start + high), reply, reports=reports)
+                yield ContentPart(block.kind, self._body.pieces(start + low, start + high), reply, reports=reports)
                 reports = []
             return
-        yield ContentPart(block.kind, self._pieces(start, end), reports=reports)
+        yield ContentPart(block.kind, self._body.pieces(start, end), reports=reports)
 
     def _calls(self, start: int, end: int, reports: list[Report]) -> Iterator[ContentPart]:
         for call in read_calls(self._body.data[start:end]):
@@ -130,7 +128,7 @@ class _Splitter:
             if call.is_json and not call.name:
                 span = self._body.source_span(start + low, start + high)
                 found = [*reports, Report(E_CALL_SCHEMA, "missing-argument", *span)]
-            yield ContentPart(BlockKind.CALL, self._pieces(start + low, start + high), call, reports=found)
+            yield ContentPart(BlockKind.CALL, self._body.pieces(start + low, start + high), call, reports=found)
             reports = []
 
     def _reports(self, block: Block) -> list[Report]:
@@ -161,9 +159,9 @@ class _Splitter:
         if piece.is_shown:
             yield from self._said(start, end)
         elif piece.header is not None:
-            yield ContentPart(BlockKind.TOKENS, self._pieces(start, end), header=piece.header)
+            yield ContentPart(BlockKind.TOKENS, self._body.pieces(start, end), header=piece.header)
         elif self._body.data[start:end]:
-            yield ContentPart(BlockKind.TOKENS, self._pieces(start, end))
+            yield ContentPart(BlockKind.TOKENS, self._body.pieces(start, end))
 
     def _inner(self, block: Block) -> Span:
         """The content of a block without its marks and adjacent whitespace."""
@@ -187,32 +185,6 @@ class _Splitter:
         text = self._body.data[start:end]
         first = start + len(text) - len(text.lstrip(_SPACE))
         return (first, first + len(text.strip(_SPACE))) if text.strip(_SPACE) else (start, start)
-
-    def _pieces(self, start: int, end: int) -> list[Piece]:
-        pieces: list[Piece] = []
-        runs = self._body.runs
-        for index in range(max(0, bisect_right(runs, start, key=attrgetter("at")) - 1), len(runs)):
-            run = runs[index]
-            if run.at >= end:
-                break
-            low, high = max(start, run.at), min(end, run.at + run.length)
-            if low < high:
-                pieces += self._pieces_of(run, low, high)
-        if not pieces:
-            at = self._body.source_span(start, start)[0]
-            pieces.append(Piece(at, at, Coding.PLAIN))
-        return pieces
-
-    def _pieces_of(self, run: ByteRun, low: int, high: int) -> list[Piece]:
-        end = run.source + run.source_length
-        if run.whole is not None:
-            return [Piece(run.source, end, run.whole)]
-        if run.raw is not None:
-            return [Piece(*self._body.source_span(low, high), Coding.JSON_TEXT)]
-        if run.length == run.source_length:
-            return [Piece(*self._body.source_span(low, high), Coding.PLAIN)]
-        halves = {(run.source, run.source + HALF_LENGTH), (end - HALF_LENGTH, end)}
-        return [Piece(*half, Coding.JSON_TEXT) for half in sorted(halves)]  # the bytes between them are not text
 
 
 def is_shown(header: Header) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viewer.model.messages import Coding, Piece
+from viewer.syntax.json_in_string import InnerNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.json_values import JsonText
 from viewer.values import frozen
@@ -72,6 +73,10 @@ class Source:
 
 def piece_of(node: JsonNode) -> Piece:
     """A value as a body: the text of a string, or the source text of anything else."""
+    if isinstance(node, InnerNode):
+        if node.kind is JsonKind.STRING:
+            return Piece(node.body_start, node.body_end, Coding.NESTED_TEXT)
+        return Piece(node.start, node.end, Coding.JSON_TEXT)
     if node.kind is not JsonKind.STRING:
         return Piece(node.start, node.end, Coding.JSON_VALUE)
     if node.plain:

@@ -1,0 +1,95 @@
+"""Examples of the record formats: detected by themselves, shown exactly, and hidden everywhere else."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.support.printing import SURFACES
+from tests.support.program import run
+from viewer.formats import FORMATS
+
+EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
+FORMAT_OF = {
+    "acp.jsonl": "jsonrpc",
+    "aider.chat.history.md": "aider",
+    "anthropic-request.json": "anthropic",
+    "anthropic-stream.sse": "anthropic-stream",
+    "atif.json": "atif",
+    "chat-log.json": "json",
+    "claude-code-rewind.jsonl": "claude-code",
+    "claude-code.jsonl": "claude-code",
+    "claude-stream.jsonl": "claude-stream",
+    "codex-exec.jsonl": "codex-exec",
+    "codex-rollout.jsonl": "codex",
+    "cursor.jsonl": "cursor",
+    "gemini-api.json": "gemini",
+    "gemini-cli.json": "gemini-cli",
+    "inspect.json": "inspect",
+    "ollama.ndjson": "ollama",
+    "opencode-export.json": "opencode",
+    "openhands.jsonl": "openhands",
+    "otel.jsonl": "otel",
+    "qwen-chatml.txt": "chatml",
+    "responses-items.json": "responses",
+    "responses-object.json": "responses",
+    "responses-phase.sse": "responses-stream",
+    "rows-preference.jsonl": "rows",
+    "rows-sharegpt.json": "rows",
+    "server-lmstudio.ndjson": "server-log",
+    "server-slots.json": "server-log",
+    "server-vllm-harmony.log": "server-log",
+    "server-vllm.log": "server-log",
+    "swe-agent.traj": "swe-agent",
+}
+NOT_IN_JSON = frozenset({"gAAAASECRET", "SECRET_REDACTED", "SECRET_META", "SECRET_TOOL"})
+"""Hidden texts that are opaque, or that are no message."""
+NAMES = [name for name, format in FORMAT_OF.items() if format in FORMATS]
+
+
+@cache
+def expected(name: str) -> dict[str, list[str]]:
+    """What the end user saw, and what nobody may see."""
+    value: dict[str, list[str]] = json.loads((EXAMPLES / f"{name}.seen.json").read_text("utf-8"))
+    return value
+
+
+def output(*arguments: str) -> str:
+    done = run(*arguments)
+    return done.out + done.err
+
+
+def messages(*arguments: str) -> list[dict[str, str]]:
+    lines = [json.loads(line) for line in run("show", "--json", *arguments).out.splitlines()]
+    return [line for line in lines if line["kind"] == "message"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_format_is_detected(name: str) -> None:
+    first = json.loads(run("show", "--json", str(EXAMPLES / name)).out.splitlines()[0])
+    assert first["dialect"] == FORMAT_OF[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
+    bodies = [line["body"].strip() for line in messages(str(EXAMPLES / name))]
+    assert bodies == expected(name)["seen"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_safe_surface_contains_hidden_text(name: str) -> None:
+    for command, *options in SURFACES:
+        text = output(command, str(EXAMPLES / name), *options)
+        assert "SECRET_" not in text, (command, *options)
+        for hidden in expected(name)["hidden"]:
+            assert hidden not in text, (command, *options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_debug_view_shows_every_hidden_text(name: str) -> None:
+    text = run("show", "--json", "--reveal", "all", str(EXAMPLES / name)).out
+    missing = [hidden for hidden in expected(name)["hidden"] if hidden not in text and hidden not in NOT_IN_JSON]
+    assert missing == []

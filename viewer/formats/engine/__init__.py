@@ -1,0 +1,1 @@
+"""Record engine: reads JSON records through the table of a format."""

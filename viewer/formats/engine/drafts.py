@@ -1,0 +1,460 @@
+"""Read one record through the rules of a table, into drafts of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
+from viewer.formats.engine.paths import path, string_at
+from viewer.formats.json.fields import is_empty, piece_of
+from viewer.formats.json.header import Problem
+from viewer.formats.json.unread import first_text_member
+from viewer.formats.tables.model import Fault, Outcomes, PartRule, RecordRule, Words
+from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
+from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
+from viewer.syntax.attachments import attachment_kind
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.times import parse_time
+from viewer.values import frozen, mutable
+
+TEXT_KEYS = frozenset(
+    {
+        *("content", "text", "message", "body", "output", "parts", "delta", "value", "response", "prompt", "input"),
+    }
+)
+"""Members that hold text in a record that no rule maps."""
+_DEEPEST_TEXT = 3
+_NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
+_OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
+
+
+@frozen
+class Stated:
+    """A word of the record and its place."""
+
+    word: str
+    span: Span
+
+
+@mutable
+class Draft:
+    """A message as a rule describes it, before copies, merging, and threads."""
+
+    kind: Kind
+    role: str
+    pieces: list[Piece]
+    span: Span
+    rule: RecordRule
+    channel: Channel | None = None
+    channel_word: str | None = None
+    """The word that decided the channel."""
+    has_unknown_channel: bool = False
+    call_id: str | None = None
+    name: str | None = None
+    outcome: Outcome | None = None
+    outcome_span: Span | None = None
+    is_text: bool = False
+    time_ms: int | None = None
+    thread: str | None = None
+    """The id of the thread of another agent."""
+    id: str | None = None
+    parent: str | None = None
+    key: str | None = None
+    """The key of merging."""
+    part: str = ""
+    """What identifies the part among those with the same key."""
+    text: str = ""
+    """The text, for comparisons between records."""
+    texts: list[str] = field(default_factory=list)
+    """The texts of its parts, if there are several."""
+    is_open: bool = False
+    problems: list[Problem] = field(default_factory=list)
+
+
+@mutable
+class RecordReading:
+    """What one record gave."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    faults: list[Problem] = field(default_factory=list)
+    starts: bool = False
+    unknown: JsonNode | None = None
+    """The record, if no rule maps it and it holds no text."""
+
+
+def read_record(rules: Sequence[RecordRule], node: JsonNode) -> RecordReading:
+    """The messages of a record."""
+    reading = RecordReading()
+    _read(rules, node, None, reading)
+    return reading
+
+
+def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+    if not node.closed and not any(rule.each and not rule.whole for rule in rules):
+        reading.drafts.append(_unknown(node, is_open=True))
+        return
+    try:
+        _read_rules(rules, node, outer, reading)
+    except Unreadable:
+        reading.drafts.append(_unknown(node))
+
+
+def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+    found: list[tuple[int, RecordRule]] = []
+    for index, rule in enumerate(rules):
+        if (rule.whole and not node.closed) or not all_hold(rule.when, node):
+            continue
+        found.append((index, rule))
+        if not rule.each and not rule.goes_on:
+            break
+    if not found:
+        if holds_text(node, _DEEPEST_TEXT):
+            reading.drafts.append(_unknown(node))
+        else:
+            reading.unknown = node
+        return
+    for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
+        reading.starts = reading.starts or rule.starts
+        _apply(rule, node, outer, reading)
+
+
+def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
+    """Instructions come first, everything else in the order of the bytes."""
+    if rule.kind is Kind.INSTRUCTION and rule.goes_on:
+        return 0, 0
+    first = path(rule.each or rule.body).first(node) if rule.goes_on or rule.each else None
+    return 1, first.start if first is not None else node.start
+
+
+@frozen
+class _Outer:
+    """What the records in a record take from it."""
+
+    kind: Kind
+    thread: str | None
+    time_ms: int | None
+
+
+def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+    reading.faults += _faults(rule.faults, node)
+    if rule.each:
+        kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
+        assert kind is not None
+        thread = string_at(node, rule.thread) or (outer.thread if outer else None)
+        time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
+        for item in path(rule.each).all(node):
+            _read(rule.rules, item, _Outer(kind, thread, time_ms), reading)
+        return
+    if rule.kind is not None:
+        drafts = list(_messages(rule, node))
+        for draft in drafts:
+            _narrow(draft, outer)
+        if not drafts and rule.kind is Kind.SAID:
+            member = first_text_member(node)
+            body = path(rule.body).first(node)
+            if member is not None and (body is None or not is_empty(body)):
+                reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
+        reading.drafts += drafts
+    for more in rule.also:
+        if all_hold(more.when, node):
+            _apply(more, node, outer, reading)
+
+
+def _narrow(draft: Draft, outer: _Outer | None) -> None:
+    """A part never widens the kind of the record around it."""
+    if outer is None:
+        return
+    if outer.kind in _NARROWING and draft.kind is Kind.SAID:
+        draft.kind = outer.kind
+    draft.thread = draft.thread or outer.thread
+    draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
+
+
+def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
+    base = _base(rule, node)
+    if not rule.body:
+        if rule.kind is Kind.CALL or rule.kind is Kind.REPLY:
+            yield base
+        else:
+            base.pieces = [Piece(node.start, node.end, Coding.JSON_VALUE)]
+            yield base
+        return
+    bodies = path(rule.body).all(node)
+    if rule.parts:
+        yield from _PartReader(rule, base).drafts(bodies)
+        return
+    base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
+    base.text = "\n".join(body.text for body in bodies)
+    if base.pieces or base.kind in (Kind.CALL, Kind.REPLY):
+        base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
+        yield base
+
+
+def _base(rule: RecordRule, node: JsonNode) -> Draft:
+    assert rule.kind is not None
+    role = rule.role
+    if role.startswith("@"):
+        role = string_at(node, role[1:]) or ""
+    draft = Draft(rule.kind, role, [], (node.start, node.end), rule)
+    if isinstance(rule.channel, Words):
+        _set_channel(draft, rule.channel, node)
+    else:
+        draft.channel = rule.channel
+    draft.call_id = string_at(node, rule.call_id)
+    draft.name = string_at(node, rule.name) or rule.default_name or None
+    draft.is_text = rule.text
+    draft.time_ms = _time(node, rule.time)
+    draft.thread = string_at(node, rule.thread)
+    draft.id, draft.parent = string_at(node, rule.id), string_at(node, rule.parent)
+    draft.key = string_at(node, rule.merge.key) if rule.merge and rule.merge.key else None
+    _set_outcome(draft, rule.outcome, node)
+    return draft
+
+
+def _set_channel(draft: Draft, words: Words, node: JsonNode) -> None:
+    value = path(words.path).first(node)
+    if value is None:
+        draft.channel = words.missing
+        return
+    draft.channel_word = value.text
+    draft.channel = words.words.get(value.text) if value.kind is JsonKind.STRING else None
+    draft.has_unknown_channel = draft.channel is None
+
+
+def _set_outcome(draft: Draft, outcomes: Outcomes | None, node: JsonNode) -> None:
+    if outcomes is None:
+        return
+    for outcome, name in _OUTCOMES:
+        for test in getattr(outcomes, name):
+            value = _states(test, node)
+            if value is not None:
+                draft.outcome, draft.outcome_span = outcome, (value.start, value.end)
+
+
+def _states(test: str, node: JsonNode) -> JsonNode | None:
+    """The value that makes a test true."""
+    at, unequal, word = test.partition("!=")
+    if not unequal:
+        at, equal, word = test.partition("=")
+        value = path(at).first(node)
+        if value is None:
+            return None
+        return value if (_word(value) == word if equal else _is_true(value)) else None
+    value = path(at).first(node)
+    return value if value is not None and _word(value) != word else None
+
+
+def _word(value: JsonNode) -> str:
+    return value.text if value.kind in (JsonKind.STRING, JsonKind.NUMBER) else value.kind.value
+
+
+def _is_true(value: JsonNode) -> bool:
+    if value.kind in (JsonKind.OBJECT, JsonKind.ARRAY):
+        return bool(value.members or value.items)
+    return value.kind is JsonKind.TRUE or bool(value.text and value.text != "0")
+
+
+def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
+    for fault in faults:
+        value = path(fault.path).first(node)
+        if value is None or not _is_true(value):
+            continue
+        found = fault.codes.get(_word(value), fault.default)
+        if found is not None:
+            yield Problem(found[0], found[1], value.start, value.end)
+
+
+def _time(node: JsonNode, at: str) -> int | None:
+    return parse_time(path(at).first(node)) if at else None
+
+
+def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:
+    """A hidden message with the source text of a record."""
+    draft = Draft(Kind.UNKNOWN, "", [Piece(node.start, node.end, Coding.JSON_VALUE)], (node.start, node.end), _UNKNOWN)
+    draft.is_open = is_open
+    if not is_open:
+        given = node.get("type")
+        place = given if given is not None and given.kind is JsonKind.STRING else node
+        draft.problems.append(Problem(W_RECORD_UNKNOWN, None, place.start, place.end))
+    return draft
+
+
+_UNKNOWN = RecordRule((), Kind.UNKNOWN)
+
+
+def holds_text(node: JsonNode, depth: int) -> bool:
+    """True if a member that usually holds content does so, at most `depth` objects deep."""
+    for member in node.members:
+        value = member.value
+        if member.key in TEXT_KEYS and (value.members or value.items or (value.kind is JsonKind.STRING and value.text)):
+            return True
+        if depth > 1 and (holds_text(value, depth - 1) or any(holds_text(item, depth - 1) for item in value.items)):
+            return True
+    return False
+
+
+class _PartReader:
+    """Read the parts of a body in order. Neighboring texts are one message."""
+
+    def __init__(self, rule: RecordRule, base: Draft) -> None:
+        self._rule = rule
+        self._base = base
+        self._said: Draft | None = None
+        self._found: list[Draft] = []
+        self._line_ended = True
+        self._on_own_line = False
+
+    def drafts(self, bodies: list[JsonNode]) -> list[Draft]:
+        """The messages of all parts."""
+        for body in bodies:
+            for index, part in enumerate(body.items if body.kind is JsonKind.ARRAY else [body]):
+                self._add(part, index)
+        return self._found
+
+    def _add(self, part: JsonNode, index: int) -> None:
+        if is_empty(part):
+            return
+        if part.kind is JsonKind.STRING:
+            self._add_text(part, own_line=False)
+            return
+        rule = first_rule(self._rule.parts, part) if part.kind is JsonKind.OBJECT and part.closed else None
+        if rule is None:
+            self._add_unknown(part)
+            return
+        for each in (rule, *(more for more in rule.also if all_hold(more.when, part))):
+            self._add_part(each, part, index)
+
+    def _add_part(self, rule: PartRule, part: JsonNode, index: int) -> None:
+        if rule.kind is None:
+            return
+        if rule.each:
+            for inner in path(rule.each).all(part):
+                self._add(inner, index)
+            return
+        if rule.kind is Kind.SAID:
+            self._add_said(rule, part)
+            return
+        draft = self._part(rule, part)
+        draft.part = f"{rule.kind.value} {draft.call_id or index}"
+        if draft.pieces or rule.kind in (Kind.CALL, Kind.REPLY):
+            self._end_said()
+            self._found.append(draft)
+        if rule.reply is not None and all_hold(rule.reply.when, part):
+            self._found.append(self._part(rule.reply, part))
+
+    def _add_said(self, rule: PartRule, part: JsonNode) -> None:
+        if rule.label:
+            self._put(Piece(part.start, part.end, Coding.LABEL), own_line=True)
+            return
+        for body in path(rule.body).all(part):
+            if body.kind is not JsonKind.STRING:
+                self._add_unknown(part)
+            elif not is_empty(body):
+                self._add_text(body, own_line=rule.refusal)
+
+    def _add_text(self, value: JsonNode, *, own_line: bool) -> None:
+        self._put(piece_of(value), own_line=own_line, text=value.text)
+
+    def _put(self, piece: Piece, *, own_line: bool, text: str = "") -> None:
+        if self._said is None:
+            self._said = _copy_of(self._base, self._base.kind)
+            self._found.append(self._said)
+            self._line_ended, self._on_own_line = True, False
+        said = self._said
+        if said.pieces and (own_line or self._on_own_line) and not self._line_ended:
+            said.pieces.append(Piece(piece.start, piece.start, Coding.LINE))
+        said.pieces.append(piece)
+        said.text += text
+        said.texts.append(text)
+        self._on_own_line, self._line_ended = own_line, text.endswith("\n")
+
+    def _end_said(self) -> None:
+        self._said = None
+
+    def _part(self, rule: PartRule, part: JsonNode) -> Draft:
+        assert rule.kind is not None
+        kind = rule.kind
+        draft = _copy_of(self._base, kind)
+        draft.channel = rule.channel
+        draft.channel_word, draft.has_unknown_channel = None, False
+        draft.call_id = string_at(part, rule.call_id)
+        draft.name = string_at(part, rule.name) or rule.default_name or None
+        draft.outcome = draft.outcome_span = None
+        if kind is Kind.REPLY:
+            draft.outcome, draft.outcome_span = self._base.outcome, self._base.outcome_span
+        _set_outcome(draft, rule.outcome, part)
+        bodies = path(rule.body).all(part) if rule.body else [part] if kind is Kind.UNKNOWN else []
+        draft.pieces = _pieces(bodies, kind, label=rule.label, opaque=rule.opaque)
+        draft.text = "\n".join(body.text for body in bodies)
+        draft.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
+        return draft
+
+    def _add_unknown(self, part: JsonNode) -> None:
+        self._end_said()
+        draft = _copy_of(self._base, Kind.UNKNOWN)
+        draft.pieces = [piece_of(part)]
+        if part.closed:
+            draft.problems.append(Problem(W_PART_UNKNOWN, None, part.start, part.end))
+        self._found.append(draft)
+
+
+def _copy_of(base: Draft, kind: Kind) -> Draft:
+    """A draft with the same facts about the record."""
+    narrowed = base.kind if kind is Kind.SAID and base.kind is not Kind.SAID else kind
+    draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
+    draft.has_unknown_channel = base.has_unknown_channel
+    draft.time_ms, draft.thread, draft.key = base.time_ms, base.thread, base.key
+    draft.id, draft.parent = base.id, base.parent
+    draft.outcome, draft.outcome_span = base.outcome, base.outcome_span
+    return draft
+
+
+def _may_be_json(body: JsonNode) -> bool:
+    """True for the arguments of a call that are JSON, or a string with JSON."""
+    return body.kind is not JsonKind.STRING or body.text.lstrip()[:1] in ("{", "[", "")
+
+
+def _pieces(bodies: list[JsonNode], kind: Kind, *, label: bool, opaque: bool) -> list[Piece]:
+    """The text of these values, each on its own line."""
+    pieces: list[Piece] = []
+    for body in bodies:
+        if is_empty(body):
+            continue
+        found = _pieces_of_one(body, kind, label=label, opaque=opaque)
+        if pieces and found:
+            pieces.append(Piece(found[0].start, found[0].start, Coding.LINE))
+        pieces += found
+    return pieces
+
+
+def _pieces_of_one(body: JsonNode, kind: Kind, *, label: bool, opaque: bool) -> list[Piece]:
+    if label:
+        return [Piece(body.start, body.end, Coding.LABEL)]
+    if opaque:
+        return [Piece(body.start, body.end, Coding.OPAQUE)]
+    if body.kind is JsonKind.ARRAY and kind is not Kind.CALL and body.items:
+        texts = [_text_or_label(item) for item in body.items]
+        if all(texts):
+            pieces: list[Piece] = []
+            for piece in texts:
+                assert piece is not None
+                if pieces:
+                    pieces.append(Piece(piece.start, piece.start, Coding.LINE))
+                pieces.append(piece)
+            return pieces
+    return [piece_of(body)]
+
+
+def _text_or_label(item: JsonNode) -> Piece | None:
+    """The text of a content part, or the label of an attachment; None for any other value."""
+    if item.kind is JsonKind.STRING:
+        return piece_of(item)
+    for key in ("text", "thinking", "content"):
+        value = item.get(key)
+        if value is not None and value.kind is JsonKind.STRING:
+            return piece_of(value)
+    given = item.get("type")
+    if attachment_kind(item, given.text if given is not None and given.kind is JsonKind.STRING else ""):
+        return Piece(item.start, item.end, Coding.LABEL)
+    return None

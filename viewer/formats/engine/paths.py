@@ -1,0 +1,100 @@
+"""Paths of a format table: compiled once, resolved on JSON nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+_STEP = re.compile(r"([^.\[\]]*)((?:\[\d*\])*)")
+_SUFFIX = re.compile(r"\[(\d*)\]")
+Step = str | int
+EACH, MEMBERS = "[]", "*"
+
+
+class Path:
+    """A compiled path."""
+
+    __slots__ = ("choices", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.choices = tuple(tuple(_steps(choice)) for choice in text.split("|"))
+
+    def all(self, node: JsonNode) -> list[JsonNode]:
+        """The values at the path, without null; those of the first choice that has any."""
+        for steps in self.choices:
+            found = [node]
+            for step in steps:
+                found = [value for one in found for value in _follow(one, step)]
+                if not found:
+                    break
+            found = [value for value in found if value.kind is not JsonKind.NULL]
+            if found:
+                return found
+        return []
+
+    def first(self, node: JsonNode) -> JsonNode | None:
+        """The first value at the path that is not null."""
+        found = self.all(node)
+        return found[0] if found else None
+
+
+@cache
+def path(text: str) -> Path:
+    """The compiled path."""
+    return Path(text)
+
+
+def string_at(node: JsonNode, text: str) -> str | None:
+    """The string or the number at a path; None without one."""
+    found = path(text).first(node) if text else None
+    if found is None or found.kind not in (JsonKind.STRING, JsonKind.NUMBER) or not found.closed:
+        return None
+    return found.text
+
+
+def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:
+    """Replace the values at a path by what `new` returns for each; None keeps a value."""
+    for steps in path(at).choices:
+        holders = [node]
+        for step in steps[:-1]:
+            holders = [value for one in holders for value in _follow(one, step)]
+        for holder in holders:
+            _change_in(holder, steps[-1], new)
+
+
+def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode | None]) -> None:
+    if isinstance(step, int) or step == EACH:
+        for index, item in enumerate(holder.items):
+            if step in (EACH, index):
+                holder.items[index] = new(item) or item
+        return
+    for member in holder.members:
+        if step in (MEMBERS, member.key):
+            member.value = new(member.value) or member.value
+    holder.forget_index()
+
+
+def _steps(choice: str) -> Iterator[Step]:
+    for part in choice.split(".") if choice else []:
+        found = _STEP.fullmatch(part)
+        if found is None:
+            raise ValueError(f"{choice!r} is not a path")
+        if found[1]:
+            yield found[1]
+        for suffix in _SUFFIX.finditer(found[2]):
+            yield int(suffix[1]) if suffix[1] else EACH
+
+
+def _follow(node: JsonNode, step: Step) -> list[JsonNode]:
+    if isinstance(step, int):
+        return [node.items[step]] if step < len(node.items) else []
+    if step == EACH:
+        return node.items
+    if step == MEMBERS:
+        return [member.value for member in node.members]
+    value = node.get(step)
+    return [value] if value is not None else []

@@ -1,0 +1,176 @@
+"""Reader of a record format: finds the records in the bytes, and reads each through the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.formats.engine.drafts import read_record
+from viewer.formats.engine.paths import change, string_at
+from viewer.formats.engine.writer import DraftWriter
+from viewer.formats.events.reader import EventReader
+from viewer.formats.json.documents import JsonDocuments
+from viewer.formats.json.fields import Source
+from viewer.formats.json.layout import Layout, LayoutJudge
+from viewer.formats.tables.model import Container, RecordFormat
+from viewer.model.messages import Span
+from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.notes import I_JSON_LENIENT
+from viewer.syntax.json_in_string import read_inner
+from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
+
+LONGEST_RECORD = 64 * 1024 * 1024
+
+
+class Records:
+    """The records of an input, in order."""
+
+    def __init__(self, record: Recorder, format: RecordFormat, options: Options) -> None:
+        self._record = record
+        self._format = format
+        self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
+        self._session: str | None = None
+
+    def knows(self, node: JsonNode, name: str | None) -> bool:
+        """True for each object: one that no rule maps is a hidden message."""
+        return node.kind is JsonKind.OBJECT
+
+    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+        """Read one record."""
+        if source is not None:
+            for at in self._format.inner:
+                self._read_inner(at, node, source)
+        reading = read_record(self._format.records, node)
+        self._start_if_new(node, starts=reading.starts)
+        for span in lenient:
+            self._record.report(I_JSON_LENIENT, None, *span)
+        self._writer.add(reading, node, source)
+        return True
+
+    def _read_inner(self, at: str, node: JsonNode, source: Source) -> None:
+        """Replace strings by the JSON in them. A string with anything else stays a string."""
+
+        def inner(value: JsonNode) -> JsonNode | None:
+            if value.kind is not JsonKind.STRING or not value.closed or value.text.lstrip()[:1] not in ("{", "["):
+                return None
+            return read_inner(value, source.data[value.start - source.base : value.end - source.base]).node
+
+        change(at, node, inner)
+
+    def end_response(self) -> None:
+        """The mark `[DONE]`: all messages are complete."""
+
+    def grow(self) -> None:
+        """Nothing is held back."""
+
+    def close(self, at: int) -> None:
+        """Handle the end of the input."""
+        self._writer.close()
+
+    def _start_if_new(self, node: JsonNode, *, starts: bool) -> None:
+        session = string_at(node, self._format.session)
+        is_other = session is not None and self._session is not None and session != self._session
+        if not self._record.transcript or (starts and (session is None or is_other)) or is_other:
+            self._writer.start()
+            model, version = string_at(node, self._format.model), string_at(node, self._format.version)
+            self._record.start(node.start, version, model)
+        self._session = session or self._session
+
+
+class DocumentReader(JsonDocuments):
+    """Reader of whole documents, possibly over several lines."""
+
+    def __init__(self, record: Recorder, records: Records) -> None:
+        super().__init__(record)
+        self._records = records
+
+    def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
+        node = reading.node
+        if node is None:
+            return
+        source = Source(data, base)
+        is_list = node.kind is JsonKind.ARRAY
+        for item in node.items if is_list else [node]:
+            if item.kind is JsonKind.OBJECT:
+                self._records.take(item, None, [], source)
+        for span in reading.lenient:
+            self.record.report(I_JSON_LENIENT, None, *span)
+        for fault in reading.faults if node.closed else reading.faults[:-1]:
+            self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
+        if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
+            self.record.start_if_none(node.start)
+            self.record.report(E_STREAM_TRUNCATED, "body", reading.end, reading.end)
+
+    def broken_rest(self, reading: JsonReading, data: bytes) -> None:
+        fault = reading.faults[-1]
+        if _is_truncated(fault):
+            return
+        self.record.start_if_none(fault.offset)
+        self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
+        self.text_between(data[fault.offset - self.base :], fault.offset)
+
+    def close(self) -> None:
+        super().close()
+        self._records.close(self.base)
+
+
+class RecordReader:
+    """Reader for all record formats. A document format may come as one document per line."""
+
+    def __init__(self, record: Recorder, options: Options, format: RecordFormat) -> None:
+        self._record = record
+        self._options = options
+        self._records = Records(record, format, options)
+        self._judge = LayoutJudge()
+        self._head = bytearray()
+        self._reader: Reader | None = None
+        if format.container is not Container.JSON:
+            self._reader = self._lines()
+
+    def feed(self, data: bytes) -> None:
+        if self._reader is None:
+            self._head += data
+            self._choose(ended=False)
+        else:
+            self._reader.feed(data)
+
+    def close(self) -> None:
+        if self._reader is None:
+            self._choose(ended=True)
+        assert self._reader is not None
+        self._reader.close()
+
+    def _choose(self, *, ended: bool) -> None:
+        layout = self._judge.judge(self._head, ended=ended)
+        if layout is None:
+            return
+        self._reader = self._lines() if layout is Layout.LINES else DocumentReader(self._record, self._records)
+        self._reader.feed(bytes(self._head))
+        self._head.clear()
+
+    def _lines(self) -> Reader:
+        return EventReader(self._record, self._options, self._records, longest=LONGEST_RECORD)
+
+
+def _is_truncated(fault: JsonFault) -> bool:
+    return fault.reason == "json-truncated"
+
+
+def traits(format: RecordFormat) -> FormatTraits:
+    """The entry of a table in the list of formats."""
+    return FormatTraits(
+        name=format.name,
+        reader=_opener(format),
+        shares_spans=True,
+        json_content=True,
+        thoughts_first=True,
+        states_outcomes=True,
+    )
+
+
+def _opener(format: RecordFormat) -> Callable[[Recorder, Options], Reader]:
+    def open_reader(record: Recorder, options: Options) -> Reader:
+        return RecordReader(record, options, format)
+
+    return open_reader

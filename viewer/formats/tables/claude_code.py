@@ -1,0 +1,160 @@
+"""Claude Code: session files, and the output of `--output-format stream-json`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from viewer.formats.tables.anthropic_parts import PARTS
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    Merge,
+    Mode,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Threads,
+    flag,
+    has,
+    is_,
+)
+from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
+
+_INJECTED_TAGS = (
+    *("system-reminder", "command-name", "command-message", "command-args", "command-contents"),
+    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout"),
+    *("bash-stderr", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection"),
+    *("ide_diagnostics", "task-notification", "teammate-message"),
+)
+_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*>")
+_FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
+_CAVEAT = "Caveat: "
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def claude_tags(text: str) -> list[tuple[Kind, int, int]]:
+    """Divide the text of a user record: elements that the program adds, and what the user typed."""
+    bare = text.lstrip()
+    if bare.startswith(_CAVEAT):
+        return [(Kind.INJECTED, 0, len(text))]
+    if bare.startswith(_INTERRUPTED):
+        return [(Kind.NOTICE, 0, len(text))]
+    first = _FIRST_ELEMENT.match(text)
+    if first and text.rstrip().endswith(f"</{first[1]}>") and first[1] not in _INJECTED_TAGS:
+        return [(Kind.INJECTED, 0, len(text))]
+    runs: list[tuple[Kind, int, int]] = []
+    at = 0
+    while found := _ELEMENT.search(text, at):
+        _add_said(runs, text, at, found.start())
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        at = end + len(closing) if end >= 0 else len(text)
+        runs.append((Kind.INJECTED, found.start(), at))
+    _add_said(runs, text, at, len(text))
+    return runs
+
+
+def _add_said(runs: list[tuple[Kind, int, int]], text: str, start: int, end: int) -> None:
+    if text[start:end].strip():
+        runs.append((Kind.SAID, start, end))
+
+
+_COMMON: dict[str, Any] = {
+    "time": "timestamp",
+    "id": "uuid",
+    "parent": "parentUuid",
+    "body": "message.content",
+    "parts": PARTS,
+}
+_API = (W_RUN_ERROR, "api")
+_STATUS = {
+    "429": (W_RUN_ERROR, "rate-limit"),
+    "401": (W_RUN_ERROR, "auth"),
+    "403": (W_RUN_ERROR, "auth"),
+}
+_USER, _ASSISTANT = is_("type", "user"), is_("type", "assistant")
+_METADATA = (
+    *("file-history-snapshot", "queue-operation", "custom-title", "ai-title", "pr-link", "agent-name", "tag"),
+    *("last-prompt", "worktree-state", "permission-mode", "mode", "attribution-snapshot", "speculation-accept"),
+    *("content-replacement", "agent-color", "agent-setting"),
+)
+
+_RECORDS = (
+    RecordRule(
+        (is_("type", "user", "assistant"), flag("isSidechain")),
+        Kind.SUBAGENT,
+        "@message.role",
+        **_COMMON,
+        thread="agentId|sessionId",
+    ),
+    RecordRule((_USER, flag("isCompactSummary")), Kind.REPLAYED, "user", **_COMMON),
+    RecordRule((_USER, flag("isMeta")), Kind.INJECTED, "user", **_COMMON),
+    RecordRule((_USER, flag("isVisibleInTranscriptOnly")), Kind.INJECTED, "user", **_COMMON),
+    RecordRule((_USER, is_("message.role", "user")), Kind.SAID, "user", **_COMMON, split=True),
+    RecordRule(
+        (_ASSISTANT, flag("isApiErrorMessage")),
+        Kind.NOTICE,
+        "assistant",
+        **_COMMON,
+        faults=(Fault("message.content", default=_API),),
+    ),
+    RecordRule(
+        (_ASSISTANT, is_("message.role", "assistant")),
+        Kind.SAID,
+        "assistant",
+        **_COMMON,
+        merge=Merge(Mode.PARTS, "message.id"),
+    ),
+    RecordRule(
+        (is_("type", "attachment"), is_("attachment.type", "queued_command")),
+        Kind.SAID,
+        "user",
+        **_COMMON | {"body": "attachment.prompt"},
+        split=True,
+    ),
+    RecordRule((is_("type", "attachment"),), Kind.INJECTED, "user", "attachment", time="timestamp", id="uuid"),
+    RecordRule(
+        (is_("type", "system"), is_("subtype", "api_error")),
+        Kind.NOTICE,
+        "system",
+        "content|error.message|error",
+        faults=(Fault("error.status|content|error|type", _STATUS, _API),),
+        time="timestamp",
+    ),
+    RecordRule((is_("type", "system"),), Kind.NOTICE, "system", "content", time="timestamp"),
+    RecordRule((is_("type", "summary"),), Kind.REPLAYED, "system", "summary"),
+    RecordRule(
+        (is_("type", "progress"), has("data.message.message.content")),
+        Kind.SUBAGENT,
+        "@data.message.message.role",
+        "data.message.message.content",
+        PARTS,
+        thread="data.agentId|parentToolUseID|toolUseID",
+        time="timestamp",
+    ),
+    RecordRule((is_("type", "progress"),), None),
+    RecordRule((is_("type", *_METADATA),), None),
+)
+
+CLAUDE_CODE = RecordFormat(
+    name="claude-code",
+    title="Claude Code session",
+    container=Container.LINES,
+    signatures=(
+        Signature(96, ("sessionId", "uuid"), {"type": frozenset({"user", "assistant", "system", "attachment"})}),
+        Signature(90, ("type", "leafUuid", "summary")),
+        Signature(86, ("message.content",), {"type": frozenset({"user", "assistant"})}, ("session_id",)),
+        Signature(90, ("loglines[].type",)),
+    ),
+    records=(
+        RecordRule((has("loglines"),), each="loglines[]", rules=_RECORDS, goes_on=False),
+        *_RECORDS,
+    ),
+    session="sessionId",
+    version="version",
+    threads=Threads("parentUuid", calls=frozenset({"Task", "Agent"})),
+    hooks=Hooks(split=claude_tags),
+)

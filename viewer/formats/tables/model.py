@@ -1,0 +1,277 @@
+"""Types of a format table: conditions, rules for records and for their parts, and the format itself.
+
+A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `*` to each member,
+and `a|b` is the first of two paths that resolve. The empty path is the value itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from enum import Enum
+
+from viewer.model.diagnostic import Rule
+from viewer.model.messages import Channel, Kind
+from viewer.syntax.json_text import JsonKind
+from viewer.values import frozen
+
+
+class Container(Enum):
+    """How the records of a format lie in a file."""
+
+    JSON = "json"
+    """One document, or one document per line."""
+    LINES = "lines"
+    """One record per line, or one after another."""
+    SSE = "sse"
+    """Server-sent events, or the same records as lines."""
+    TEXT = "text"
+
+
+@frozen
+class When:
+    """A condition on a record or a part. Conditions that are not set hold."""
+
+    path: str
+    equals: frozenset[str] = frozenset()
+    not_equals: frozenset[str] = frozenset()
+    starts: tuple[str, ...] = ()
+    """Beginnings of a string, after ASCII white space."""
+    kind: JsonKind | None = None
+    present: bool | None = None
+    """Null counts as absent."""
+    true: bool | None = None
+    """The JSON value true, or false, null, or no value. Any other value makes the record unknown."""
+
+
+def is_(path: str, *words: str) -> When:
+    """The value is one of these strings."""
+    return When(path, equals=frozenset(words))
+
+
+def is_not(path: str, *words: str) -> When:
+    """The value is none of these strings."""
+    return When(path, not_equals=frozenset(words))
+
+
+def has(path: str) -> When:
+    """There is a value."""
+    return When(path, present=True)
+
+
+def lacks(path: str) -> When:
+    """There is no value."""
+    return When(path, present=False)
+
+
+def flag(path: str) -> When:
+    """The value is true."""
+    return When(path, true=True)
+
+
+@frozen
+class Words:
+    """A channel by a word of the record."""
+
+    path: str
+    words: Mapping[str, Channel]
+    missing: Channel = Channel.FINAL
+    """The channel without a word. Any unlisted word is an unknown channel, which is hidden."""
+
+
+@frozen
+class Outcomes:
+    """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
+    `path!=word`; numbers compare as text."""
+
+    ok: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    cancelled: tuple[str, ...] = ()
+    timeout: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@frozen
+class Fault:
+    """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
+
+    path: str
+    codes: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
+    """The rule and the reason for a text or a number."""
+    default: tuple[Rule, str] | None = None
+    """The rule and the reason for any other value that is not null, false, or empty."""
+
+
+class Mode(Enum):
+    """How records with one key become one message."""
+
+    PARTS = "parts"
+    """Further lines of one reply: a part that was read is a copy, a longer text replaces the shorter one."""
+    APPEND = "append"
+    """The text grows."""
+    REPLACE = "replace"
+    """The text replaces the earlier one."""
+
+
+@frozen
+class Merge:
+    """Which records belong to one message."""
+
+    mode: Mode
+    key: str = ""
+    """The path of the key; empty for the messages of this rule one after another."""
+    done: When | None = None
+    """The condition on the record that ends the message."""
+
+
+@frozen
+class Copies:
+    """Membership in a group of records that repeat one text."""
+
+    group: str
+    primary: bool = False
+    """True for the occurrence with more facts."""
+
+
+class Alone(Enum):
+    """What a primary without a partner is."""
+
+    ITSELF = "itself"
+    """It never needs a partner."""
+    SAID_BEFORE_COPIES = "said before copies"
+    """It is said if the file has had no copy of the group yet and it does not begin with `<`, otherwise injected."""
+
+
+@frozen
+class PartRule:
+    """How one content part becomes a message, or a piece of one. The first rule whose conditions hold wins."""
+
+    when: tuple[When, ...]
+    kind: Kind | None
+    """None: known data without a message."""
+    body: str = ""
+    call_id: str = ""
+    name: str = ""
+    default_name: str = ""
+    """The tool if the part has no name."""
+    channel: Channel | None = None
+    label: bool = False
+    """True for an attachment: its part shows as `[image/png, 40 KB]`."""
+    opaque: bool = False
+    """True for encrypted data: it shows as `[encrypted, 2 KB]`."""
+    outcome: Outcomes | None = None
+    text: bool = False
+    """True if the arguments of a call are text, not JSON."""
+    refusal: bool = False
+    """True if the text is on a line of its own."""
+    reply: PartRule | None = None
+    """The reply that the same part carries."""
+    each: str = ""
+    """The path of the parts inside this part."""
+    also: tuple[PartRule, ...] = ()
+    """Rules for further messages in the same part."""
+
+
+@frozen
+class RecordRule:
+    """How one record becomes messages. The first rule whose conditions hold wins."""
+
+    when: tuple[When, ...]
+    kind: Kind | None = Kind.UNKNOWN
+    """None: known data without a message."""
+    role: str = ""
+    """A word, or `@path`."""
+    body: str = ""
+    """The path of the text or of the parts."""
+    parts: tuple[PartRule, ...] = ()
+    """Rules for each item of the body; a string is one text part."""
+    each: str = ""
+    """The path of records in this record. Such a rule does not end the evaluation."""
+    rules: tuple[RecordRule, ...] = ()
+    """The rules for these records."""
+    also: tuple[RecordRule, ...] = ()
+    """Rules for further messages in the same record: each one whose conditions hold applies."""
+    goes_on: bool = False
+    """True if the next rules apply to the record as well."""
+    starts: bool = False
+    """True if the record starts a transcript."""
+    whole: bool = False
+    """True if the record must be complete, because its conditions may follow its content."""
+    channel: Words | Channel | None = None
+    call_id: str = ""
+    name: str = ""
+    default_name: str = ""
+    time: str = ""
+    thread: str = ""
+    """The path of the thread of another agent."""
+    id: str = ""
+    parent: str = ""
+    merge: Merge | None = None
+    copy: Copies | None = None
+    outcome: Outcomes | None = None
+    faults: tuple[Fault, ...] = ()
+    label: bool = False
+    opaque: bool = False
+    text: bool = False
+    split: bool = False
+    """True if the hook `split` divides the text."""
+    classify: bool = False
+    """True if the hook `classify` decides the kind of the text."""
+
+
+@frozen
+class Signature:
+    """What the records of a format have in common."""
+
+    score: int
+    need: tuple[str, ...] = ()
+    """Paths that must have a value."""
+    any_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Words, one of which the value of a path must be; a word that ends with `*` is a beginning."""
+    none_of: tuple[str, ...] = ()
+    """Paths that must not have a value."""
+
+
+@frozen
+class Threads:
+    """How records form a tree."""
+
+    parent: str
+    fork_on: Kind = Kind.SAID
+    calls: frozenset[str] = frozenset()
+
+
+Split = Callable[[str], list[tuple[Kind, int, int]]]
+Classify = Callable[[str], Kind]
+
+
+@frozen
+class Hooks:
+    """The functions that a table may contain. They return kinds and offsets, never text."""
+
+    split: Split | None = None
+    """The runs of a text, in order, with the kind of each."""
+    classify: Classify | None = None
+    """The kind of a whole text."""
+
+
+@frozen
+class RecordFormat:
+    """A format as a table."""
+
+    name: str
+    title: str
+    container: Container
+    signatures: tuple[Signature, ...]
+    records: tuple[RecordRule, ...]
+    session: str = ""
+    """The path of the session in a record: another session starts another transcript."""
+    inner: tuple[str, ...] = ()
+    """The paths of strings that hold JSON: they are read in place before the rules apply."""
+    model: str = ""
+    version: str = ""
+    threads: Threads | None = None
+    alone: Mapping[str, Alone] = field(default_factory=dict)
+    """What primaries of a copy group are without a partner."""
+    preambles: bool = False
+    """True if commentary without a recipient was shown to the user."""
+    hooks: Hooks = Hooks()

@@ -1,0 +1,68 @@
+"""Read JSON inside a JSON string, with the positions of its values in the outer source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.syntax.json_string import string_body
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
+from viewer.syntax.json_tree import JsonMember
+from viewer.syntax.string_map import StringMap
+
+
+@dataclass(slots=True)
+class InnerNode(JsonNode):
+    """A value inside a JSON string. Offsets are those of the outer source, where quotes are escaped."""
+
+    body_start: int = 0
+    """The start of the body of a string."""
+
+
+def read_inner(node: JsonNode, raw: bytes) -> JsonReading:
+    """The value in a string, given the bytes of the string with its quotes. The caller checks the faults."""
+    data = string_body(raw).encode("utf-8", "replace")
+    reading = read_json(data)
+    if reading.node is not None:
+        places = _Places(StringMap(raw), node.start)
+        reading.node = places.moved(reading.node)
+    return reading
+
+
+class _Places:
+    """Offsets in the decoded text as offsets in the outer source."""
+
+    def __init__(self, map: StringMap, base: int) -> None:
+        self._map = map
+        self._base = base
+
+    def start(self, at: int) -> int:
+        """The source offset of a decoded byte."""
+        return self._base + self._map.source_of(at, False)
+
+    def end(self, at: int) -> int:
+        """The source offset after the decoded byte before this one."""
+        return self._base + self._map.source_of(at - 1, True) if at else self.start(0)
+
+    def moved(self, root: JsonNode) -> JsonNode:
+        """The value with all offsets in the outer source; without recursion."""
+        top = self._node(root)
+        waiting: list[tuple[JsonNode, JsonNode]] = [(root, top)]
+        while waiting:
+            old, new = waiting.pop()
+            if old.items:
+                new.items = [self._node(item) for item in old.items]
+                waiting += zip(old.items, new.items, strict=True)
+            if old.members:
+                new.members = [
+                    JsonMember(each.key, self.start(each.key_start), self.end(each.key_end), self._node(each.value))
+                    for each in old.members
+                ]
+                waiting += [(one.value, two.value) for one, two in zip(old.members, new.members, strict=True)]
+        return top
+
+    def _node(self, node: JsonNode) -> InnerNode:
+        inner = InnerNode(node.kind, self.start(node.start), self.end(node.end), node.text, closed=node.closed)
+        if node.kind is JsonKind.STRING:
+            inner.body_start = self.start(node.start + 1) if node.body_end > node.start + 1 else inner.start
+            inner.body_end = self.end(node.body_end) if node.body_end > node.start + 1 else inner.start
+        return inner

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from viewer.cli.formats import RECOGNISED
 from viewer.formats import FORMATS, WRITERS
 from viewer.model.diagnostic import Rule, Severity
 from viewer.render.theme import find_theme, theme_names
@@ -26,7 +25,7 @@ def remade(page: str) -> str:
 def formats() -> str:
     """The table of formats."""
     rows = [
-        [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(RECOGNISED[name])]
+        [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(FORMATS.detected_by(name))]
         for name in FORMATS
     ]
     return _table(("name", "format", "written", "detected by"), rows)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.printing import SURFACES
 from tests.support.program import run
+from tests.support.samples import ROOT, samples
 from viewer.formats import FORMATS
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
@@ -47,14 +48,23 @@ FORMAT_OF = {
 }
 NOT_IN_JSON = frozenset({"gAAAASECRET", "SECRET_REDACTED", "SECRET_META", "SECRET_TOOL"})
 """Hidden texts that are opaque, or that are no message."""
-NAMES = [name for name, format in FORMAT_OF.items() if format in FORMATS]
+NAMES = [
+    *(name for name, format in FORMAT_OF.items() if format in FORMATS),
+    *(sample.name for sample in samples("valid") if sample.seen),
+]
 
 
 @cache
 def expected(name: str) -> dict[str, list[str]]:
-    """What the end user saw, and what nobody may see."""
-    value: dict[str, list[str]] = json.loads((EXAMPLES / f"{name}.seen.json").read_text("utf-8"))
+    """What the end user saw, and what stays hidden."""
+    place = path_of(name)
+    value: dict[str, list[str]] = json.loads(place.with_name(f"{place.name}.seen.json").read_text("utf-8"))
     return value
+
+
+def path_of(name: str) -> Path:
+    """An example or a sample."""
+    return ROOT / name if "/" in name else EXAMPLES / name
 
 
 def output(*arguments: str) -> str:
@@ -69,20 +79,20 @@ def messages(*arguments: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_format_is_detected(name: str) -> None:
-    first = json.loads(run("show", "--json", str(EXAMPLES / name)).out.splitlines()[0])
-    assert first["dialect"] == FORMAT_OF[name]
+    first = json.loads(run("show", "--json", str(path_of(name))).out.splitlines()[0])
+    assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
-    bodies = [line["body"].strip() for line in messages(str(EXAMPLES / name))]
+    bodies = [line["body"].strip() for line in messages(str(path_of(name)))]
     assert bodies == expected(name)["seen"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_safe_surface_contains_hidden_text(name: str) -> None:
     for command, *options in SURFACES:
-        text = output(command, str(EXAMPLES / name), *options)
+        text = output(command, str(path_of(name)), *options)
         assert "SECRET_" not in text, (command, *options)
         for hidden in expected(name)["hidden"]:
             assert hidden not in text, (command, *options)
@@ -90,6 +100,7 @@ def test_no_safe_surface_contains_hidden_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_debug_view_shows_every_hidden_text(name: str) -> None:
-    text = run("show", "--json", "--reveal", "all", str(EXAMPLES / name)).out
-    missing = [hidden for hidden in expected(name)["hidden"] if hidden not in text and hidden not in NOT_IN_JSON]
+    text = run("show", "--json", "--reveal", "all", str(path_of(name))).out
+    opaque = NOT_IN_JSON | set(expected(name).get("opaque", []))
+    missing = [hidden for hidden in expected(name)["hidden"] if hidden not in text and hidden not in opaque]
     assert missing == []

@@ -12,7 +12,10 @@ from typing import Any
 from viewer.sources.files import open_source
 
 ROOT = Path(__file__).parent.parent.parent / "samples"
-ENDINGS = (".in.json", ".ocml.gz", ".ocml", ".harmony", ".ids", ".jsonl", ".sse")
+ENDINGS = (
+    *(".in.json", ".ocml.gz", ".ocml", ".harmony", ".ids", ".jsonl", ".sse", ".ndjson", ".log", ".txt"),
+    *(".chat.history.md", ".traj"),
+)
 
 _ASKED = re.compile(r"\.as-([a-z-]+(?:-[0-9]\.[0-9x])?)$")
 _BROKEN = re.compile(r"([EWI]-[A-Z0-9-]+)(?:-([a-z0-9-]+))?(?:\.\d+)?(?:\.as-.*)?")
@@ -66,6 +69,13 @@ class Sample:
     def expected(self) -> list[dict[str, Any]]:
         """What is printed when everything is revealed."""
         return [json.loads(line) for line in self.expected_path.read_text("utf-8").splitlines()]
+
+    @property
+    def seen(self) -> dict[str, list[str]]:
+        """What the end user saw, what stays hidden, and the errors, by the documentation of the format; may be empty."""
+        path = self.path.with_name(f"{self.path.name}.seen.json")
+        value: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        return value
 
     @property
     def format(self) -> str:

@@ -34,15 +34,55 @@ def _traits(value: Any) -> FormatTraits:
 
 
 FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
-    Entry("openchatml-2.2", "text.openchatml", "OPENCHATML_2_2", "OpenChatML 2.2"),
-    Entry("openchatml-2.0", "text.openchatml", "OPENCHATML_2_0", "OpenChatML 2.0"),
-    Entry("openchatml-1.x", "text.openchatml", "OPENCHATML_1_X", "OpenChatML 1.x"),
-    Entry("openchatml-0.1", "openchatml_0_1.reader", "OPENCHATML_0_1", "OpenChatML 0.1"),
-    Entry("harmony", "text.harmony", "HARMONY", "Harmony"),
-    Entry("harmony-tokens", "tokens.reader", "HARMONY_TOKENS", "Harmony token ids"),
-    Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON"),
-    Entry("json", "json.messages", "JSON", "JSON messages"),
-    Entry("events", "events.reader", "EVENTS", "Event stream"),
+    Entry(
+        "openchatml-2.2",
+        "text.openchatml",
+        "OPENCHATML_2_2",
+        "OpenChatML 2.2",
+        "a document header with version 2.2, or call_id=, name=, intent=, the role tool, <|literal|>",
+    ),
+    Entry(
+        "openchatml-2.0", "text.openchatml", "OPENCHATML_2_0", "OpenChatML 2.0", "a document header with version 2.0"
+    ),
+    Entry(
+        "openchatml-1.x",
+        "text.openchatml",
+        "OPENCHATML_1_X",
+        "OpenChatML 1.x",
+        "<|start|>assistant and no channels at all",
+    ),
+    Entry(
+        "openchatml-0.1",
+        "openchatml_0_1.reader",
+        "OPENCHATML_0_1",
+        "OpenChatML 0.1",
+        "<|im_start|>, [BOS], <|fim_...|>, <|file_separator|>",
+    ),
+    Entry(
+        "harmony",
+        "text.harmony",
+        "HARMONY",
+        "Harmony",
+        "<|start|>, <|channel|> or <|message|> without a document header",
+    ),
+    Entry(
+        "harmony-tokens",
+        "tokens.reader",
+        "HARMONY_TOKENS",
+        "Harmony token ids",
+        "an array of integers, or one integer a line",
+    ),
+    Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON", 'an array of strings and {"token": ...} objects'),
+    Entry(
+        "json", "json.messages", "JSON", "JSON messages", "objects with role or messages, one or many, also one a line"
+    ),
+    Entry(
+        "events",
+        "events.reader",
+        "EVENTS",
+        "Event stream",
+        "objects with type or event response.*, server-sent events, chunks of a completion",
+    ),
     *RECORD_FORMATS,
     convert=_traits,
 )

@@ -20,6 +20,8 @@ class Entry(NamedTuple):
     """The attribute of the module."""
     title: str = ""
     """The title for users."""
+    detected_by: str = ""
+    """What identifies the format; empty for a table, whose signatures say it."""
 
 
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
@@ -35,11 +37,22 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         """The title for users."""
         return self._rows[name].title
 
+    def detected_by(self, name: str) -> str:
+        """What identifies the format."""
+        row = self._rows[name]
+        if row.detected_by:
+            return row.detected_by
+        from viewer.formats.engine.detect import reason  # lazy: only lists of formats need it
+
+        return reason(self._load(row).signatures[0])
+
     def __getitem__(self, name: str) -> Value:
         if name not in self._values:
-            row = self._rows[name]
-            self._values[name] = self._convert(getattr(import_module(f"viewer.formats.{row.module}"), row.attribute))
+            self._values[name] = self._convert(self._load(self._rows[name]))
         return self._values[name]
+
+    def _load(self, row: Entry) -> Any:
+        return getattr(import_module(f"viewer.formats.{row.module}"), row.attribute)
 
     def __contains__(self, name: object) -> bool:
         return name in self._rows

@@ -45,6 +45,8 @@ REASONS = {
     "W-TOOL-UNDECLARED": "",
     "W-TOOL-FAILED": "",
     "W-REPLY-ENVELOPE": "",
+    "W-RUN-ERROR": "api rate-limit auth context-length content-filter aborted refused unknown",
+    "W-RUN-INCOMPLETE": "max-tokens pause stopped",
     "W-JSON-DUPLICATE-KEY": "",
     "W-STREAM-INTERLEAVED": "",
     "W-STREAM-LATE": "",

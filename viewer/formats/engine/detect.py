@@ -47,7 +47,7 @@ def _match(format: RecordFormat, records: list[JsonNode]) -> Match | None:
     if best is None:
         return None
     score = best.score if fitting * 2 >= len(records) else best.score // 2
-    return Match(format.name, score, _reason(best))
+    return Match(format.name, score, reason(best))
 
 
 def _fits(signature: Signature, record: JsonNode) -> bool:
@@ -67,7 +67,8 @@ def _has_word(record: JsonNode, at: str, words: frozenset[str]) -> bool:
     return False
 
 
-def _reason(signature: Signature) -> str:
+def reason(signature: Signature) -> str:
+    """What the records of a signature have in common."""
     keys = [*signature.need, *(each for each in signature.any_of if each not in signature.need)]
     names = [f"`{key}`" for key in keys[:4]]
     return "records with " + (" and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0])

@@ -15,6 +15,10 @@ from viewer.syntax.json_text import check_json
 from viewer.syntax.json_values import JsonText
 
 
+_ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
+"""Kinds of text that a speaker did not write."""
+
+
 def write_json(messages: Iterable[Writable], transcripts: Sequence[WritableTranscript] = ()) -> tuple[str, list[str]]:
     """The text, and a sentence for each loss.
 
@@ -75,6 +79,8 @@ def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
         fields["intent"] = message.intent
     if message.ending != ending:
         fields["ending"] = message.ending
+    if message.message_kind in _ASIDE:
+        fields["intent"] = "debug"
     return fields | _extra(message, losses)
 
 

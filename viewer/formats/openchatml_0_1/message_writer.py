@@ -17,6 +17,8 @@ from viewer.syntax.json_text import check_json
 from viewer.values import frozen
 
 SPACE = " \t\r\n"
+ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
+"""Kinds of text that a speaker did not write: an intent that is never displayed keeps it hidden."""
 _HIDING_INTENTS = ("debug", "status")
 _PREAMBLE_ENDINGS = frozenset(ending.value for ending in PREAMBLE_ENDINGS)
 
@@ -105,7 +107,7 @@ def _text(message: Writable, losses: Losses) -> str:
     if _is_preamble(message):
         losses.add(Loss.PREAMBLE)
     losses.add_unsaid(message, _said_of_text(message))
-    if message.role == "user" and message.channel != "final":
+    if message.role == "user" and message.channel != "final" and message.message_kind not in ASIDE:
         losses.add(Loss.SHOWN)
     if message.body.rstrip(SPACE) != message.body:
         losses.add(Loss.SPACE)
@@ -205,6 +207,8 @@ def _attributes(message: Writable, losses: Losses) -> list[tuple[str, str]]:
     attributes = [(key, value) for key, value in extra if not ("=" in key or _is_unsayable(f"{key}={value}"))]
     if len(attributes) < len(extra):
         losses.add(Loss.FIELD)
+    if message.role == "user" and message.message_kind in ASIDE:
+        attributes.append(("intent", "debug"))
     if message.role == "user" and message.recipient is not None:
         attributes.append(("to", message.recipient))
     if message.role == "user" and (intent := _intent_of_user(message)):

@@ -9,7 +9,7 @@ from viewer.checks.queue import CheckQueue, Ended, Messages
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import Closed, Event, Grew, Opened, Started, Strayed
+from viewer.model.events import Closed, Event, Grew, Opened, Started, Strayed, Superseded
 from viewer.model.messages import Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
@@ -61,6 +61,9 @@ class Analysis:
                     continue
                 case Grew(number, pieces, first):
                     self.index.grow(number, pieces, first)
+                    continue
+                case Superseded(first, last):
+                    self.index.supersede(first, last)
                     continue
                 case Strayed(stray):
                     self.strays.append(stray)

@@ -22,6 +22,7 @@ from viewer.model.visibility import Reveal
 @click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="Format to write.")
 @options.reading
 @options.audience
+@options.threads
 def command(
     target: str,
     files: tuple[str, ...],
@@ -30,9 +31,10 @@ def command(
     reveal: frozenset[Reveal],
     debug: bool,
     strict_safe: bool,
+    threads: int | None,
 ) -> int:
     """Convert to another format. Anything dropped is listed on stderr."""
-    audience = options.audience_of(reveal, debug, strict_safe)
+    audience = options.audience_of(reveal, debug, strict_safe, threads)
     inputs = options.inputs_of(files)
     if len(inputs) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())
@@ -43,6 +45,9 @@ def command(
 
 def _convert(document: Document, projection: Projection, target: str) -> int:
     messages = list(projection.writable())
+    superseded = sum(message.is_superseded for message in messages)
+    if projection.audience.thread is not None:
+        messages = [message for message in messages if not message.is_superseded]
     try:
         if target != "openchatml-2.2":
             refuse_quoted_marks(messages, target)
@@ -56,6 +61,9 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
         say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")
     say_what_is_outside(projection)
     say_what_is_withheld(projection)
+    if superseded and projection.audience.thread is not None:
+        words = "1 message is" if superseded == 1 else f"{superseded:,} messages are"
+        say(f"{words} on a branch that was left behind and left out; see --threads all.")
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)

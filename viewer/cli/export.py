@@ -36,6 +36,7 @@ from viewer.render.exports.view_words import badge, view_sentence
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @options.reading
 @options.audience
+@options.threads
 def command(
     form: str | None,
     output: str | None,
@@ -46,10 +47,11 @@ def command(
     reveal: frozenset[Reveal],
     debug: bool,
     strict_safe: bool,
+    threads: int | None,
 ) -> int:
     """Write the conversation to a file: HTML, Markdown, text, JSON Lines or SVG. Safe unless --reveal says otherwise.
     Debug exports are readable only by you."""
-    audience = options.audience_of(reveal, debug, strict_safe)
+    audience = options.audience_of(reveal, debug, strict_safe, threads)
     inputs = options.inputs_of(files)
     if len(inputs) > 1:
         raise click.UsageError("One file at a time.", click.get_current_context())

@@ -58,6 +58,26 @@ def audience(command: Command) -> Command:
     return command
 
 
+def threads(command: Command) -> Command:
+    """The option --threads. It selects among the messages that the audience may see."""
+    return click.option(
+        "--threads",
+        metavar="main|all|N",
+        default="main",
+        callback=_thread,
+        help="Threads to print: the main agent (default), all of them, or the agent with this number.",
+    )(command)
+
+
+def _thread(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
+    """The number of the thread; 0 for the main one, None for all."""
+    if value in ("main", "all"):
+        return 0 if value == "main" else None
+    if value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    raise click.BadParameter("use main, all, or the number of a thread.", context, parameter)
+
+
 def printing(command: Command) -> Command:
     """Options for printing: --color, --ascii."""
     for option in (
@@ -107,12 +127,12 @@ def reveal_option(command: Command) -> Command:
     )(command)
 
 
-def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool) -> Audience:
+def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, thread: int | None = None) -> Audience:
     """The requested audience."""
     revealed = reveal | {Reveal.ALL} if debug else reveal
     if revealed and strict_safe:
         raise click.UsageError("--strict-safe and --reveal exclude each other.", click.get_current_context())
-    return Audience(revealed, strict_safe)
+    return Audience(revealed, strict_safe, thread)
 
 
 def reading_options(preambles: str | None) -> Options:

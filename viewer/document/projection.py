@@ -215,6 +215,7 @@ class Projection:
             cancelled=message.cancelled,
             extra=dict(header.extra),
             message_kind=message_kind(message),
+            is_superseded=self._analysis.index.is_superseded(message.number),
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
 
@@ -266,6 +267,10 @@ class Projection:
             sum(piece.end - piece.start for piece in message.pieces),
             format_time(message.time_ms) if message.time_ms is not None else None,
         )
+
+    def is_superseded(self, number: int) -> bool:
+        """True if a message is on a branch that the user left behind."""
+        return self._analysis.index.is_superseded(number)
 
     def beginning(self, number: int, length: int) -> str:
         """The first `length` characters or fewer of a body, if this audience sees it."""

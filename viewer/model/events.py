@@ -80,4 +80,12 @@ class DeclaredTools:
     end: int
 
 
-Event = Started | Opened | Grew | Closed | Strayed | Found | ToolCancelled | DeclaredTools
+@frozen
+class Superseded:
+    """The user went back and took another way: these messages are a branch that was left behind."""
+
+    first: int
+    last: int
+
+
+Event = Superseded | Started | Opened | Grew | Closed | Strayed | Found | ToolCancelled | DeclaredTools

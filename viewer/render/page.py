@@ -36,7 +36,7 @@ from viewer.render.layout import (
 from viewer.render.markdown import Styled
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
-from viewer.render.title import boundary_words
+from viewer.render.title import boundary_words, branch_words
 from viewer.render.width import between, cells
 from viewer.values import frozen, mutable
 
@@ -385,13 +385,26 @@ class BlockMaker:
         while before >= 0 and self.rows.kind(before) is not RowKind.MESSAGE:
             before -= 1
         here = self.rows.transcript(row), message.turn
+        branch = self._branch_rule(before, message)
         if before >= 0 and (self.rows.transcript(before), self.rows.turn(before)) == here:
-            return []
+            return branch
         space = self._space() if before >= 0 else []
         lead = Part(trusted(" ")) if self.wide else Part(trusted(""))
         note = "live" if self.facts.live and self._is_last_turn(message) else ""
         line = _turn_rule(message.turn, message.time, self.width - len(lead.text), self.signs, note)
-        return [BlockLine((lead, *line)), *(space if self.wide else [])]
+        return [*branch, BlockLine((lead, *line)), *(space if self.wide else [])]
+
+    def _branch_rule(self, before: int, message: ShownMessage) -> list[BlockLine]:
+        """The rule where a branch begins or ends that the user left behind."""
+        was_left = before >= 0 and self.projection.is_superseded(self.rows.value(before))
+        if message.is_superseded is was_left:
+            return []
+        lead = Part(trusted(" ")) if self.wide else Part(trusted(""))
+        stroke = Part(trusted(self.signs.rule * 2), StyleRole.RULE)
+        words = Part(trusted(f" {branch_words(message.is_superseded)} "), StyleRole.QUIET)
+        filling = Part(trusted(self.signs.rule), StyleRole.RULE)
+        line = between([stroke, words], [stroke], self.width - len(lead.text), self.signs, filling)
+        return [BlockLine((lead, *line)), *self._space()]
 
 
 def _turn_rule(turn: int, time: str | None, width: int, glyphs: Glyphs, note: str) -> Line:

@@ -115,6 +115,11 @@ def rule(words: SafeText, aside: SafeText, width: int, style: Style, *, heavy: b
     )
 
 
+def branch_words(is_rewound: bool) -> str:
+    """The words at the beginning and at the end of a branch that the user left behind."""
+    return "rewound" if is_rewound else "continued"
+
+
 def boundary_words(boundary: Boundary) -> list[str]:
     """Number, format, model and title of the transcript that begins. Not yet safe for a terminal."""
     transcript = boundary.transcript

@@ -103,6 +103,35 @@ W_SIBLING_UNREAD = Rule(
 """,
 )
 
+W_COPY_DIFFERS = Rule(
+    code="W-COPY-DIFFERS",
+    title="Two copies of a message differ.",
+    safe="The transcript contains two versions of a message.",
+    section="Record formats",
+    advice="Compare both messages. Both are shown.",
+    example="""\
+{"type":"response.output_item.added","item":{"id":"m1","type":"message","role":"assistant","content":[]}}
+{"type":"response.output_text.delta","item_id":"m1","content_index":0,"delta":"It is sunny."}
+{"type":"response.output_text.done","item_id":"m1","content_index":0,"text":"It is cloudy."}
+""",
+)
+
+W_THREAD_BROKEN = Rule(
+    code="W-THREAD-BROKEN",
+    title="The message tree is broken.",
+    safe="The order of some messages is uncertain.",
+    section="Record formats",
+    advice="Check the parent ids. Messages are in file order from here on.",
+    example="""\
+{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Is it sunny?"}}
+{"type":"user","uuid":"u2","parentUuid":"u9","sessionId":"s1","message":{"role":"user","content":"Is it warm?"}}
+""",
+    reasons={
+        "cycle": "The message is its own ancestor.",
+        "parent-missing": "The parent of the message is missing.",
+    },
+)
+
 W_START_IMPLICIT = Rule(
     code="W-START-IMPLICIT",
     title="Message without `<|start|>`.",
@@ -201,6 +230,8 @@ FRAMES = (
     W_PART_UNKNOWN,
     W_CONTENT_MISSING,
     W_SIBLING_UNREAD,
+    W_COPY_DIFFERS,
+    W_THREAD_BROKEN,
     W_START_IMPLICIT,
     W_START_REPEATED,
     W_END_MISSING,

@@ -28,6 +28,8 @@ REASONS = {
     "W-PART-UNKNOWN": "",
     "W-CONTENT-MISSING": "",
     "W-SIBLING-UNREAD": "",
+    "W-COPY-DIFFERS": "",
+    "W-THREAD-BROKEN": "cycle parent-missing",
     "W-START-IMPLICIT": "",
     "W-START-REPEATED": "",
     "W-END-MISSING": "",

@@ -58,8 +58,6 @@ class Draft:
     time_ms: int | None = None
     thread: str | None = None
     """The id of the thread of another agent."""
-    id: str | None = None
-    parent: str | None = None
     key: str | None = None
     """The key of merging."""
     part: str = ""
@@ -79,6 +77,10 @@ class RecordReading:
     drafts: list[Draft] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
     starts: bool = False
+    is_aside: bool = False
+    """True if the record has no place in the tree of the session."""
+    rewind_to: str | None = None
+    """The id of a record: what follows that record is superseded."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -116,6 +118,8 @@ def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | Non
         return
     for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
         reading.starts = reading.starts or rule.starts
+        reading.is_aside = reading.is_aside or rule.aside
+        reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
         _apply(rule, node, outer, reading)
 
 
@@ -206,7 +210,6 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     draft.is_text = rule.text
     draft.time_ms = _time(node, rule.time)
     draft.thread = string_at(node, rule.thread)
-    draft.id, draft.parent = string_at(node, rule.id), string_at(node, rule.parent)
     draft.key = string_at(node, rule.merge.key) if rule.merge and rule.merge.key else None
     _set_outcome(draft, rule.outcome, node)
     return draft
@@ -405,7 +408,6 @@ def _copy_of(base: Draft, kind: Kind) -> Draft:
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
     draft.time_ms, draft.thread, draft.key = base.time_ms, base.thread, base.key
-    draft.id, draft.parent = base.id, base.parent
     draft.outcome, draft.outcome_span = base.outcome, base.outcome_span
     return draft
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.formats.engine.drafts import read_record
+from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.paths import change, string_at
+from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.events.reader import EventReader
 from viewer.formats.json.documents import JsonDocuments
@@ -17,6 +18,7 @@ from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
+from viewer.rules.structure import W_THREAD_BROKEN
 from viewer.syntax.json_in_string import read_inner
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
 
@@ -31,6 +33,7 @@ class Records:
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
         self._session: str | None = None
+        self._tree = RecordTree(format.threads) if format.threads else None
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
@@ -45,8 +48,23 @@ class Records:
         self._start_if_new(node, starts=reading.starts)
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
+        first = self._record.last_number + 1
         self._writer.add(reading, node, source)
+        if self._tree is not None:
+            self._grow_tree(self._tree, reading, node, first)
         return True
+
+    def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
+        """Add the record to the tree of the session, and mark the branches that it leaves behind."""
+        fault = tree.fault(node)
+        if fault is not None:
+            self._record.report(W_THREAD_BROKEN, fault, node.start, node.end)
+        last = first - 1 if reading.is_aside else self._record.last_number
+        branches = [*tree.add(node, first, last, is_prompt=self._writer.has_prompt)]
+        if reading.rewind_to is not None:
+            branches += tree.rewind_to(reading.rewind_to)
+        for branch in branches:
+            self._record.supersede(*branch)
 
     def _read_inner(self, at: str, node: JsonNode, source: Source) -> None:
         """Replace strings by the JSON in them. A string with anything else stays a string."""
@@ -72,6 +90,9 @@ class Records:
         session = string_at(node, self._format.session)
         is_other = session is not None and self._session is not None and session != self._session
         if not self._record.transcript or (starts and (session is None or is_other)) or is_other:
+            if self._tree is not None and self._tree.knows(self._tree.parent_of(node)):
+                self._session = session
+                return
             self._writer.start()
             model, version = string_at(node, self._format.model), string_at(node, self._format.version)
             self._record.start(node.start, version, model)

@@ -71,6 +71,8 @@ class DraftWriter:
         self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
         self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit)
         self._unknown: set[str] = set()
+        self.has_prompt = False
+        """True if the last record held text that the user typed."""
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
@@ -82,6 +84,7 @@ class DraftWriter:
         """Write what one record gave."""
         self._at += 1
         self._source = source
+        self.has_prompt = False
         self._copies.forget_before(self._at)
         for problem in reading.faults:
             self._record.start_if_none(node.start)
@@ -139,6 +142,7 @@ class DraftWriter:
                 )
                 self._report(part.problems, number)
                 self._report_outcome(part, number)
+                self.has_prompt = self.has_prompt or _is_prompt(header)
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
@@ -152,6 +156,7 @@ class DraftWriter:
                 own = replace(own, name=self._tools.get(own.call_id or ""))
             ending = ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
             number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            self.has_prompt = self.has_prompt or _is_prompt(own)
             self._report([Problem(each.rule, each.reason, each.start, each.end) for each in part.reports], number)
         return bool(split)
 
@@ -340,3 +345,7 @@ class DraftWriter:
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
         self._record.close(known.number, ending, known.end, known.pieces)
+
+
+def _is_prompt(header: Header) -> bool:
+    return header.role == "user" and header.kind is Kind.SAID and not header.thread

@@ -14,7 +14,6 @@ from viewer.reading.header import is_tool
 from viewer.syntax.json_text import check_json
 from viewer.syntax.json_values import JsonText
 
-
 _ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
 """Kinds of text that a speaker did not write."""
 

@@ -58,14 +58,13 @@ def claude_tags(text: str) -> list[tuple[Kind, int, int]]:
 
 
 def _add_said(runs: list[tuple[Kind, int, int]], text: str, start: int, end: int) -> None:
-    if text[start:end].strip():
-        runs.append((Kind.SAID, start, end))
+    said = text[start:end]
+    if said.strip():
+        runs.append((Kind.SAID, start + len(said) - len(said.lstrip()), start + len(said.rstrip())))
 
 
 _COMMON: dict[str, Any] = {
     "time": "timestamp",
-    "id": "uuid",
-    "parent": "parentUuid",
     "body": "message.content",
     "parts": PARTS,
 }
@@ -115,7 +114,7 @@ _RECORDS = (
         **_COMMON | {"body": "attachment.prompt"},
         split=True,
     ),
-    RecordRule((is_("type", "attachment"),), Kind.INJECTED, "user", "attachment", time="timestamp", id="uuid"),
+    RecordRule((is_("type", "attachment"),), Kind.INJECTED, "user", "attachment", time="timestamp", aside=True),
     RecordRule(
         (is_("type", "system"), is_("subtype", "api_error")),
         Kind.NOTICE,
@@ -123,8 +122,9 @@ _RECORDS = (
         "content|error.message|error",
         faults=(Fault("error.status|content|error|type", _STATUS, _API),),
         time="timestamp",
+        aside=True,
     ),
-    RecordRule((is_("type", "system"),), Kind.NOTICE, "system", "content", time="timestamp"),
+    RecordRule((is_("type", "system"),), Kind.NOTICE, "system", "content", time="timestamp", aside=True),
     RecordRule((is_("type", "summary"),), Kind.REPLAYED, "system", "summary"),
     RecordRule(
         (is_("type", "progress"), has("data.message.message.content")),
@@ -134,6 +134,7 @@ _RECORDS = (
         PARTS,
         thread="data.agentId|parentToolUseID|toolUseID",
         time="timestamp",
+        aside=True,
     ),
     RecordRule((is_("type", "progress"),), None),
     RecordRule((is_("type", *_METADATA),), None),
@@ -155,6 +156,6 @@ CLAUDE_CODE = RecordFormat(
     ),
     session="sessionId",
     version="version",
-    threads=Threads("parentUuid", calls=frozenset({"Task", "Agent"})),
+    threads=Threads("uuid", "parentUuid", calls=frozenset({"Task", "Agent"})),
     hooks=Hooks(split=claude_tags),
 )

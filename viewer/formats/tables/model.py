@@ -203,8 +203,6 @@ class RecordRule:
     time: str = ""
     thread: str = ""
     """The path of the thread of another agent."""
-    id: str = ""
-    parent: str = ""
     merge: Merge | None = None
     copy: Copies | None = None
     outcome: Outcomes | None = None
@@ -214,6 +212,10 @@ class RecordRule:
     text: bool = False
     split: bool = False
     """True if the hook `split` divides the text."""
+    rewind: str = ""
+    """The path of the id of a record: everything after that record is superseded."""
+    aside: bool = False
+    """True if the record has no place in the tree: the branches of its neighbors pass it over."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
 
@@ -235,9 +237,10 @@ class Signature:
 class Threads:
     """How records form a tree."""
 
+    id: str
     parent: str
-    fork_on: Kind = Kind.SAID
     calls: frozenset[str] = frozenset()
+    """The tools that start another agent."""
 
 
 Split = Callable[[str], list[tuple[Kind, int, int]]]

@@ -155,8 +155,13 @@ def test_nothing_is_caught_broadly() -> None:
         assert names & {"Exception", "BaseException"} == set(), module
 
 
+FLAT = {PACKAGE / "cli", PACKAGE / "formats" / "tables"}
+"""Folders with one file for each row of a table."""
+
+
 def test_folders_stay_small_enough_to_look_through() -> None:
-    sizes = {folder: len(list(folder.glob("*.py"))) for folder in PACKAGE.rglob("*") if folder.is_dir()}
+    folders = [folder for folder in PACKAGE.rglob("*") if folder.is_dir() and folder not in FLAT]
+    sizes = {folder: len(list(folder.glob("*.py"))) for folder in folders}
     assert {str(folder): size for folder, size in sizes.items() if size > LARGEST_FOLDER} == {}
 
 

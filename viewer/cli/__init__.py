@@ -37,6 +37,7 @@ COMMANDS = {
     "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
+    "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "formats": Entry("viewer.cli.formats", "List formats and how they are detected."),
     "themes": Entry("viewer.cli.themes", "List themes."),
     "config": Entry("viewer.cli.config", "Show effective settings and where each comes from."),
@@ -81,6 +82,12 @@ def _occupy_standard_descriptors() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
+def is_interactive() -> bool:
+    """True if standard input and output are a terminal with a screen."""
+    has_screen = os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+    return has_screen and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
     return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
@@ -92,7 +99,7 @@ class _Program(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)
-        if not args and (sys.stdin is None or sys.stdin.isatty()):
+        if not args and not is_interactive() and (sys.stdin is None or sys.stdin.isatty()):
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
         if not args or (args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS):

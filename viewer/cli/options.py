@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,6 +17,9 @@ from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
 from viewer.sources.files import check_standard_input, is_compressed
 from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -138,6 +141,15 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, threa
 def reading_options(preambles: str | None) -> Options:
     """The options of the reader."""
     return Options(harmony_preambles=preambles == "harmony")
+
+
+def surroundings() -> Surroundings | None:
+    """Where to look for sessions; None if the settings turn that off."""
+    from viewer.sources.sessions import Surroundings
+    from viewer.tui.settings.file import read_settings
+
+    settings = read_settings()
+    return Surroundings(more=settings.places) if settings.discovery else None
 
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:

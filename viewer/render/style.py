@@ -110,14 +110,15 @@ class Glyphs:
     error: str
     warning: str
     info: str
+    live: str
 
     def severity(self, severity: str) -> str:
         """The glyph of a diagnostic."""
         return {"error": self.error, "warning": self.warning}.get(severity, self.info)
 
 
-UNICODE = Glyphs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ")
-ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i")
+UNICODE = Glyphs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ", "●")
+ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i", "*")
 
 
 _ASCII_WORDS = str.maketrans(

@@ -1,4 +1,4 @@
-"""JSON nodes with byte positions, and the faults of a reading."""
+"""JSON nodes with byte positions, the faults of a reading, and values as source text."""
 
 from __future__ import annotations
 
@@ -126,3 +126,17 @@ def number_value(text: str) -> int | float:
         return int(text)
     except ValueError:
         return float(text)
+
+
+class JsonText(str):
+    """The source text of a number, a constant, an object, or an array; never equal to the same text as a string."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonText) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__

@@ -116,6 +116,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
         self._folder: str | None = None
+        self._lists_sessions = False
+        """True if the file was chosen in the list of sessions."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
@@ -138,7 +140,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
-        if is_directory(self.paths[0]):
+        if not self.paths:
+            self._list_sessions()
+        elif is_directory(self.paths[0]):
             self._list_folder(self.paths[0], opens_newest=self.options.follow)
         else:
             self._open(0)
@@ -168,6 +172,23 @@ class ViewerApp(App[int], inherit_bindings=False):
 
         self._folder, self._folder_watch = folder, None
         self.push_screen(FilesScreen(self.themes.painter, table, folder, style, opens_newest=opens_newest), choose)
+
+    def _list_sessions(self) -> None:
+        """Show the sessions of agents; leaving the list ends the app."""
+        from viewer.sources.sessions import Surroundings
+        from viewer.tui.dialogs.sessions import SessionsScreen
+
+        def choose(path: str | None) -> None:
+            if path is None:
+                self.exit()
+                return
+            self.paths = [path]
+            self._lists_sessions = True
+            self._open(0)
+
+        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+        around = Surroundings(more=self.settings.places)
+        self.push_screen(SessionsScreen(self.themes.painter, around, style), choose)
 
     def _look_for_files(self) -> None:
         """Add new files of the folder. A followed file makes room for a newer one."""
@@ -246,7 +267,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def leave_document(self) -> None:
         """Return to the list of the folder, or end the app."""
-        if self._folder is None:
+        if self._folder is None and not self._lists_sessions:
             self.exit()
             return
         self.pop_screen()
@@ -254,7 +275,10 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.uninstall_screen(screen)
             screen.remove()
         self._screens.clear()
-        self._list_folder(self._folder)
+        if self._folder is None:
+            self._list_sessions()
+        else:
+            self._list_folder(self._folder)
 
     # Palette and themes.
 
@@ -355,7 +379,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
 def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
-    first = Opener(options.format, options.reading, options.follow).first(paths[0])
+    first = Opener(options.format, options.reading, options.follow).first(paths[0]) if paths else None
     guard = TerminalGuard()
     app = ViewerApp(paths, options, first, guard=guard, taken=taken, tunes_memory=True)
     gc.freeze()

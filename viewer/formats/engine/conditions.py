@@ -21,7 +21,7 @@ Rule = TypeVar("Rule", bound=_Rule)
 
 
 class Unreadable(Exception):  # noqa: N818 - not an error: the record has no meaning that two readers share
-    """A condition depends on a flag that is neither true nor false, or on a repeated key."""
+    """A condition depends on a flag that is not a JSON truth value, or on a repeated key."""
 
 
 def first_rule(rules: Sequence[Rule], node: JsonNode) -> Rule | None:

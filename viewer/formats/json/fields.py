@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.model.messages import Coding, Piece
 from viewer.syntax.json_in_string import InnerNode
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.json_values import JsonText
+from viewer.syntax.json_tree import JsonText
 from viewer.values import frozen
 
 ROLE_KEYS = ("role", "author")

@@ -89,31 +89,33 @@ def _columns(
     """The columns that fit; the name takes the rest."""
     columns: list[Part] = []
     if width >= _WITH_FORMAT:
-        columns.append(_padded(format, _FORMAT, style))
-    columns.append(_padded(size, _SIZE, style, right=True))
+        columns.append(padded(format, _FORMAT, style))
+    columns.append(padded(size, _SIZE, style, right=True))
     if width >= _WITH_COUNTS:
         columns += [
-            _padded(messages, _MESSAGES, style, right=True),
+            padded(messages, _MESSAGES, style, right=True),
             Part(trusted("  ")),
-            _padded(problems, _PROBLEMS, style),
+            padded(problems, _PROBLEMS, style),
         ]
     if width >= _WITH_TIME:
-        columns.append(_padded(modified, _MODIFIED, style))
+        columns.append(padded(modified, _MODIFIED, style))
     room = max(1, width - 2 - sum(cells(part.text) for part in columns))
-    return (Part(trusted(" ")), _padded(name, room, style), *columns)
+    return (Part(trusted(" ")), padded(name, room, style), *columns)
 
 
 def _unreadable(name: Part, reason: Part, width: int, style: Style) -> Line:
     half = max(1, width // 2 - 2)
     return (
         Part(trusted(" ")),
-        _padded(name, half, style),
+        padded(name, half, style),
         Part(trusted(" ")),
         Part(fitted(reason.text, half, style), reason.look),
     )
 
 
-def _padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
+def padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
+    """A cell of a table, cut or filled to its width."""
     text = fitted(part.text, width, style)
-    space = " " * max(0, width - cells(text))
-    return Part(SafeText(space + text if right else text + space), part.look)
+    if right:
+        text = SafeText(text.rstrip(" ").rjust(len(text)))
+    return Part(text, part.look)

@@ -42,6 +42,10 @@ class Settings:
     """True if headings, emphasis, code and lists are styled in place."""
     stall_after: float = 10.0
     """Seconds without data after which an unfinished message counts as stalled."""
+    discovery: bool = True
+    """True if the sessions of agents may be looked for."""
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """More folders to search, by agent."""
     limits: Limits = Limits()
     """Limits of compressed and spooled input."""
     folder: Path | None = None

@@ -38,6 +38,13 @@ TEMPLATE = """\
 # When following: seconds without data after which an unfinished message counts as stalled.
 #stall-after: 10
 
+# Look for the sessions of agents when you start `ocmlview` without a file.
+#discovery: true
+
+# More folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
+#places:
+#  claude-code: ~/backup/claude/projects
+
 # The maximum size of the copy of an input that cannot be read twice (a pipe, compressed or UTF-16 text), and of
 # decompressed data: a number and KB, MB, or GB.
 #max_spool: 4 GB

@@ -201,6 +201,16 @@ class TestFormats:
         assert [line.split()[0] for line in lines[1:]] == list(FORMATS)
         assert all(FORMATS.detected_by(name) for name in FORMATS)
 
+    def test_a_file_has_a_ranking(self, tmp_path: Path) -> None:
+        path = tmp_path / "one.jsonl"
+        path.write_text('{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Hi."}}\n')
+        assert run("formats", "--detect", path).out.splitlines()[1].split()[:2] == ["claude-code", "0.96"]
+        line = json.loads(run("formats", "--detect", path, "--json").out.splitlines()[0])
+        assert (line["kind"], line["name"], line["score"]) == ("format", "claude-code", 0.96)
+        path.write_text('{"name":"shop"}\n')
+        assert run("formats", "--detect", path).code == 1
+        assert run("formats", "--json").code == 2
+
 
 def test_demo_prints_the_tour() -> None:
     result = run("demo")

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import click
 
-from viewer.cli import options
-from viewer.cli.exits import FINE
-from viewer.cli.output import Cell, table_lines
+from viewer.cli import completion, options
+from viewer.cli.exits import FINDINGS, FINE, say
+from viewer.cli.output import Cell, Output, table_lines
 from viewer.formats import FORMATS, WRITERS
+from viewer.formats.detect import HEAD, ranking
+from viewer.render.json_lines import encode
 from viewer.render.style import trusted
+from viewer.sources.files import open_source
 
 
 @click.command("formats", short_help="List formats.")
+@click.option(
+    "--detect",
+    "file",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="List the formats that FILE may have, best first.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --detect, print one JSON object per format.")
 @options.printing
-def command(color: str, ascii_only: bool) -> int:
+def command(file: str | None, as_json: bool, color: str, ascii_only: bool) -> int:
     """List formats and how they are detected."""
     output = options.output_of(color, ascii_only)
+    if file is not None:
+        return _detect(file, output, as_json=as_json)
+    if as_json:
+        raise click.UsageError("--json needs --detect.", click.get_current_context())
     style = output.style
     rows: list[list[Cell]] = [
         [
@@ -28,3 +43,21 @@ def command(color: str, ascii_only: bool) -> int:
     ]
     output.write_styled(table_lines(("name", "format", "writes", "detected by"), rows, output.width, style))
     return FINE
+
+
+def _detect(file: str, output: Output, *, as_json: bool) -> int:
+    """Print the ranking of formats for a file. Exits with 1 if none fits."""
+    source = open_source(file)
+    found = ranking(source.read(0, min(source.size, HEAD)))
+    if as_json:
+        for each in found:
+            line = {"kind": "format", "name": each.format, "score": each.confidence, "reason": each.reason}
+            output.write([encode(line)])
+    elif found:
+        rows: list[list[Cell]] = [
+            [trusted(each.format), trusted(f"{each.confidence:.2f}"), output.style.words(each.reason)] for each in found
+        ]
+        output.write_styled(table_lines(("name", "score", "reason"), rows, output.width, output.style))
+    else:
+        say("No format fits.")
+    return FINE if found else FINDINGS

@@ -93,13 +93,25 @@ def _json(bare: bytes) -> Detection | None:
 
 def _by_table(values: list[JsonNode]) -> Detection | None:
     """Detect a format that is a table."""
+    ranking = _tables(values)
+    return ranking[0] if ranking and ranking[0].confidence * 100 >= LEAST_SCORE else None
+
+
+def _tables(values: list[JsonNode]) -> list[Detection]:
+    """The tables that fit, best first."""
     from viewer.formats import record_formats
     from viewer.formats.engine.detect import rank
 
-    ranking = rank(record_formats(), values)
-    if not ranking or ranking[0].score < LEAST_SCORE:
-        return None
-    return Detection(ranking[0].format, ranking[0].reason, ranking[0].score / 100)
+    return [Detection(match.format, match.reason, match.score / 100) for match in rank(record_formats(), values)]
+
+
+def ranking(head: bytes) -> list[Detection]:
+    """All formats that an input may have: the chosen one, then those that fit less well."""
+    chosen = detect(head)
+    bare = head[:HEAD].removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
+    others = _tables(_first_values(bare)) if bare.startswith((b"{", b"[")) else []
+    first = [] if chosen.unknown else [chosen]
+    return [*first, *(other for other in others if other.format != chosen.format)]
 
 
 def _first_values(bare: bytes) -> list[JsonNode]:

@@ -44,6 +44,8 @@ class Text:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    time: str | None = None
+    thread: int = 0
 
 
 def read(data: bytes, cuts: Iterable[int] = ()) -> list[Event]:

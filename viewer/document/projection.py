@@ -215,6 +215,7 @@ class Projection:
             cancelled=message.cancelled,
             extra=dict(header.extra),
             message_kind=message_kind(message),
+            thread=header.thread,
             is_superseded=self._analysis.index.is_superseded(message.number),
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )

@@ -63,6 +63,8 @@ class ShownMessage:
     """The kind of the message: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
     is_value: bool = False
     """True if the body is the source text of JSON values that are not strings."""
+    thread: int = 0
+    """The number of the thread of another agent; 0 for the main agent."""
     is_superseded: bool = False
     """True if it is on a branch that the user left behind."""
     source_text: str | None = None

@@ -94,6 +94,7 @@ WRITERS: LazyRegistry[Writer] = LazyRegistry(
     Entry("harmony", "text.writer", "WRITE_HARMONY"),
     Entry("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON"),
     Entry("json", "json.writer", "WRITE_JSON"),
+    Entry("atif", "json.atif_writer", "WRITE_ATIF"),
 )
 
 

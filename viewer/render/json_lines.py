@@ -154,6 +154,7 @@ def _message(message: ShownMessage) -> dict[str, object]:
         "time": message.time,
         "visible": message.visible,
         "extra": message.extra,
+        **({"thread": message.thread} if message.thread else {}),
         **({"superseded": True} if message.is_superseded else {}),
     }
 

@@ -299,6 +299,8 @@ class Shown:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    time: str | None = None
+    thread: int = 0
 
 
 WRITTEN = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import Closed
-from viewer.model.messages import Message, Piece, Span
+from viewer.model.messages import Header, Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, Options
 from viewer.reading.parser import Parser
@@ -405,19 +406,26 @@ def is_still(message: Message, frame: bytes, format: FormatTraits, options: Opti
     parser = Parser(format, options)
     events = [*parser.feed(frame), *parser.close()]
     found = [event.message for event in events if isinstance(event, Closed)]
+    if format.shares_spans:
+        return any(_is_same(each, message) for each in found)
     return len(found) == 1 and _is_same(found[0], message)
 
 
 def _is_same(found: Message, message: Message) -> bool:
     base = message.span[0]
     return (
-        found.header == message.header
+        _own_facts(found.header) == _own_facts(message.header)
         and found.ending is message.ending
         and _moved(found.span, base) == message.span
         and tuple(Piece(piece.start + base, piece.end + base, piece.coding) for piece in found.pieces) == message.pieces
         and (found.stop and _moved(found.stop, base)) == message.stop
         and is_user_safe(found) == is_user_safe(message)
     )
+
+
+def _own_facts(header: Header) -> Header:
+    """The header without what earlier records add: the tool of a reply, and the number of a thread."""
+    return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 
 
 def _moved(span: Span, base: int) -> Span:

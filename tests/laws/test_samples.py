@@ -30,6 +30,8 @@ NOT_IN_A_FILE = {
     ("E-FORMAT-UNKNOWN", "text"): "the same",
     ("E-FORMAT-UNKNOWN", "binary"): "the same",
     ("E-STREAM-TRUNCATED", "too-large"): "a file of more than two gigabytes",
+    ("W-PLUGIN", "failed"): "a plug-in is no file: tests/unit/formats/test_plugins.py",
+    ("W-PLUGIN", "disabled"): "the same",
 }
 """What no sample can have, and why."""
 

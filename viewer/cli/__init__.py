@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from viewer.cli.exits import FINE, USAGE, PipeClosed, ended
+from viewer.cli.exits import FINE, USAGE, PipeClosed, ended, say_which_plugins_failed
 from viewer.errors import ViewerError
+from viewer.formats.registry import PLUGGED
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from viewer.formats.tables.model import RecordFormat
+    from viewer.plugins.loading import Plugins
     from viewer.sources.limits import Limits
 
 
@@ -144,6 +147,8 @@ class _Program(click.Group):
         from viewer.sources.limits import load_limits_with
 
         load_limits_with(_configured_limits)
+        PLUGGED.connect(_plugin_table, _plugin_tables)
+        ctx.call_on_close(say_which_plugins_failed)
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -174,6 +179,24 @@ def _configured_limits() -> Limits:
     from viewer.tui.settings.file import configured_limits  # only a spooled input needs the settings
 
     return configured_limits()
+
+
+def plugins() -> Plugins:
+    """The format plug-ins: only an input that no built-in format reads, or a name, needs them."""
+    from viewer.plugins.loading import PLUGINS
+    from viewer.tui.settings.file import read_settings
+
+    if not PLUGINS.is_connected:
+        PLUGINS.connect(lambda: read_settings().plugins)
+    return PLUGINS
+
+
+def _plugin_table(name: str) -> RecordFormat | None:
+    return plugins().table(name)
+
+
+def _plugin_tables() -> list[RecordFormat]:
+    return plugins().tables()
 
 
 def _suggest_command(arguments: list[str]) -> None:

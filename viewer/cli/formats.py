@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from viewer.cli import completion, options
-from viewer.cli.exits import FINDINGS, FINE, say
+from viewer.cli import completion, options, plugins
+from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.output import Cell, Output, table_lines
+from viewer.errors import ViewerError
 from viewer.formats import FORMATS, WRITERS
 from viewer.formats.detect import HEAD, ranking
 from viewer.render.json_lines import encode
@@ -22,13 +23,16 @@ from viewer.sources.files import open_source
     shell_complete=completion.files,
     help="List the formats that FILE may have, best first.",
 )
+@click.option("--verify", "plugin", metavar="NAME", help="Check a format plug-in on its own samples.")
 @click.option("--json", "as_json", is_flag=True, help="With --detect, print one JSON object per format.")
 @options.printing
-def command(file: str | None, as_json: bool, color: str, ascii_only: bool) -> int:
+def command(file: str | None, plugin: str | None, as_json: bool, color: str, ascii_only: bool) -> int:
     """List formats and how they are detected."""
     output = options.output_of(color, ascii_only)
     if file is not None:
         return _detect(file, output, as_json=as_json)
+    if plugin is not None:
+        return _verify(plugin)
     if as_json:
         raise click.UsageError("--json needs --detect.", click.get_current_context())
     style = output.style
@@ -41,7 +45,31 @@ def command(file: str | None, as_json: bool, color: str, ascii_only: bool) -> in
         ]
         for name in FORMATS
     ]
+    rows += [
+        [
+            style.name(found.name),
+            style.name(found.table.title),
+            trusted(""),
+            style.name(f"plug-in {found.distribution} {found.version}".strip()),
+        ]
+        for found in plugins().all()
+    ]
     output.write_styled(table_lines(("name", "format", "writes", "detected by"), rows, output.width, style))
+    return FINE
+
+
+def _verify(name: str) -> int:
+    """Check a plug-in. Exits with 1 at the first failure."""
+    from viewer.plugins.testing import FormatFaultError, verify
+
+    if name in FORMATS and plugins().get(name) is None:
+        raise ViewerError(f"{name} is built in; the tests of ocmlview verify it")
+    try:
+        checks = verify(name)
+    except FormatFaultError as fault:
+        complain(str(fault))
+        return FINDINGS
+    say(f"{name} passes: {', '.join(checks)}.")
     return FINE
 
 

@@ -30,8 +30,16 @@ _NAMES = {reveal.value: reveal for reveal in Reveal}
 
 
 def reading(command: Command) -> Command:
-    """Options that select and read the input: FILE…, --format, --preambles."""
+    """Options that select and read the input: FILE…, --format, --preambles, --no-plugins."""
     for option in (
+        click.option(
+            "--no-plugins",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_without_plugins,
+            help="Load no format plug-ins.",
+        ),
         click.option(
             "--preambles",
             type=click.Choice(["harmony"]),
@@ -191,6 +199,14 @@ def check_following(follow: bool, stall_after: float | None) -> None:
 def output_of(color: str, ascii_only: bool) -> Output:
     """Standard output as the options request it."""
     return standard_output(color, ascii_only)
+
+
+def _without_plugins(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from viewer.plugins.loading import PLUGINS
+
+        PLUGINS.turn_off()
+        context.call_on_close(PLUGINS.turn_on)
 
 
 def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

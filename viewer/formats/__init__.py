@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from viewer.formats.detect import Detection, detect
-from viewer.formats.registry import Entry, LazyRegistry
+from viewer.formats.registry import PLUGGED, Entry, LazyRegistry
 from viewer.formats.writing import Writer
 from viewer.reading.format import FormatTraits
 
@@ -85,7 +85,10 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     ),
     *RECORD_FORMATS,
     convert=_traits,
+    more=lambda name: PLUGGED.table(name),
 )
+BUILT_IN = frozenset(FORMATS)
+"""The names that no plug-in can take."""
 
 WRITERS: LazyRegistry[Writer] = LazyRegistry(
     Entry("openchatml-2.2", "text.writer", "WRITE_2_2"),

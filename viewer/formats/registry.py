@@ -24,18 +24,40 @@ class Entry(NamedTuple):
     """What identifies the format; empty for a table, whose signatures say it."""
 
 
+class Plugged:
+    """Where tables of other distributions come from: nowhere until the program connects their source."""
+
+    def __init__(self) -> None:
+        self.table: Callable[[str], Any] = lambda name: None
+        """Finds a table by name."""
+        self.tables: Callable[[], list[Any]] = list
+
+    def connect(self, table: Callable[[str], Any], tables: Callable[[], list[Any]]) -> None:
+        """Set the source."""
+        self.table, self.tables = table, tables
+
+
+PLUGGED = Plugged()
+
+
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
     """Values by name, each loaded on first use; names and titles are available without loading."""
 
-    def __init__(self, *rows: Entry, convert: Callable[[Any], Value] = lambda value: value) -> None:
-        """`convert` makes a value of what a module holds."""
+    def __init__(
+        self,
+        *rows: Entry,
+        convert: Callable[[Any], Value] = lambda value: value,
+        more: Callable[[str], Any] = lambda name: None,
+    ) -> None:
+        """`convert` makes a value of what a module holds; `more` finds what has no row, or returns None."""
         self._rows = {row.name: row for row in rows}
         self._convert = convert
+        self._more = more
         self._values: dict[str, Value] = {}
 
     def title(self, name: str) -> str:
         """The title for users."""
-        return self._rows[name].title
+        return self._rows[name].title if name in self._rows else str(self._more(name).title)
 
     def detected_by(self, name: str) -> str:
         """What identifies the format."""
@@ -47,6 +69,11 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         return reason(self._load(row).signatures[0])
 
     def __getitem__(self, name: str) -> Value:
+        if name not in self._rows:
+            found = self._more(name)
+            if found is None:
+                raise KeyError(name)
+            return self._convert(found)
         if name not in self._values:
             self._values[name] = self._convert(self._load(self._rows[name]))
         return self._values[name]
@@ -55,7 +82,7 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         return getattr(import_module(f"viewer.formats.{row.module}"), row.attribute)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._rows
+        return name in self._rows or (isinstance(name, str) and self._more(name) is not None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -323,10 +323,26 @@ version: 2.2
     },
 )
 
+W_PLUGIN = Rule(
+    code="W-PLUGIN",
+    title="A format plug-in failed.",
+    safe="Part of this transcript could not be read.",
+    section="Format plug-ins",
+    advice="Run `ocmlview formats --verify NAME`, and report the problem to the author of the plug-in.",
+    example="""\
+{"type": "a record of a plug-in whose hook raises an exception"}
+""",
+    reasons={
+        "failed": "The plug-in failed on this record.",
+        "disabled": "The plug-in failed 16 times and was disabled for this file.",
+    },
+)
+
 TEXT = (
     W_JSON_DUPLICATE_KEY,
     W_STREAM_INTERLEAVED,
     W_STREAM_LATE,
     W_TEXT_HIDDEN_CHARACTERS,
     W_ENCODING,
+    W_PLUGIN,
 )

@@ -54,6 +54,7 @@ REASONS = {
     "W-STREAM-LATE": "",
     "W-TEXT-HIDDEN-CHARACTERS": "bidi zero-width tags control",
     "W-ENCODING": "invalid-utf8 nul utf-16",
+    "W-PLUGIN": "failed disabled",
     "I-OPEN-PROMPT": "",
     "I-CALL-INFERRED": "",
     "I-TYPE-BARE": "",

@@ -19,6 +19,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_RECORD_UNKNOWN
+from viewer.rules.structure import W_PLUGIN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.values import mutable
 
@@ -70,7 +71,10 @@ class DraftWriter:
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
         self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit)
+        self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
         self._unknown: set[str] = set()
+        self._has_reported_end = False
+        """True if it was reported that a plug-in is disabled."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
 
@@ -116,9 +120,11 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
-        classify = self._format.hooks.classify
-        if draft.rule.classify and classify is not None and draft.kind is Kind.SAID:
-            draft.kind = classify(draft.text)
+        if draft.rule.classify and self._hooks.classify is not None and draft.kind is Kind.SAID:
+            kind = self._hooks.classify(draft.text)
+            draft.kind = Kind.UNKNOWN if kind is None else kind
+            if kind is None:
+                self._report_hook(draft)
         if draft.rule.copy is not None and draft.kind in (Kind.SAID, Kind.THOUGHT, Kind.INJECTED):
             self._copies.add(draft, self._at)
             return
@@ -166,14 +172,25 @@ class DraftWriter:
 
     def _runs(self, draft: Draft) -> Iterable[Draft]:
         """The draft, or the runs of its text by kind."""
-        split = self._format.hooks.split
-        if not draft.rule.split or split is None or draft.kind is not Kind.SAID or self._source is None:
+        split = self._hooks.split if draft.rule.split else None
+        if split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
         body = read_body(tuple(draft.pieces), self._read)
         runs = split(body.text)
+        if runs is None:
+            draft.kind = Kind.UNKNOWN
+            self._report_hook(draft)
+            return [draft]
         if len(runs) == 1 and runs[0][0] is Kind.SAID:
             return [draft]
         return [self._run(draft, body, *run) for run in runs]
+
+    def _report_hook(self, draft: Draft) -> None:
+        """Report that a plug-in failed on this record, and once that it is disabled."""
+        is_disabled = self._hooks.is_disabled()
+        if not (is_disabled and self._has_reported_end):
+            draft.problems.append(Problem(W_PLUGIN, "disabled" if is_disabled else "failed", *draft.span))
+        self._has_reported_end = is_disabled
 
     def _run(self, draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
         text = body.text

@@ -243,8 +243,9 @@ class Threads:
     """The tools that start another agent."""
 
 
-Split = Callable[[str], list[tuple[Kind, int, int]]]
-Classify = Callable[[str], Kind]
+Split = Callable[[str], list[tuple[Kind, int, int]] | None]
+Classify = Callable[[str], Kind | None]
+"""None if the hook failed: the record is unknown."""
 
 
 @frozen
@@ -255,6 +256,10 @@ class Hooks:
     """The runs of a text, in order, with the kind of each."""
     classify: Classify | None = None
     """The kind of a whole text."""
+    renew: Callable[[], Hooks] | None = None
+    """Makes the hooks for one input, if they keep a state."""
+    is_disabled: Callable[[], bool] = lambda: False
+    """True if the hooks failed too often."""
 
 
 @frozen

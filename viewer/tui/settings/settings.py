@@ -42,6 +42,8 @@ class Settings:
     """True if headings, emphasis, code and lists are styled in place."""
     stall_after: float = 10.0
     """Seconds without data after which an unfinished message counts as stalled."""
+    plugins: bool = True
+    """True if format plug-ins may be loaded."""
     discovery: bool = True
     """True if the sessions of agents may be looked for."""
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -38,6 +38,9 @@ TEMPLATE = """\
 # When following: seconds without data after which an unfinished message counts as stalled.
 #stall-after: 10
 
+# Load format plug-ins (`ocmlview formats` lists them).
+#plugins: true
+
 # Look for the sessions of agents when you start `ocmlview` without a file.
 #discovery: true
 

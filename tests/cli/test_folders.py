@@ -81,7 +81,7 @@ def test_a_folder_without_transcripts_is_one_sentence(command: str, tmp_path: Pa
     (tmp_path / "notes.txt").write_text("nothing of that kind")
     result = run(command, "--json", tmp_path)
     assert result.code == 2
-    assert result.err == f"ocmlview: no transcript found in {tmp_path}\n"
+    assert result.err == f"ocmlview: no transcripts found in {tmp_path}\n"
 
 
 def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--theme", "lihgt"], "unknown theme lihgt (did you mean 'light'?)"),
+        (["--theme", "lihgt"], "unknown theme lihgt. Did you mean light?"),
         (["--theme", "../dark"], "unknown theme ../dark"),
-        (["--goto", "nowhere"], "invalid place nowhere: go to a message (12)"),
+        (["--goto", "nowhere"], "invalid place nowhere: expected a message (12)"),
         (["--format", "nonsense"], "unknown format nonsense; known formats: "),
         (["--stall-after", "3"], "--stall-after needs -f."),
         (["--color", "pink"], "'pink' is not one of"),

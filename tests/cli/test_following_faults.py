@@ -104,9 +104,9 @@ class TestFaults:
             live.until_bodies("new")
             live.until(lambda live: "took its place" in live.err)  # the two streams arrive independently
             assert [line.rpartition(": ")[2] for line in live.err.splitlines()] == [
-                "the file is gone; waiting for it to come back",
+                "the file was removed; waiting for it to reappear",
                 "following",
-                "another file took its place; it is read from the start",
+                "the file was replaced; reading again",
             ]
 
     def test_replaced_at_once(self, path: Path, tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("number", "sentence"),
         [
-            (errno.EACCES, "permission denied; trying again"),
-            (errno.ESTALE, "the file handle is stale; trying again"),
-            (errno.EIO, "the file cannot be read; trying again"),
+            (errno.EACCES, "permission denied; retrying"),
+            (errno.ESTALE, "the file handle is stale; retrying"),
+            (errno.EIO, "the file cannot be read; retrying"),
         ],
     )
     @pytest.mark.parametrize("call", ["open", "pread"])

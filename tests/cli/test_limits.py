@@ -71,8 +71,8 @@ def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None
     path = tmp_path / "out.txt"
     result = closed(1, "export", "--to", "text", "-o", str(path), str(ROOT / "samples" / "tour.ocml"))
     assert result.code == 0
-    assert "wrote" in result.err
-    assert "wrote" not in path.read_text("utf-8")
+    assert "Exported" in result.err
+    assert "Exported" not in path.read_text("utf-8")
 
 
 def closed(descriptor: int, *arguments: str) -> Result:

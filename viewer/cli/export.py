@@ -77,4 +77,4 @@ def _export(document: Document, audience: Audience, exporter: Exporter, target: 
         for piece in pieces:
             file.write(piece)
     say_what_is_withheld(projection)
-    say(f"wrote {target}: {badge(audience)} view. {view_sentence(audience)}")
+    say(f"Exported {target}: {badge(audience)} view. {view_sentence(audience)}")

@@ -84,7 +84,7 @@ class Inputs:
             else:
                 yield found.path
         if is_empty:
-            self._complain(f"no transcript found in {folder}")
+            self._complain(f"no transcripts found in {folder}")
 
     def _complain(self, sentence: str) -> None:
         complain(sentence)
@@ -96,7 +96,7 @@ def mention_if_empty(document: Document) -> None:
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:
-        complain(f"{document.name}: no messages found; is it a transcript? `ocmlview formats` lists what can be read.")
+        complain(f"{document.name}: no messages found. `ocmlview formats` lists the known formats.")
 
 
 def refuse_if_unknown(document: Document, *, strict: bool) -> None:

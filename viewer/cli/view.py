@@ -42,10 +42,10 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
 def _known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse a place with invalid syntax."""
     if value and not context.resilient_parsing:
-        from viewer.tui.go_to import HELP, parse
+        from viewer.tui.go_to import PLACES, parse
 
         if isinstance(parse(value), str):
-            raise ViewerError(f"invalid place {value}: {HELP}")
+            raise ViewerError(f"invalid place {value}: expected {PLACES}")
     return value
 
 
@@ -69,8 +69,8 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     metavar="PLACE",
     default="",
     callback=_known_place,
-    help="Open at a message (12), turn (t3) or percentage (50%). With hidden messages revealed, also at a line (L120) "
-    "or byte (B4096).",
+    help="Open at a message (12), turn (t3), transcript (x2) or percentage (50%). With hidden messages revealed, "
+    "also at a line (L120) or byte (B4096).",
 )
 def command(
     files: tuple[str, ...],

@@ -388,7 +388,7 @@ def _choose(source: Source, format: str | None) -> Detection:
     if format is None:
         return detect(source.read(0, HEAD))
     if format not in FORMATS:
-        raise ViewerError(f"unknown format {format}; the formats are {', '.join(FORMATS)}")
+        raise ViewerError(f"unknown format {format}; known formats: {', '.join(FORMATS)}")
     return Detection(format, "as asked for", 1.0)
 
 

@@ -40,9 +40,9 @@ class Opener:
     def live_again(self, path: str) -> LiveDocument | str:
         """Open a file again as a document that grows, or give the reason why that is impossible."""
         if path == STANDARD_INPUT or is_stream(path):
-            return "this input has been read to its end; there is nothing to follow"
+            return "The input has ended. There is nothing to follow."
         if _is_compressed(path):
-            return "a compressed file is not followed"
+            return "Compressed files cannot be followed."
         return self._live(path)
 
     def _is_live(self, path: str) -> bool:

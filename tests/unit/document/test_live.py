@@ -308,7 +308,7 @@ class TestEnds:
         log.path.unlink()
         states = [change.state.condition for change in log.steps() if change.state]
         assert states == [SourceCondition.WAITING]
-        assert log.document.state.sentence == "the file is gone; waiting for it to come back"
+        assert log.document.state.sentence == "the file was removed; waiting for it to reappear"
 
 
 class TestDeadlines:

@@ -68,5 +68,9 @@ def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
     for ending in _KNOWN:
         name = name.removesuffix(ending)
     stem = PurePath(name).stem.strip(".- ") or "transcript"
-    view = "safe" if audience.is_safe else badge(audience)
-    return f"{sanitize_line(stem, 100)}.{view}{exporter.ending}"
+    return f"{sanitize_line(stem, 100)}.{view_name(audience)}{exporter.ending}"
+
+
+def view_name(audience: Audience) -> str:
+    """The view in file names and notices."""
+    return "safe" if audience.is_safe else badge(audience)

@@ -103,6 +103,39 @@ def test_a_faulty_compressed_file_ends_a_check_with_1(command: list[str], fault:
     assert fault in result.out
 
 
+DAMAGE = {
+    "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
+    "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
+}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show"],
+        ["show", "--json"],
+        ["show", "--strict-safe"],
+        ["stats"],
+        ["convert", "--to", "json"],
+        ["export", "-o", "-"],
+    ],
+    ids=words,
+)
+@pytest.mark.parametrize("fault", DAMAGE)
+def test_a_faulty_compressed_file_is_printed_reported_and_ends_with_1(
+    command: list[str], fault: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.gz"
+    data = gzip.compress(CHAT.encode())
+    path.write_bytes(data)
+    whole = run(*command, path)
+    path.write_bytes(data[:-6] + b"\0\0" + data[-4:] if fault == "compressed-damaged" else data[:-9])
+    result = run(*command, path)
+    assert (whole.code, result.code) == (0, 1)
+    assert f"ocmlview: {path}: {DAMAGE[fault]}\n" in result.err
+    assert result.out
+
+
 @pytest.mark.parametrize("ending", [b"garbage", b"\x1f\x8b"])
 def test_a_faulty_pipe_is_reported_while_it_is_followed(ending: bytes, tmp_path: Path) -> None:
     done = subprocess.run(

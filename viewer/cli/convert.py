@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import refuse_if_unknown, say_what_is_outside, say_what_is_withheld
+from viewer.cli.exits import FINDINGS, complain, say
+from viewer.cli.inputs import refuse_if_unknown, report_damage, say_what_is_outside, say_what_is_withheld
 from viewer.cli.output import write_text
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
@@ -59,7 +59,7 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)
-    return FINE
+    return report_damage(document)
 
 
 def _say_what_opens(projection: Projection, messages: list[ShownMessage], text: str, target: str) -> None:

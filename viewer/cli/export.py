@@ -8,8 +8,8 @@ import click
 
 from viewer.atomic_file import AtomicFile
 from viewer.cli import completion, options
-from viewer.cli.exits import FINE, say
-from viewer.cli.inputs import mention_if_empty, refuse_if_unknown, say_what_is_withheld
+from viewer.cli.exits import say
+from viewer.cli.inputs import mention_if_empty, refuse_if_unknown, report_damage, say_what_is_withheld
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.document.document import Document, open_document
@@ -60,7 +60,7 @@ def command(
     _export(document, audience, exporter, target, force=force)
     if not audience.strict:
         mention_if_empty(document)
-    return FINE
+    return report_damage(document)
 
 
 def _export(document: Document, audience: Audience, exporter: Exporter, target: str, *, force: bool) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from viewer.cli.exits import FINE, USAGE, complain, say
+from viewer.cli.exits import FINDINGS, FINE, USAGE, complain, say
 from viewer.cli.output import Output
 from viewer.document.document import MOST_REVISIONS, Document, open_document
 from viewer.document.projection import Projection
@@ -14,6 +14,7 @@ from viewer.errors import FileRewrittenError, ViewerError
 from viewer.index.findings import MOST_PER_CODE
 from viewer.reading.format import Options
 from viewer.render.number_format import byte_size
+from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
 
 MOST_KEYS_NAMED = 12
@@ -34,7 +35,8 @@ class Inputs:
         refuses: bool = True,
         strict: bool = False,
     ) -> None:
-        """With `refuses`, files without a known format are skipped; with `strict`, their keys are not named."""
+        """With `refuses`, files without a known format are skipped, and damaged ones set the exit code; with `strict`,
+        keys of unknown files are not named."""
         self._refuses = refuses
         self._strict = strict
         self.names = names
@@ -63,6 +65,8 @@ class Inputs:
                     self.code = USAGE
                 else:
                     yield document
+                    if self._refuses:
+                        self.code = max(self.code, report_damage(document))
 
     def _paths(self) -> Iterator[str]:
         for name in self.names:
@@ -103,6 +107,14 @@ def refuse_if_unknown(document: Document, *, strict: bool) -> None:
     """Raise an error if no transcript was recognized."""
     if document.unknown:
         raise ViewerError(unknown_sentence(document, strict=strict))
+
+
+def report_damage(document: Document) -> int:
+    """Report that a compressed input is damaged, truncated or too large; the exit code for that."""
+    if not document.damage:
+        return FINE
+    complain(f"{document.name}: {E_STREAM_TRUNCATED.reasons[document.damage]}")
+    return FINDINGS
 
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:

@@ -266,7 +266,7 @@ class Document:
 
     def _report_fault(self) -> None:
         """Report once, at the offset where reading stopped, that the source was damaged, truncated, or too large."""
-        fault = self._source.fault
+        fault = self.damage
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
             self._analysis.findings.add(E_STREAM_TRUNCATED, fault, self._read_to, self._read_to, None)
@@ -295,6 +295,11 @@ class Document:
     def progress(self) -> float:
         """The share of the input that was read and checked, from 0 to 1."""
         return 1.0 if self.is_complete else self._progress
+
+    @property
+    def damage(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self._source.fault
 
     @property
     def note(self) -> str:

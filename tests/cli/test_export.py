@@ -104,7 +104,7 @@ def test_what_cannot_be_written_is_one_sentence(chat: Path) -> None:
 
 def test_mistakes(chat: Path) -> None:
     refused(run("export", "--to", "pdf", chat), "pdf")
-    refused(run("export", chat, chat), "One file at a time")
+    refused(run("export", chat, chat), "One file or folder at a time")
     refused(run("export", "nowhere.ocml"), "nowhere.ocml")
     refused(run("export", "--strict-safe", "-d", chat), "exclude each other")
 

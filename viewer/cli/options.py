@@ -15,7 +15,7 @@ from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import Options
-from viewer.sources.files import check_standard_input, is_compressed
+from viewer.sources.files import check_standard_input, is_compressed, is_directory
 from viewer.values import frozen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -129,6 +129,17 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     if sys.stdin is not None and not sys.stdin.isatty():
         return (STDIN,)
     raise click.UsageError("Name a file, or - for standard input.", click.get_current_context())
+
+
+def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
+    """The input folder, if a folder is named, which needs an output folder; None for a single file."""
+    if len(inputs) > 1:
+        raise click.UsageError("One file or folder at a time.", click.get_current_context())
+    if not is_directory(inputs[0]):
+        return None
+    if output in (None, STDIN):
+        raise click.UsageError("A folder needs an output folder: -o DIR.", click.get_current_context())
+    return inputs[0]
 
 
 def followed_of(

@@ -20,6 +20,8 @@ class Entry(NamedTuple):
     """The attribute of the module."""
     title: str = ""
     """The title for users."""
+    ending: str = ""
+    """The suffix of written files."""
 
 
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
@@ -32,6 +34,10 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
     def title(self, name: str) -> str:
         """The title for users."""
         return self._rows[name].title
+
+    def ending(self, name: str) -> str:
+        """The suffix of written files."""
+        return self._rows[name].ending
 
     def __getitem__(self, name: str) -> Value:
         if name not in self._values:

@@ -72,6 +72,10 @@ class _Reader:
         """True during a step of reading, which restarts if the file was rewritten."""
         self._source = source
 
+    def withhold_rewritten(self, report: Callable[[], None]) -> None:
+        """After a rewrite, return empty bytes and call this, instead of raising the error."""
+        self.on_rewritten = report
+
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
         try:
@@ -101,7 +105,7 @@ class Document:
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start to read this source from its first byte."""
         self._source = source
-        reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
+        reader = self._reader = _Reader(source, self._reader.on_rewritten, self._is_stepping)
         self.detection = detection
         self._places = Positions(reader.read)
         self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
@@ -136,15 +140,10 @@ class Document:
         except OSError:
             return False
 
-    @property
-    def on_rewritten(self) -> Callable[[], None] | None:
-        """Called, possibly in another thread, when content is withheld because the file was rewritten. If unset,
-        FileRewrittenError is raised."""
-        return self._reader.on_rewritten
-
-    @on_rewritten.setter
-    def on_rewritten(self, call: Callable[[], None] | None) -> None:
-        self._reader.on_rewritten = call
+    def withhold_rewritten(self, report: Callable[[], None]) -> None:
+        """From now on, return no content of a file that was rewritten, and call this, possibly in another thread.
+        Before that, FileRewrittenError is raised."""
+        self._reader.withhold_rewritten(report)
 
     @property
     def _is_stepping(self) -> bool:
@@ -189,7 +188,7 @@ class Document:
         try:
             self._step(size)
         except FileRewrittenError:
-            if self.on_rewritten is None and self.revision >= MOST_REVISIONS:
+            if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
                 raise
             self.begin_again()
         finally:
@@ -343,14 +342,14 @@ class Document:
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
         would show nothing."""
-        on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
+        on_rewritten = partial(self._report, self._source) if withholds and self._reader.on_rewritten else None
         vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
         """Report withheld content, unless the input is already being read again."""
-        if source is self._source and self.on_rewritten:
-            self.on_rewritten()
+        if source is self._source and self._reader.on_rewritten:
+            self._reader.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
         """True if these bytes are still the message with this number; the given message may be cut."""

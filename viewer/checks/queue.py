@@ -120,7 +120,7 @@ class CheckQueue:
                 return EVENT_BYTES + message.span[1] - message.span[0]
         return EVENT_BYTES
 
-    def work(self, size: int) -> None:
+    def run(self, size: int) -> None:
         """Run the checks of about `size` queued bytes."""
         while self.waiting and size > 0:
             work = self.waiting.popleft()

@@ -27,7 +27,7 @@ from viewer.formats import WRITERS
 from viewer.formats.leak_check import count_leaks
 from viewer.formats.text.quoted_marks import refuse_quoted_marks
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.exports import stem_of
 
 
@@ -70,7 +70,7 @@ def command(
 
 
 def _convert_folder(
-    folder: str, output: str, audience: Audience, target: str, format: str | None, reading: Options, force: bool
+    folder: str, output: str, audience: Audience, target: str, format: str | None, reading: ReadOptions, force: bool
 ) -> int:
     """Convert each transcript of a folder to a file of its own."""
 

@@ -21,7 +21,7 @@ from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
 
@@ -74,7 +74,13 @@ def command(
 
 
 def _export_folder(
-    folder: str, output: str, audience: Audience, exporter: Exporter, format: str | None, reading: Options, force: bool
+    folder: str,
+    output: str,
+    audience: Audience,
+    exporter: Exporter,
+    format: str | None,
+    reading: ReadOptions,
+    force: bool,
 ) -> int:
     """Export each transcript of a folder to a file of its own."""
 

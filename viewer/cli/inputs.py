@@ -13,7 +13,7 @@ from viewer.document.document import MOST_REVISIONS, Document, open_document
 from viewer.document.projection import Projection
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.index.findings import MOST_PER_CODE
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.number_format import byte_size
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
@@ -30,7 +30,7 @@ class Inputs:
         self,
         names: tuple[str, ...],
         format: str | None,
-        options: Options,
+        options: ReadOptions,
         most_per_code: int = MOST_PER_CODE,
         *,
         refuses: bool = True,

@@ -14,7 +14,7 @@ from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.sources.files import check_standard_input, is_compressed, is_directory
 from viewer.values import frozen
 
@@ -115,9 +115,9 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool) -> Au
     return Audience(revealed, strict_safe)
 
 
-def reading_options(preambles: str | None) -> Options:
+def reading_options(preambles: str | None) -> ReadOptions:
     """The options of the reader."""
-    return Options(harmony_preambles=preambles == "harmony")
+    return ReadOptions(harmony_preambles=preambles == "harmony")
 
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ class Followed:
     path: str
     """A file, a folder whose newest transcript is followed, or `-`."""
     format: str | None = None
-    options: Options | None = None
+    options: ReadOptions | None = None
     stall_after: float | None = None
     """Report an open message that has not grown for this many seconds."""
     is_finished: Callable[[], bool] | None = None

@@ -14,7 +14,7 @@ from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of
 from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
@@ -108,7 +108,7 @@ class ViewRequest:
     audience: Audience
     style: Style
     format: str | None = None
-    reading: Options | None = None
+    reading: ReadOptions | None = None
     color: str = "auto"
     theme: str = ""
     go_to: str = ""

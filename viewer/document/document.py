@@ -25,7 +25,7 @@ from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import Closed
 from viewer.model.messages import Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
 from viewer.rules.structure import W_ENCODING
@@ -90,7 +90,7 @@ class _Reader:
 class Document:
     """One input, read at once or in steps."""
 
-    def __init__(self, source: Source, format: str | None = None, options: Options | None = None) -> None:
+    def __init__(self, source: Source, format: str | None = None, options: ReadOptions | None = None) -> None:
         self.name = source.name
         self._options = options
         self._most_per_code = MOST_PER_CODE
@@ -240,7 +240,7 @@ class Document:
         make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
         if make_scanner is None or len(data) < least or not self._parser.has_frames:
             self._index_source(data)
-            self._analysis.take(self._parser.feed(data))
+            self._analysis.apply(self._parser.feed(data))
             return
         if self._scanner is None:
             self._scanner = make_scanner(self._parser, self._analysis)
@@ -255,7 +255,7 @@ class Document:
     def _end(self) -> None:
         """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
         the index."""
-        self._analysis.take(self._parser.close())
+        self._analysis.apply(self._parser.close())
         self._report_fault()
         self._analysis.close()
         if self.unknown:
@@ -397,13 +397,13 @@ def _choose(source: Source, format: str | None) -> Detection:
 
 
 def open_document(
-    path: str, *, format: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
+    path: str, *, format: str | None = None, options: ReadOptions | None = None, most_per_code: int = MOST_PER_CODE
 ) -> Document:
     """Read the input at a path."""
     return Document(open_source(path), format, options).keep_per_code(most_per_code).load()
 
 
-def is_still(message: Message, frame: bytes, format: FormatTraits, options: Options | None) -> bool:
+def is_still(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:
     """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
     verdict."""
     parser = Parser(format, options)

@@ -21,7 +21,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.errors import ViewerError
 from viewer.model.visibility import Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.crash import report_crash
 from viewer.render.style import Style, trusted
 from viewer.resources import bundled
@@ -55,7 +55,7 @@ class ViewOptions:
     """The options of the command line about the view."""
 
     format: str | None = None
-    reading: Options | None = None
+    reading: ReadOptions | None = None
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     theme: str = ""

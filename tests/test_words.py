@@ -113,3 +113,8 @@ def test_a_notice_is_a_sentence() -> None:
     said = [text for path in (ROOT / "viewer" / "tui").rglob("*.py") for text in notices(path.read_text("utf-8"))]
     assert len(said) > 30 and [text for text in said if not is_sentence(text)] == []
     assert [is_sentence(text) for text in ("nothing found", "Nothing found", "{} exists")] == [False, False, False]
+
+
+def test_every_help_describes_itself_in_the_words_of_the_project() -> None:
+    helps = [run("--help").out, *(run(name, "--help").out for name in COMMANDS)]
+    assert [text for text in helps if not re.search(r"-h, --help +Show this help\.\n", text)] == []

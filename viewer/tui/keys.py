@@ -162,7 +162,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("mark", ("m",), "Mark", "Mark or unmark the message.", _B, "navigator.mark"),
     Action("next_mark", ("u",), "Next mark", "Go to the next mark.", _B, "navigator.next_mark"),
     Action("previous_mark", ("U",), "Previous mark", "Go to the previous mark.", _B, "navigator.previous_mark"),
-    Action("yank", ("y",), "Yank", "Copy; the next key chooses what.", _Y, "copy.yank"),
+    Action("yank", ("y",), "Copy", "Copy; the next key chooses what.", _Y, "copy.yank"),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
     Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, "copy.copy_raw", True, ("r",)),
     Action("copy_json", (), "Copy JSON", "Copy the message as JSON.", _Y, "copy.copy_json", True, ("j",)),

@@ -114,7 +114,7 @@ async def test_places(tmp_path: Path) -> None:
         await type_in(pilot, ":", "B1800")
         assert view(pilot).navigator.focused_number == 3
         await type_in(pilot, ":", "99")
-        assert said(pilot) == "there are 33 messages"
+        assert said(pilot) == "No message 99: the last one is 33."
         await press(pilot, "colon", "4", "escape")
         assert not view(pilot).widgets.prompt.is_asking
         assert view(pilot).navigator.focused_number == 3

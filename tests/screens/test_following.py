@@ -340,7 +340,7 @@ class TestBeginningAnew:
                 other.replace(path)
             else:
                 path.write_text(new, "utf-8")
-            await app.until(lambda: "read from the start" in said(app.pilot))
+            await app.until(lambda: "reading again" in said(app.pilot))
             await app.until(lambda: app.main.session.document.message_count == new.count("<|start|>"))
             shown = await app.rest()
             assert "Reply" in shown and "Answer" not in shown

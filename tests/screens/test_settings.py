@@ -184,7 +184,7 @@ class TestThemes:
             await press(pilot, "j", "enter")
             assert pilot.app.theme == "viewer-ember"
             assert background(pilot.app) == load_theme("ember").colors["background"]
-            assert said(pilot).startswith("theme ember; to keep it: ")
+            assert said(pilot).startswith("Theme ember. To keep it, write ")
 
     @pytest.mark.slow
     async def test_every_screen_changes_its_colours(self, tmp_path: Path) -> None:

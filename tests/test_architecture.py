@@ -167,10 +167,8 @@ def test_folders_stay_small_enough_to_look_through() -> None:
 
 OF_TEXTUAL = {"styles", "display", "disabled", "border_title", "border_subtitle", "theme", "_clipboard"}
 """Attributes of Textual that are meant to be assigned from outside."""
-OF_OTHERS = {
-    "document.on_rewritten", "live.on_rewritten", "threading.excepthook", "OutputGuard.caught",
-}  # fmt: skip
-"""Attributes of other layers and packages that are meant to be assigned, and one counter of a class."""
+OF_OTHERS = {"threading.excepthook", "OutputGuard.caught"}
+"""Attributes of other packages that are meant to be assigned, and one counter of a class."""
 MOST_ANCESTORS = 2
 MOST_LINES_OF_MAIN_SCREEN = 300
 

@@ -142,7 +142,7 @@ class TestExplain:
     def test_suggestions(self) -> None:
         result = run("explain", "E-CAL-SCHEMA")
         assert result.code == 2
-        assert "did you mean E-CALL-SCHEMA" in result.err
+        assert "Did you mean E-CALL-SCHEMA" in result.err
 
 
 class TestConvert:
@@ -246,7 +246,7 @@ def test_explain_prints_the_texts_of_every_code_and_reason() -> None:
 
 
 def test_explain_suggests_the_nearest_code_and_reason() -> None:
-    assert "did you mean E-PARSE-HEADER" in run("explain", "E-PARSE-HEDER").err
+    assert "Did you mean E-PARSE-HEADER" in run("explain", "E-PARSE-HEDER").err
     wrong = run("explain", "E-PARSE-HEADER/chanel-unknown")
     assert wrong.code == 2
     assert "E-PARSE-HEADER/channel-unknown" in wrong.err

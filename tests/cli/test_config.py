@@ -73,8 +73,8 @@ def test_what_is_wrong_is_told_and_left_out(file: Path) -> None:
     result = run("config")
     assert result.code == 1
     assert [line.removeprefix(f"ocmlview: {file}:") for line in result.err.splitlines()] == [
-        "1:1: unknown key 'thme' (did you mean 'theme'?)",
-        "2:7: 'wide' does not fit: write screen, or a number from 20 to 1000",
+        "1:1: unknown key 'thme'. Did you mean theme?",
+        "2:7: 'wide' is not allowed: write screen, or a number from 20 to 1000",
     ]
     assert values(result.out)["markdown"] == ("false", "line 3")
     assert values(result.out)["wrap"] == ("screen", "default")

@@ -58,7 +58,7 @@ class TestWithoutATranscript:
     def test_a_file_that_is_not_there_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
         terminal = Terminal([name], SMALL)
         assert terminal.end() == 2
-        assert terminal.text().split("\n")[0] == f"ocmlview: there is no file {name}"
+        assert terminal.text().split("\n")[0] == f"ocmlview: no such file: {name}"
         assert b"\x1b" not in terminal.written
 
     @pytest.mark.parametrize("name", NO_TRANSCRIPTS)
@@ -69,7 +69,7 @@ class TestWithoutATranscript:
         result = run(command, path)
         is_read = name == "empty.ocml"
         sentence = (
-            "no messages found; is it a transcript? `ocmlview formats` lists what can be read.\n"
+            "no messages found. `ocmlview formats` lists the known formats.\n"
             if is_read
             else "Try --format, or see `ocmlview formats`.\n"
         )

@@ -142,3 +142,17 @@ def test_the_cap_counts_while_following_too() -> None:
     result = run("check", "-f", "--max-per-code", "2", "-", stdin=b"a\xffb" * 2_000, LANG="C.UTF-8")
     assert result.out.count("Invalid UTF-8") == 2
     assert "more W-ENCODING" in result.out
+
+
+@pytest.mark.parametrize(
+    "text", ["version: 9.9\n", "---\nversion: 9.9\n---\n", "version: 3\nservices:\n  web: nginx\n"]
+)
+def test_the_version_of_what_is_no_transcript_is_not_reported(text: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text.encode())
+    assert codes_of(path) == ["E-FORMAT-UNKNOWN"]
+    assert codes_of(written(tmp_path, f"{text}\n<|start|>user<|message|>Hi<|end|>\n".encode())) == ["W-VERSION-UNKNOWN"]
+
+
+def codes_of(path: Path) -> list[str]:
+    lines = [json.loads(line) for line in run("check", "--json", path).out.splitlines()]
+    return [line["code"] for line in lines if line["kind"] == "diagnostic"]

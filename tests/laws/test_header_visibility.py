@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.reading import examine
 from viewer.model.visibility import is_user_safe
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 
 ROLES = [
     *("user", "assistant", "system", "developer", "tool", "functions.f", "python", "browser.search"),
@@ -98,7 +98,7 @@ def may_be_shown(words: Words) -> bool:
 def test_nothing_is_shown_that_the_table_does_not_list(words: Words) -> None:
     data = words.text.encode()
     format, _, preambles = words.format.partition(" ")
-    analysis = examine([data], data, format, Options(harmony_preambles=bool(preambles)))
+    analysis = examine([data], data, format, ReadOptions(harmony_preambles=bool(preambles)))
     shown = [is_user_safe(message) for message in analysis.index]
     malformed = {one.message for one in analysis.findings if one.code == "E-PARSE-HEADER"}
     assert len(shown) == 1

@@ -78,7 +78,7 @@ async def assert_copy_takes_the_cursor(pilot: Pilot[int], after: str) -> None:
     if not number:
         assert (said(pilot), pilot.app.clipboard) == ("Nothing to copy here.", "before"), after
         return
-    expected = copy_of(What.TEXT, main.session.projection, number)
+    expected = copy_of(What.TEXT, main.session.projection, number, number)
     assert pilot.app.clipboard == ("before" if isinstance(expected, str) else expected.text), after
 
 

@@ -16,7 +16,7 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.rules import RULES
 from viewer.sources.files import open_source
 from viewer.tui.app import ViewOptions
@@ -43,7 +43,7 @@ def all_text(projection: Projection) -> str:
 
 def hidden_pieces(sample: Sample) -> list[str]:
     """Pieces of lines that only the debug view shows."""
-    document = Document(open_source(str(sample.path)), sample.asked, Options()).load()
+    document = Document(open_source(str(sample.path)), sample.asked, ReadOptions()).load()
     shown = all_text(document.project(END_USER)) + "\n" + own_words() + "\n" + sample.name
     shown += "".join(f"{each.model} {each.version}" for each in document.project(END_USER).transcripts())
     hidden = all_text(document.project(EVERYTHING))

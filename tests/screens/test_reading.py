@@ -181,7 +181,7 @@ class TestARewriteOfAFileThatNobodyReads:
             tick(tmp_path)
             view(pilot).reader.check_for_rewrite()
             await settled(pilot)
-            assert said(pilot) == "the file was rewritten"
+            assert said(pilot) == "The file was rewritten; reading again."
             assert view(pilot).session.document.message_count == 801
             await type_in(pilot, "/", other)
             searcher = view(pilot).search.searcher

@@ -303,7 +303,7 @@ class TestGrowing:
     def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
         document = document_at(path, mixed(random.Random(3), 40).encode())
-        document.on_rewritten = lambda: None
+        document.withhold_rewritten(lambda: None)
         with path.open("r+b") as file:
             file.truncate(700)
         assert_same(document, "the", skim, END_USER)

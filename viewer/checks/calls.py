@@ -67,7 +67,7 @@ class ToolChecks:
         """Add a function list of 0.1."""
         self._declarations.read_function_list(text)
 
-    def take(self, case: CheckContext) -> None:
+    def apply(self, case: CheckContext) -> None:
         """Follow the next closed message."""
         self._enter_turn(case.turn)
         header = case.message.header
@@ -319,7 +319,7 @@ def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
 def check_calls(case: CheckContext) -> None:
     """Follow declarations, calls and replies."""
     assert case.tools is not None
-    case.tools.take(case)
+    case.tools.apply(case)
 
 
 _REPLY_ERRORS = (rule for rule in RULES.values() if rule.severity is Severity.ERROR and rule is not E_CALL_SCHEMA)

@@ -32,7 +32,7 @@ from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
-from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN
+from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
 from viewer.syntax.utf8 import ill_formed, whole_characters
 from viewer.values import frozen
 
@@ -46,6 +46,8 @@ EVENT_BYTES = 256
 
 STRAY_BLOCK = 1024 * 1024
 """Bytes of text outside messages that are checked together."""
+_NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
+"""Not reported for an input without messages whose format is unknown."""
 
 
 @frozen
@@ -76,8 +78,8 @@ class CheckQueue:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
         """A description of the input if its format was not recognized. It may contain messages even so."""
-        self._text_between = Findings(read)
-        """W-TEXT-BETWEEN of an input without messages, where E-FORMAT-UNKNOWN is enough."""
+        self._held = Findings(read)
+        """Diagnostics of an input without messages, where E-FORMAT-UNKNOWN is enough."""
         self._shown: dict[int, bool] = {}
         """True if the end user sees messages with this header key."""
         self.calls = CallLedger(self.report, index)
@@ -118,7 +120,7 @@ class CheckQueue:
                 return EVENT_BYTES + message.span[1] - message.span[0]
         return EVENT_BYTES
 
-    def work(self, size: int) -> None:
+    def run(self, size: int) -> None:
         """Run the checks of about `size` queued bytes."""
         while self.waiting and size > 0:
             work = self.waiting.popleft()
@@ -145,9 +147,9 @@ class CheckQueue:
 
     def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """A diagnostic."""
-        if rule is W_TEXT_BETWEEN and self._has_no_messages:
-            self._text_between.most_per_code = self.findings.most_per_code
-            self._text_between.add(rule, reason, start, end, message, count)
+        if self._has_no_messages and rule in _NEEDS_MESSAGES:
+            self._held.most_per_code = self.findings.most_per_code
+            self._held.add(rule, reason, start, end, message, count)
             return
         self._release()
         self.findings.add(rule, reason, start, end, message, count)
@@ -157,10 +159,10 @@ class CheckQueue:
         return self.unknown is not None and not len(self.index)
 
     def _release(self) -> None:
-        """Report the text outside messages now that there are messages."""
-        if self._has_no_messages or not len(self._text_between):
+        """Report what was held, now that there are messages."""
+        if self._has_no_messages or not len(self._held):
             return
-        held, self._text_between = self._text_between, Findings(self.read)
+        held, self._held = self._held, Findings(self.read)
         for one in held:
             self.findings.add(one.rule, one.reason, one.start, one.end, one.message, one.count)
         for code, count in held.more.items():

@@ -96,6 +96,13 @@ def run(arguments: list[str]) -> int:
     return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
 
 
+def _describe_help(option: click.Option | None) -> click.Option | None:
+    """Replace the words of click, which keeps the option of a command."""
+    if option is not None:
+        option.help = "Show this help."
+    return option
+
+
 class _Program(click.Group):
     """The listed commands, each loaded on demand; any other argument is a file to view."""
 
@@ -122,7 +129,11 @@ class _Program(click.Group):
 
         with interrupt_at_once():
             command: click.Command = import_module(entry.module).command
+        _describe_help(command.get_help_option(ctx))
         return command
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        return _describe_help(super().get_help_option(ctx))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Complete the first word: a command, an option of the program or of the viewer, or a file to view."""

@@ -25,7 +25,7 @@ from viewer.document.projection import Projection
 from viewer.document.rows import RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.page import BlockFacts, BlockMaker, RowProblems
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -60,7 +60,7 @@ class FirstPageRequest:
     audience: Audience
     style: Style
     format: str | None
-    reading: Options | None
+    reading: ReadOptions | None
     theme: str
     settings: Settings
 

@@ -14,8 +14,8 @@ from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
-from viewer.sources.files import check_standard_input, is_compressed
+from viewer.reading.format import ReadOptions
+from viewer.sources.files import check_standard_input, is_compressed, is_directory
 from viewer.values import frozen
 
 if TYPE_CHECKING:
@@ -146,9 +146,9 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, threa
     return Audience(revealed, strict_safe, thread)
 
 
-def reading_options(preambles: str | None) -> Options:
+def reading_options(preambles: str | None) -> ReadOptions:
     """The options of the reader."""
-    return Options(harmony_preambles=preambles == "harmony")
+    return ReadOptions(harmony_preambles=preambles == "harmony")
 
 
 def surroundings() -> Surroundings | None:
@@ -169,6 +169,17 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     if sys.stdin is not None and not sys.stdin.isatty():
         return (STDIN,)
     raise click.UsageError("Name a file, or - for standard input.", click.get_current_context())
+
+
+def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
+    """The input folder, if a folder is named, which needs an output folder; None for a single file."""
+    if len(inputs) > 1:
+        raise click.UsageError("One file or folder at a time.", click.get_current_context())
+    if not is_directory(inputs[0]):
+        return None
+    if output in (None, STDIN):
+        raise click.UsageError("A folder needs an output folder: -o DIR.", click.get_current_context())
+    return inputs[0]
 
 
 def followed_of(
@@ -231,7 +242,7 @@ class Followed:
     path: str
     """A file, a folder whose newest transcript is followed, or `-`."""
     format: str | None = None
-    options: Options | None = None
+    options: ReadOptions | None = None
     stall_after: float | None = None
     """Report an open message that has not grown for this many seconds."""
     is_finished: Callable[[], bool] | None = None

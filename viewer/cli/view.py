@@ -15,7 +15,7 @@ from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of
 from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
@@ -49,10 +49,10 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
 def _known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse a place with invalid syntax."""
     if value and not context.resilient_parsing:
-        from viewer.tui.go_to import HELP, parse
+        from viewer.tui.go_to import PLACES, parse
 
         if isinstance(parse(value), str):
-            raise ViewerError(f"invalid place {value}: {HELP}")
+            raise ViewerError(f"invalid place {value}: expected {PLACES}")
     return value
 
 
@@ -76,8 +76,8 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     metavar="PLACE",
     default="",
     callback=_known_place,
-    help="Open at a message (12), turn (t3) or percentage (50%). With hidden messages revealed, also at a line (L120) "
-    "or byte (B4096).",
+    help="Open at a message (12), turn (t3), transcript (x2) or percentage (50%). With hidden messages revealed, "
+    "also at a line (L120) or byte (B4096).",
 )
 def command(
     files: tuple[str, ...],
@@ -134,7 +134,7 @@ class ViewRequest:
     audience: Audience
     style: Style
     format: str | None = None
-    reading: Options | None = None
+    reading: ReadOptions | None = None
     color: str = "auto"
     theme: str = ""
     go_to: str = ""

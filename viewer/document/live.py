@@ -15,7 +15,7 @@ from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLedger, CallState
 from viewer.index.findings import Findings
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
@@ -50,7 +50,7 @@ class LiveDocument(Document):
         self,
         source: FollowSource,
         format: str | None = None,
-        options: Options | None = None,
+        options: ReadOptions | None = None,
         *,
         clock: Clock = time.monotonic,
         reads_first: bool = False,

@@ -91,13 +91,13 @@ BUILT_IN = frozenset(FORMATS)
 """The names that no plug-in can take."""
 
 WRITERS: LazyRegistry[Writer] = LazyRegistry(
-    Entry("openchatml-2.2", "text.writer", "WRITE_2_2"),
-    Entry("openchatml-2.0", "text.writer", "WRITE_2_0"),
-    Entry("openchatml-0.1", "openchatml_0_1.writer", "WRITE_0_1"),
-    Entry("harmony", "text.writer", "WRITE_HARMONY"),
-    Entry("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON"),
-    Entry("json", "json.writer", "WRITE_JSON"),
-    Entry("atif", "json.atif_writer", "WRITE_ATIF"),
+    Entry("openchatml-2.2", "text.writer", "WRITE_2_2", ending=".ocml"),
+    Entry("openchatml-2.0", "text.writer", "WRITE_2_0", ending=".ocml"),
+    Entry("openchatml-0.1", "openchatml_0_1.writer", "WRITE_0_1", ending=".ocml"),
+    Entry("harmony", "text.writer", "WRITE_HARMONY", ending=".harmony"),
+    Entry("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON", ending=".json"),
+    Entry("json", "json.writer", "WRITE_JSON", ending=".json"),
+    Entry("atif", "json.atif_writer", "WRITE_ATIF", ending=".json"),
 )
 
 

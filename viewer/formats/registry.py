@@ -22,6 +22,8 @@ class Entry(NamedTuple):
     """The title for users."""
     detected_by: str = ""
     """What identifies the format; empty for a table, whose signatures say it."""
+    ending: str = ""
+    """The suffix of written files."""
 
 
 class Plugged:
@@ -67,6 +69,10 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         from viewer.formats.engine.detect import reason  # lazy: only lists of formats need it
 
         return reason(self._load(row).signatures[0])
+
+    def ending(self, name: str) -> str:
+        """The suffix of written files."""
+        return self._rows[name].ending
 
     def __getitem__(self, name: str) -> Value:
         if name not in self._rows:

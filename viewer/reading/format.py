@@ -20,7 +20,7 @@ class Reader(Protocol):
 
 
 @frozen
-class Options:
+class ReadOptions:
     """Choices of the operator about reading."""
 
     harmony_preambles: bool = False
@@ -33,7 +33,7 @@ class FormatTraits:
 
     name: str
     """The name in `--format` and in machine output."""
-    reader: Callable[[Recorder, Options], Reader]
+    reader: Callable[[Recorder, ReadOptions], Reader]
     json_content: bool = False
     """True if bodies are JSON content, where control tokens are a fault of a server."""
     shares_spans: bool = False

@@ -101,7 +101,7 @@ def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
         return find_theme(name, folders)
     except ThemeError as error:
         fallback = find_theme(DARK)
-        return replace(fallback, notice=f"{error}; the {DARK} theme is used")
+        return replace(fallback, notice=f"Using the {DARK} theme: {error}")
 
 
 def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> Theme:
@@ -184,10 +184,8 @@ class _Reading:
         word = self._file.word(node).lower()
         if word not in ANSI and word != DEFAULT and not _COLOR.fullmatch(word):
             perhaps = did_you_mean(word, (*ANSI, DEFAULT)) if word else ""
-            words = (
-                f"{quoted(word)} is not a color{perhaps}: write '#rrggbb' in quotes, default, or one of the terminal's"
-            )
-            raise self._file.mistake(node, f"{words} sixteen, such as bright-cyan")
+            words = f"{quoted(word)} is not a color; write '#rrggbb' in quotes, default, or one of the 16 colors of the"
+            raise self._file.mistake(node, f"{words} terminal, such as bright-cyan{perhaps}")
         return word
 
 

@@ -21,7 +21,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.errors import ViewerError
 from viewer.model.visibility import Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.crash import report_crash
 from viewer.render.style import Style, trusted
 from viewer.resources import bundled
@@ -30,6 +30,7 @@ from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
+from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
 from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, ThemeWanted, ViewRestarted
@@ -54,7 +55,7 @@ class ViewOptions:
     """The options of the command line about the view."""
 
     format: str | None = None
-    reading: Options | None = None
+    reading: ReadOptions | None = None
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     theme: str = ""
@@ -206,9 +207,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self.options.follow and shown.follow.stays_at_end and not shown.session.display.debug:
             self._open(self.paths.index(newest.path))
             newer = self._screens[newest.path]
-            self.call_after_refresh(lambda: newer.host.notify(f"a newer transcript: {newest.name}"))
+            self.call_after_refresh(lambda: newer.host.notify(f"Newer transcript: {newest.name}."))
         else:
-            shown.host.notify(f"a new transcript: {newest.name}; [ and ] go to it")
+            shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
     def _open(self, place: int) -> None:
         """Show one of the files. If it cannot be opened, the open screen says why, or the app ends."""
@@ -232,7 +233,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
-            self.screen.host.notify(sentence)
+            self.screen.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 

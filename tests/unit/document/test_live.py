@@ -246,7 +246,7 @@ class TestResets:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
         before = log.document.project(END_USER)
-        log.document.on_rewritten = lambda: None
+        log.document.withhold_rewritten(lambda: None)
         on_screen = log.document.project(END_USER)
         log.path.write_bytes(text.replace("final", "hidde").replace("seen", "hide").encode())
         for _ in range(2):
@@ -308,7 +308,7 @@ class TestEnds:
         log.path.unlink()
         states = [change.state.condition for change in log.steps() if change.state]
         assert states == [SourceCondition.WAITING]
-        assert log.document.state.sentence == "the file is gone; waiting for it to come back"
+        assert log.document.state.sentence == "the file was removed; waiting for it to reappear"
 
 
 class TestDeadlines:

@@ -163,7 +163,7 @@ def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
 def shown_so_far_of(data: bytes, format: str) -> list[str]:
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
-    analysis.take(parser.feed(data))
+    analysis.apply(parser.feed(data))
     texts = []
     for message in analysis.index:
         if is_user_safe(message):

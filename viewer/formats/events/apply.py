@@ -62,10 +62,10 @@ class EventApplier:
         event = event_object(node)
         return bool(kinds_of_event(event, name)) or is_chunk(event)
 
-    def take(self, node: JsonNode, name: str | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
         if node.kind is JsonKind.STRING and name:
-            return self._take_string(node, kind_of(name))
+            return self._apply_string(node, kind_of(name))
         if node.kind is not JsonKind.OBJECT:
             return False
         event = event_object(node)
@@ -77,12 +77,12 @@ class EventApplier:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
         if not kinds:
-            return self._chunks.take(event)
+            return self._chunks.apply(event)
         if kinds[0].act is Act.UNKNOWN:
             return self._unknown(event, names_of_event(event, name)[0])
         return _ACTS[kinds[0].act](self, event, kinds[0])
 
-    def _take_string(self, node: JsonNode, kind: EventKind | None) -> bool:
+    def _apply_string(self, node: JsonNode, kind: EventKind | None) -> bool:
         """Apply a delta that is only its text."""
         if kind is None or kind.act is not Act.DELTA or kind.family is None:
             return False
@@ -360,7 +360,7 @@ class EventApplier:
         self._write(event, lane, text, rule, is_copy=True)
 
 
-def _nothing(taker: EventApplier, event: EventObject, kind: EventKind) -> bool:
+def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:
     return True
 
 

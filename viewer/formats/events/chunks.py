@@ -98,7 +98,7 @@ class ChatChunks:
         self._reject = reject
         self._said: dict[str, Said] = {}
 
-    def take(self, event: EventObject) -> bool:
+    def apply(self, event: EventObject) -> bool:
         """Apply a chunk; True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")

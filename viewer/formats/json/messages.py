@@ -11,7 +11,7 @@ from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
 from viewer.model.messages import Kind, Span
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
@@ -22,7 +22,7 @@ from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, 
 class JsonMessagesReader(JsonDocuments):
     """Reader of one object, an array, `{"messages": […]}`, or one object per line."""
 
-    def __init__(self, record: Recorder, options: Options) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)
         self._objects = MessageObjects(record)
         self._layout: Layout | None = None

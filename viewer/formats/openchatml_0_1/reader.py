@@ -18,7 +18,7 @@ from viewer.formats.openchatml_0_1.header import (
 from viewer.formats.openchatml_0_1.parts import MARKS, Frame, token_set
 from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT
@@ -34,7 +34,7 @@ _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_M
 class OpenChatML01Reader:
     """A state machine; each state is a method that returns True to continue."""
 
-    def __init__(self, record: Recorder, options: Options) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions) -> None:
         self._record = record
         self._window = Window()
         self._at = 0

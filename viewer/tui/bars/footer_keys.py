@@ -34,7 +34,7 @@ _QUIT = FooterKey(("leave",), "Quit", 9)
 
 _SAFE = (
     _QUIT,
-    FooterKey(("search",), "Search", 7),
+    FooterKey(("search",), "Find", 7),
     FooterKey(("next_match", "previous_match"), "Match", 2),
     FooterKey(("next_error", "previous_error"), "Error", 5),
     FooterKey(("next_message", "previous_message"), "Message", 4),
@@ -59,7 +59,7 @@ _DEBUG = (
     FooterKey(("next_in_call", "previous_in_call"), "Call", 4),
     FooterKey(("next_error", "previous_error"), "Error", 5),
     FooterKey(("raw",), "Raw", 3),
-    FooterKey(("yank",), "Yank", 2),
+    FooterKey(("yank",), "Copy", 2),
     FooterKey(("follow",), "Follow", 1),
 )
 _DEBUG_SHORT = (
@@ -69,7 +69,7 @@ _DEBUG_SHORT = (
     FooterKey(("next_in_call",), "Call", 4),
     FooterKey(("next_error",), "Err", 5),
     FooterKey(("raw",), "Raw", 3),
-    FooterKey(("yank",), "Yank", 2),
+    FooterKey(("yank",), "Copy", 2),
 )
 _ALWAYS = (FooterKey(("palette",), "Commands", 1), FooterKey(("help",), "Help", 9))
 _ALWAYS_SHORT = (FooterKey(("palette",), "Cmds", 1), FooterKey(("help",), "Help", 9))

@@ -9,7 +9,7 @@ from pathlib import Path
 from viewer.document.document import Document
 from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER, Audience
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.sources.files import open_source
 from viewer.sources.folder import Found, found_file, look_through
 from viewer.values import frozen
@@ -34,7 +34,7 @@ class Reading:
 
     audience: Audience = END_USER
     format: str | None = None
-    options: Options | None = None
+    options: ReadOptions | None = None
 
 
 class FileTable:

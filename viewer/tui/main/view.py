@@ -87,7 +87,7 @@ class ViewController:
         """Show reasoning inline, or in panes next to the conversation."""
         display = self._session.display
         if not self._host.is_roomy and not display.side_panes:
-            self._host.notify("side panes need 100 columns")
+            self._host.notify("Side panes need 100 columns.")
             return
         self.apply(replace(display, side_panes=not display.side_panes))
         self.lay_out()

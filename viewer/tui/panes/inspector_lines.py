@@ -124,7 +124,7 @@ def _unseen(inspected: Inspected, width: int, style: Style) -> Iterator[Entry]:
     yield from field("role", style.name(headline.role or "(none)"), width)
     yield from field("safe view", style.words(inspected.projection.why(inspected.number)), width)
     yield Entry(())
-    for row in wrap(trusted("The toggles hide this message."), max(width - 2, 8)):
+    for row in wrap(trusted("This message's channel is off."), max(width - 2, 8)):
         yield Entry((Part(SafeText(f" {row}"), StyleRole.QUIET),))
 
 

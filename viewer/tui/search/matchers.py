@@ -19,7 +19,7 @@ MOST_IN_WINDOW = 1_000_000
 SECONDS = 2.0
 """The time that a regular expression may take for the texts of one question."""
 
-TOO_SLOW = "the pattern takes too long: make it simpler"
+TOO_SLOW = "The pattern takes too long. Simplify it."
 
 Found = list[tuple[int, int]]
 Cut = Callable[[str], tuple[str, int]]

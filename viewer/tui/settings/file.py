@@ -160,7 +160,7 @@ class _Reading:
         word = self._file.word(node)
         if not _COUNT.fullmatch(word) or not least <= int(word) <= most:
             raise self._file.mistake(
-                node, f"{quoted(word)} does not fit: write {others}a number from {least} to {most}"
+                node, f"{quoted(word)} is not allowed: write {others}a number from {least} to {most}"
             )
         return int(word)
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from viewer.sources.limits import Limits
 
 
-class Entry(NamedTuple):
-    """One row of the list of commands; the module is imported on first use."""
+class Entry:
+    """One row of the list of commands; the module is imported on first use.
 
-    module: str
-    """A module with the click command as `command`."""
-    help: str
+    A plain class: `--help` and `--version` do without msgspec, which takes long to load."""
+
+    def __init__(self, module: str, help: str) -> None:
+        self.module = module
+        """A module with the click command as `command`."""
+        self.help = help
 
 
 COMMANDS = {

@@ -46,10 +46,15 @@ def test_heavy_modules_are_not_loaded(arguments: list[str]) -> None:
     assert loaded(*arguments) & HEAVY == set()
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
-def test_help_and_version_load_no_command_no_parser_and_no_values(option: str) -> None:
-    modules = loaded(option)
-    assert {name for name in modules if name.startswith("viewer.cli.")} == {"viewer.cli.exits"}
+@pytest.mark.parametrize(
+    ("arguments", "modules_of_cli"),
+    [(["--help"], {"exits"}), (["--version"], {"exits"}), (["completion", "bash"], {"exits", "completion"})],
+)
+def test_help_and_completion_load_no_other_command_no_parser_and_no_values(
+    arguments: list[str], modules_of_cli: set[str]
+) -> None:
+    modules = loaded(*arguments)
+    assert {name for name in modules if name.startswith("viewer.cli.")} == {f"viewer.cli.{x}" for x in modules_of_cli}
     assert not any(name.startswith(("viewer.formats", "viewer.sources", "msgspec")) for name in modules)
 
 

@@ -6,10 +6,10 @@ import asyncio
 import gc
 import re
 import weakref
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.events import MouseScrollUp
 
 from tests.support.app_following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from viewer.cli import completion
 from viewer.cli.exits import complain
@@ -16,7 +17,6 @@ from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.sources.files import check_standard_input, is_compressed, is_directory
-from viewer.values import frozen
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -187,8 +187,7 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
     return frozenset(known[word] for word in wanted)
 
 
-@frozen
-class Followed:
+class Followed(Struct, frozen=True):
     """The followed input, and how it is read."""
 
     path: str

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from viewer.cli import completion, options
 from viewer.cli.exits import FINE
@@ -19,7 +20,6 @@ from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.cli.first_page import Taken
@@ -101,8 +101,7 @@ def command(
     return open_viewer(paths, wanted)
 
 
-@frozen
-class ViewRequest:
+class ViewRequest(Struct, frozen=True):
     """Options of the viewer from the command line."""
 
     audience: Audience

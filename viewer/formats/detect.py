@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
-from viewer.values import frozen
 
 HEAD = 64 * 1024
 
@@ -36,8 +37,7 @@ _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 
 
-@frozen
-class Detection:
+class Detection(Struct, frozen=True):
     """The choice of a format."""
 
     format: str

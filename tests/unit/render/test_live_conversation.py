@@ -66,7 +66,7 @@ def shown(path: Path, format: str | None, audience: Audience = END_USER, style: 
     return "".join(f"{line}\n" for line in conversation_lines(projection, WIDTH, style))
 
 
-class Uncounted(Projection):
+class Uncounted(Projection, frozen=True):
     """Counts no transcripts."""
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:

@@ -93,10 +93,12 @@ class TestEveryMessageWithAFindingIsSelected:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
         assert_selected(generated(head), format, format)
 
+    @pytest.mark.slow
     def test_in_every_sample(self) -> None:
         for sample in samples():
             assert_selected(sample.text, sample.format, sample.name)
 
+    @pytest.mark.slow
     def test_in_broken_samples_among_plain_messages(self) -> None:
         for sample in samples("broken"):
             place = sample.text.find(b"<|start|>")

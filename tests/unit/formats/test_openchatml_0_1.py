@@ -181,7 +181,7 @@ def test_exactly_what_carries_a_header_error_is_malformed(text: str) -> None:
     assert named == {message.number for message in messages_of(events) if message.header.malformed}
 
 
-@pytest.mark.share(test=20)
+@pytest.mark.share(test=40)
 @pytest.mark.parametrize(
     "unit",
     [

@@ -36,7 +36,7 @@ HOSTILE = (
 )
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=4)
 def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))

@@ -231,7 +231,7 @@ class TestFaults:
             live.until_bodies("one", "two")
             assert (live.resets, live.err) == ([], "")
 
-    @pytest.mark.share(test=2)
+    @pytest.mark.share(test=4)
     @pytest.mark.parametrize("form", [["--json"], []], ids=["json", "text"])
     def test_one_line_of_32_mb(self, path: Path, form: list[str]) -> None:
         with Live("show", "-f", *form, path) as live:
@@ -276,9 +276,10 @@ class TestFaults:
         if bodies:
             assert result.out == run("show", "--json", path).out
 
-    def test_a_burst(self, path: Path) -> None:
+    @pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.lab)])
+    def test_a_burst(self, path: Path, count: int) -> None:
         with json_of(path) as live:
             live.until_bodies("one")
-            append(path, said("again and again") * 200_000 + said("after"))
+            append(path, said("again and again") * count + said("after"))
             live.until(lambda live: live.ends_with('"after"'))
-            assert live.out.count("\n") == 200_003
+            assert live.out.count("\n") == count + 3

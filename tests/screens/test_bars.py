@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.style import Style as RichStyle
 from textual import on
 from textual.app import App, ComposeResult

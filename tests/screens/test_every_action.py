@@ -120,6 +120,7 @@ async def test_places(tmp_path: Path) -> None:
         assert view(pilot).navigator.focused_number == 3
 
 
+@pytest.mark.slow
 @proves("search", "next_match", "previous_match", "clear")
 async def test_search() -> None:
     async with running() as pilot:
@@ -142,6 +143,7 @@ async def test_search() -> None:
         assert "no matches" in drawn(pilot)
 
 
+@pytest.mark.slow
 @proves("filter")
 async def test_filter() -> None:
     async with running() as pilot:
@@ -221,6 +223,7 @@ async def test_debug_view_and_channels() -> None:
         assert view(pilot).session.display.channels == {Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL}
 
 
+@pytest.mark.slow
 @proves("outline", "inspector", "next_tab", "raw", "side_panes")
 async def test_panes() -> None:
     async with running(keys=["d"]) as pilot:
@@ -305,6 +308,7 @@ async def test_copies() -> None:
         assert pilot.app.clipboard == ""
 
 
+@pytest.mark.slow
 @proves("export")
 async def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

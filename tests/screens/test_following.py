@@ -6,10 +6,10 @@ import asyncio
 import gc
 import re
 import weakref
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.events import MouseScrollUp
 
 from tests.support.app_following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
@@ -355,6 +355,7 @@ class TestBeginningAnew:
             shown = await app.shows("Reply 1.")
             assert "❚❚ paused" in shown
 
+    @pytest.mark.slow
     async def test_the_reading_before_is_let_go(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             before = weakref.ref(app.main.session.document._analysis)

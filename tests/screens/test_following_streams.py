@@ -103,6 +103,7 @@ class TestFolders:
             os.utime(folder / f"{name}.ocml", (1_700_000_000 - age,) * 2)
         return folder
 
+    @pytest.mark.slow
     async def test_the_newest_is_followed_and_the_others_are_in_the_list(self, runs: Path) -> None:
         async with running(runs, options=FOLLOW) as pilot:
             assert "▶ LIVE" in await shows(pilot, "This is new.▌")

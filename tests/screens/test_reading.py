@@ -134,6 +134,7 @@ async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
         await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []

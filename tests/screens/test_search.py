@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.transcripts import END_USER, EVERYTHING, STRICT, document_of, view
 from viewer.document.document import Document
@@ -137,7 +138,7 @@ class TestMoving:
     def test_from_a_hit_that_is_gone_to_its_neighbours(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "warm")
         hits = list(searcher.matches)
-        gone = hits[1]._replace(start=hits[1].start - 1)
+        gone = replace(hits[1], start=hits[1].start - 1)
         assert (searcher.after(gone), searcher.after(gone, -1), searcher.index_of(gone)) == (hits[1], hits[0], None)
 
     def test_without_hits_there_is_nowhere_to_go(self, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.program import ROOT
 from viewer.tui.settings.file import NEVER, WHY_NEVER, read_settings
-from viewer.tui.settings.settings import Pane, Settings, theme_in_force
+from viewer.tui.settings.settings import Chosen, Pane, Settings, theme_in_force
 
 ALL_OF_IT = """\
 # mine
@@ -151,12 +151,12 @@ def test_what_nobody_writes_is_told_at_once(text: str, tmp_path: Path) -> None:
 def test_which_theme_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     chosen = Settings(theme="light")
-    assert theme_in_force(Settings()) == ("dark", "")
-    assert theme_in_force(chosen) == ("light", "theme")
-    assert theme_in_force(chosen, color="never") == ("plain", "--color never")
+    assert theme_in_force(Settings()) == Chosen("dark", "")
+    assert theme_in_force(chosen) == Chosen("light", "theme")
+    assert theme_in_force(chosen, color="never") == Chosen("plain", "--color never")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert theme_in_force(chosen) == ("plain", "NO_COLOR")
-    assert theme_in_force(chosen, "ember") == ("ember", "--theme")
+    assert theme_in_force(chosen) == Chosen("plain", "NO_COLOR")
+    assert theme_in_force(chosen, "ember") == Chosen("ember", "--theme")
 
 
 def test_nothing_in_the_readers_of_settings_knows_of_revealing() -> None:

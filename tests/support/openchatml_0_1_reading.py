@@ -95,7 +95,7 @@ def messages_of(events: list[Event]) -> list[Message]:
 
 
 def body_of(message: Message, data: bytes) -> str:
-    return "".join(data[start:end].decode() for start, end, _ in message.pieces)
+    return "".join(data[piece.start : piece.end].decode() for piece in message.pieces)
 
 
 def texts(data: bytes) -> list[Text]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
@@ -26,7 +27,6 @@ from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.tools.declarations import Declarations
-from viewer.values import mutable
 
 LONGEST_GLANCED = 4000
 """Python refuses integers of more than 4,300 digits."""
@@ -36,8 +36,7 @@ _REPORTED = {
 }
 
 
-@mutable
-class TurnState:
+class TurnState(Struct):
     """The facts that are compared within a turn."""
 
     has_ok: bool = False

@@ -5,13 +5,15 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks
 from viewer.checks.check import Scope
-from viewer.checks.context import CheckContext, Read, TranscriptFacts
+from viewer.checks.context import CheckContext, Read, Report, TranscriptFacts
 from viewer.checks.prefilter import (
     HeaderAnswers,
     compile_plain,
@@ -34,7 +36,6 @@ from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
 from viewer.syntax.utf8 import ill_formed, whole_characters
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.checks.prefilter_numpy import NumpyPrefilter
@@ -50,8 +51,7 @@ _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Not reported for an input without messages whose format is unknown."""
 
 
-@frozen
-class Messages:
+class Messages(Struct, frozen=True):
     """A batch of messages that wait for their checks, by number."""
 
     first: int
@@ -61,8 +61,7 @@ class Messages:
     """The numbers of messages with a problem in their header or stop."""
 
 
-@frozen
-class Ended:
+class Ended(Struct, frozen=True):
     """The input has ended."""
 
 
@@ -219,7 +218,7 @@ class CheckQueue:
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
-        case = replace(self.case_of(message, None), add=found.add, cut=array("I"))
+        case = self._case(message, None, None, found.add, array("I"))
         for run in self._functions(self._of_message):
             run(case)
         return found.by_position()
@@ -238,7 +237,12 @@ class CheckQueue:
         return self._prefilter.mask(answers, data, start, end), data[start:end]
 
     def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:
-        """Return the context of a message. `body` holds the bytes of its body if they are its text."""
+        """Return the context of a message. `data` holds the bytes of its body if they are its text."""
+        return self._case(message, data, grammar, self.report, self.cut)
+
+    def _case(
+        self, message: Message, data: bytes | None, grammar: TextGrammar | None, add: Report, cut: array[int]
+    ) -> CheckContext:
         if data is None:
             body = read_body(message.pieces, self.read, self._ids)
         else:
@@ -250,8 +254,8 @@ class CheckQueue:
             body,
             self.read,
             self._transcribed,
-            self.report,
-            self.cut,
+            add,
+            cut,
             self.checked_to,
             self.tools,
             grammar,

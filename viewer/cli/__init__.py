@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -24,31 +24,36 @@ if TYPE_CHECKING:
     from viewer.sources.limits import Limits
 
 
-class Entry(NamedTuple):
-    """One row of the list of commands; the module is imported on first use."""
+class Entry:
+    """One row of the list of commands; the module is imported on first use.
 
-    module: str
-    """A module with the click command as `command`."""
-    help: str
+    A plain class: `--help`, `--version` and `completion` do without msgspec, which takes long to load."""
+
+    def __init__(self, module: str, help: str, *, reads_input: bool = True) -> None:
+        self.module = module
+        """A module with the click command as `command`."""
+        self.help = help
+        self.reads_input = reads_input
+        """True if it may read a transcript, for which the settings limit spooled and decompressed bytes."""
 
 
 COMMANDS = {
     "view": Entry("viewer.cli.view", "Open the viewer (default)."),
     "show": Entry("viewer.cli.show", "Print the conversation."),
     "check": Entry("viewer.cli.check", "Report problems with exact locations."),
-    "explain": Entry("viewer.cli.explain", "Explain problem codes."),
+    "explain": Entry("viewer.cli.explain", "Explain problem codes.", reads_input=False),
     "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
-    "formats": Entry("viewer.cli.formats", "List formats and how they are detected."),
-    "themes": Entry("viewer.cli.themes", "List themes."),
+    "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),
+    "themes": Entry("viewer.cli.themes", "List themes.", reads_input=False),
     "config": Entry("viewer.cli.config", "Show effective settings and where each comes from."),
     "demo": Entry("viewer.cli.demo", "Open the bundled tour."),
-    "completion": Entry("viewer.cli.completion", "Print a shell completion script."),
+    "completion": Entry("viewer.cli.completion", "Print a shell completion script.", reads_input=False),
 }
 
-NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "PyYAML")
+NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML")
 """Packages in `--version`."""
 EXTRAS = ("zstandard", "tiktoken", "pyperclip")
 """Packages in `--version` if they are installed."""
@@ -130,6 +135,10 @@ class _Program(click.Group):
         with interrupt_at_once():
             command: click.Command = import_module(entry.module).command
         _describe_help(command.get_help_option(ctx))
+        if entry.reads_input:
+            from viewer.sources.limits import load_limits_with
+
+            load_limits_with(_configured_limits)
         return command
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
@@ -155,9 +164,6 @@ class _Program(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        from viewer.sources.limits import load_limits_with
-
-        load_limits_with(_configured_limits)
         PLUGGED.connect(_plugin_table, _plugin_tables)
         ctx.call_on_close(say_which_plugins_failed)
         try:

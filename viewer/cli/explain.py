@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from viewer.cli import completion, options
 from viewer.cli.exits import FINE

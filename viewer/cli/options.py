@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from viewer.cli import completion
 from viewer.cli.exits import complain
@@ -16,7 +17,6 @@ from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import ReadOptions
 from viewer.sources.files import check_standard_input, is_compressed, is_directory
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.sources.sessions import Surroundings
@@ -235,8 +235,7 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
     return frozenset(known[word] for word in wanted)
 
 
-@frozen
-class Followed:
+class Followed(Struct, frozen=True):
     """The followed input, and how it is read."""
 
     path: str

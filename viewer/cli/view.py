@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from viewer.cli import completion, is_interactive, options
 from viewer.cli.exits import FINE, say
@@ -21,7 +22,6 @@ from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.cli.first_page import Taken
@@ -127,8 +127,7 @@ def _session_paths(follow: bool) -> tuple[str, ...]:
     return (session.path,)
 
 
-@frozen
-class ViewRequest:
+class ViewRequest(Struct, frozen=True):
     """Options of the viewer from the command line."""
 
     audience: Audience

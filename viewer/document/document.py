@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
@@ -34,7 +36,6 @@ from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
 from viewer.syntax.utf8 import ill_formed
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
@@ -53,8 +54,7 @@ MOST_REVISIONS = 16
 """The maximum number of restarts if a file is rewritten while a command reads it."""
 
 
-@frozen
-class Finding:
+class Finding(Struct, frozen=True):
     """A diagnostic with its line and column, for developers."""
 
     diagnostic: Diagnostic

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import suppress
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.cache import clear_caches
 from viewer.document.backend import BIG
@@ -22,11 +23,9 @@ from viewer.sources.files import CHUNK, Source
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.revision import FileRevision
-from viewer.values import frozen
 
 
-@frozen
-class LiveChange:
+class LiveChange(Struct, frozen=True):
     """The result of one step. If `restarted` is set, earlier projections are stale."""
 
     grew: bool = False
@@ -296,7 +295,7 @@ class LiveDocument(Document):
         self._is_over = True
 
 
-class Overdue(NamedTuple):
+class Overdue(Struct, frozen=True, gc=False):
     """A call whose deadline passed without a reply."""
 
     finding: int | None

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER
 from viewer.sources.files import open_source
 from viewer.sources.sessions import HEAD, Session
-from viewer.values import frozen
 
 LONGEST_TITLE = 60
 _LONGEST_READ = 2000
 _MOST_MESSAGES = 200
 
 
-@frozen
-class SessionHead:
+class SessionHead(Struct, frozen=True):
     """The facts of one row."""
 
     title: str = ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.formats.registry import PLUGGED
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.formats.tables.model import RecordFormat
@@ -43,8 +44,7 @@ _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 
 
-@frozen
-class Detection:
+class Detection(Struct, frozen=True):
     """The choice of a format."""
 
     format: str

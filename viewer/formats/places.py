@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from viewer.values import frozen
+from msgspec import Struct
 
 
-@frozen
-class Place:
+class Place(Struct, frozen=True):
     """The files of one agent. Of the folders, the first that exists counts; `~` is the home folder, and `$NAME` an
     environment variable, without which the folder does not count."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 Value = TypeVar("Value")
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True, gc=False):
     """One row of a registry."""
 
     name: str

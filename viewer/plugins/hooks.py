@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from types import TracebackType
+
+from msgspec.structs import replace
 
 from viewer.formats.tables.model import Hooks
 from viewer.model.messages import Kind

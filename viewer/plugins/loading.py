@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.formats import BUILT_IN
 from viewer.formats.places import Place
 from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.plugins.hooks import Contained, guarded
 from viewer.syntax.names import plain_name
-from viewer.values import frozen
 
 GROUP = "ocmlview.formats"
 API_VERSION = 1
@@ -20,16 +21,14 @@ LONGEST_TITLE = 40
 _LONGEST_NAME = 40
 
 
-@frozen
-class Sample:
+class Sample(Struct, frozen=True):
     """A file of the plug-in, and the file with what the user saw in it: `{"seen": [...], "hidden": [...]}`."""
 
     path: str
     expected: str
 
 
-@frozen
-class PluginFormat:
+class PluginFormat(Struct, frozen=True):
     """What a plug-in registers."""
 
     table: RecordFormat
@@ -38,8 +37,7 @@ class PluginFormat:
     api_version: int = API_VERSION
 
 
-@frozen
-class Plugin:
+class Plugin(Struct, frozen=True):
     """A plug-in that was loaded."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from viewer.document.document import Finding
 from viewer.document.projection import Projection

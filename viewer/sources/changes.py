@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from viewer.values import frozen
+from msgspec import Struct
 
 
 class Reason(Enum):
@@ -44,22 +44,19 @@ class SourceCondition(Enum):
     """Reading stopped, although more data may arrive."""
 
 
-@frozen
-class Grew:
+class Grew(Struct, frozen=True, gc=False):
     """The next bytes."""
 
     data: bytes
 
 
-@frozen
-class Reset:
+class Reset(Struct, frozen=True, gc=False):
     """The bytes that follow begin at byte 0 of a new revision."""
 
     reason: Reason
 
 
-@frozen
-class SourceState:
+class SourceState(Struct, frozen=True, gc=False):
     """Condition of a followed file, with a fixed sentence."""
 
     condition: SourceCondition

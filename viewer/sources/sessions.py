@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 
+from msgspec import Struct
+
 from viewer.formats.places import PLACES, Place
-from viewer.values import frozen
 
 LIVE_SECONDS = 30
 """A file that changed within this time is being written."""
@@ -24,8 +25,7 @@ _DEEPEST = 8
 _CWD = re.compile(rb'"(?:cwd|working_directory|workingDirectory|directory)"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
 
 
-@frozen
-class Session:
+class Session(Struct, frozen=True):
     """A file or folder with one session."""
 
     agent: str
@@ -41,8 +41,7 @@ class Session:
         return now - self.modified < LIVE_SECONDS
 
 
-@frozen
-class Found:
+class Found(Struct, frozen=True):
     """A folder of a place, and whether it exists."""
 
     agent: str

@@ -6,11 +6,11 @@ import gc
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import Struct, field
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingsMap
@@ -42,7 +42,6 @@ from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
 from viewer.tui.themes.switcher import ThemeSwitcher
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.files import Choice
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
 
 
-@frozen
-class ViewOptions:
+class ViewOptions(Struct, frozen=True):
     """The options of the command line about the view."""
 
     format: str | None = None

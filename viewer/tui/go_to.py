@@ -7,10 +7,11 @@ from bisect import bisect_left
 from enum import Enum
 from itertools import chain
 
+from msgspec import Struct
+
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.tui.keys import DEBUG_ONLY
-from viewer.values import frozen
 
 
 class Place(Enum):
@@ -24,8 +25,7 @@ class Place(Enum):
     PERCENT = "percent"
 
 
-@frozen
-class Target:
+class Target(Struct, frozen=True, gc=False):
     """A place to go to."""
 
     place: Place

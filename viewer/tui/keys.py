@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.render.sanitize import sanitize_line
 from viewer.tui.terminal.key_names import is_key, key_name, shown_key, similar_key
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -33,8 +34,7 @@ class Group(Enum):
     PROGRAM = "Program"
 
 
-@frozen
-class Action:
+class Action(Struct, frozen=True):
     """A command of the operator."""
 
     id: str
@@ -260,7 +260,7 @@ def keys_of(written: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
 
-class KeyProblem(NamedTuple):
+class KeyProblem(Struct, frozen=True, gc=False):
     """A problem with one entry of the keymap."""
 
     id: str

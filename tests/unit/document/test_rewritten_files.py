@@ -102,6 +102,7 @@ class TestReading:
         write(path, chat(40))
         assert bodies(document)[-1] == "Answer 29"
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("scanned")
     def test_what_is_appended_to_a_scanned_file_is_judged_again(self, path: Path) -> None:
         write(path, chat(9000))

@@ -115,7 +115,7 @@ def test_an_empty_body_is_an_empty_piece_after_the_message_mark() -> None:
     data = as_array([START, USER, MESSAGE, END])
     (message,) = [event.message for event in read(BARE, [data]) if isinstance(event, Closed)]
     at = data.index(b"200008") + 6
-    assert [piece[:2] for piece in message.pieces] == [(at, at)]
+    assert [(piece.start, piece.end) for piece in message.pieces] == [(at, at)]
 
 
 def test_a_constraint_that_text_spells_is_none() -> None:

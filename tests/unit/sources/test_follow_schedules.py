@@ -305,7 +305,7 @@ def test_a_few_schedules() -> None:
 
 @pytest.mark.slow
 def test_random_schedules() -> None:
-    run(80)
+    run(25)
 
 
 @pytest.mark.lab

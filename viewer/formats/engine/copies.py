@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.formats.engine.drafts import Draft
 from viewer.formats.tables.model import Alone
 from viewer.model.messages import Kind
-from viewer.values import mutable
 
 FARTHEST = 16
 """The largest number of records between two copies."""
 
 
-@mutable
-class Waiting:
+class Waiting(Struct):
     """An occurrence without a partner so far."""
 
     draft: Draft

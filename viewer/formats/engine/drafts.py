@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
 from viewer.formats.engine.paths import path, string_at
@@ -16,7 +17,6 @@ from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_U
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
-from viewer.values import frozen, mutable
 
 TEXT_KEYS = frozenset(
     {
@@ -29,16 +29,14 @@ _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
-@frozen
-class Stated:
+class Stated(Struct, frozen=True):
     """A word of the record and its place."""
 
     word: str
     span: Span
 
 
-@mutable
-class Draft:
+class Draft(Struct):
     """A message as a rule describes it, before copies, merging, and threads."""
 
     kind: Kind
@@ -70,8 +68,7 @@ class Draft:
     problems: list[Problem] = field(default_factory=list)
 
 
-@mutable
-class RecordReading:
+class RecordReading(Struct):
     """What one record gave."""
 
     drafts: list[Draft] = field(default_factory=list)
@@ -131,8 +128,7 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
     return 1, first.start if first is not None else node.start
 
 
-@frozen
-class _Outer:
+class _Outer(Struct, frozen=True):
     """What the records in a record take from it."""
 
     kind: Kind

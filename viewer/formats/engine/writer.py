@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs
@@ -21,7 +23,6 @@ from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIM
 from viewer.rules.notes import I_RECORD_UNKNOWN
 from viewer.rules.structure import W_PLUGIN
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.values import mutable
 
 MOST_REPLIES = 64
 """Replies whose parts may still be repeated."""
@@ -36,8 +37,7 @@ _OUTCOME_RULES = {
 }
 
 
-@mutable
-class _Open:
+class _Open(Struct):
     """A message that may still grow."""
 
     number: int
@@ -48,8 +48,7 @@ class _Open:
     """True if the message is incomplete without its last record."""
 
 
-@mutable
-class _Reply:
+class _Reply(Struct):
     """The parts of one reply that were read."""
 
     seen: set[tuple[str, str]] = field(default_factory=set)

@@ -174,7 +174,7 @@ class OpenChatML01Reader:
     def _prompt(self, head: Head) -> None:
         """Report that the input ends where an answer should begin."""
         for problem in head.problems:
-            self._record.report(*problem)
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         self._record.report(I_OPEN_PROMPT, None, self._frame_start, head.words_end)
 
     # In a body.

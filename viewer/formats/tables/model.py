@@ -6,13 +6,13 @@ and `a|b` is the first of two paths that resolve. The empty path is the value it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Kind
 from viewer.syntax.json_text import JsonKind
-from viewer.values import frozen
 
 
 class Container(Enum):
@@ -27,8 +27,7 @@ class Container(Enum):
     TEXT = "text"
 
 
-@frozen
-class When:
+class When(Struct, frozen=True):
     """A condition on a record or a part. Conditions that are not set hold."""
 
     path: str
@@ -68,8 +67,7 @@ def flag(path: str) -> When:
     return When(path, true=True)
 
 
-@frozen
-class Words:
+class Words(Struct, frozen=True):
     """A channel by a word of the record."""
 
     path: str
@@ -78,8 +76,7 @@ class Words:
     """The channel without a word. Any unlisted word is an unknown channel, which is hidden."""
 
 
-@frozen
-class Outcomes:
+class Outcomes(Struct, frozen=True):
     """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
     `path!=word`; numbers compare as text."""
 
@@ -90,8 +87,7 @@ class Outcomes:
     refused: tuple[str, ...] = ()
 
 
-@frozen
-class Fault:
+class Fault(Struct, frozen=True):
     """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
 
     path: str
@@ -112,8 +108,7 @@ class Mode(Enum):
     """The text replaces the earlier one."""
 
 
-@frozen
-class Merge:
+class Merge(Struct, frozen=True):
     """Which records belong to one message."""
 
     mode: Mode
@@ -123,8 +118,7 @@ class Merge:
     """The condition on the record that ends the message."""
 
 
-@frozen
-class Copies:
+class Copies(Struct, frozen=True):
     """Membership in a group of records that repeat one text."""
 
     group: str
@@ -141,8 +135,7 @@ class Alone(Enum):
     """It is said if the file has had no copy of the group yet and it does not begin with `<`, otherwise injected."""
 
 
-@frozen
-class PartRule:
+class PartRule(Struct, frozen=True):
     """How one content part becomes a message, or a piece of one. The first rule whose conditions hold wins."""
 
     when: tuple[When, ...]
@@ -171,8 +164,7 @@ class PartRule:
     """Rules for further messages in the same part."""
 
 
-@frozen
-class RecordRule:
+class RecordRule(Struct, frozen=True):
     """How one record becomes messages. The first rule whose conditions hold wins."""
 
     when: tuple[When, ...]
@@ -220,8 +212,7 @@ class RecordRule:
     """True if the hook `classify` decides the kind of the text."""
 
 
-@frozen
-class Signature:
+class Signature(Struct, frozen=True):
     """What the records of a format have in common."""
 
     score: int
@@ -233,8 +224,7 @@ class Signature:
     """Paths that must not have a value."""
 
 
-@frozen
-class Threads:
+class Threads(Struct, frozen=True):
     """How records form a tree."""
 
     id: str
@@ -248,8 +238,7 @@ Classify = Callable[[str], Kind | None]
 """None if the hook failed: the record is unknown."""
 
 
-@frozen
-class Hooks:
+class Hooks(Struct, frozen=True):
     """The functions that a table may contain. They return kinds and offsets, never text."""
 
     split: Split | None = None
@@ -262,8 +251,7 @@ class Hooks:
     """True if the hooks failed too often."""
 
 
-@frozen
-class RecordFormat:
+class RecordFormat(Struct, frozen=True):
     """A format as a table."""
 
     name: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from viewer.cache import bounded_cache
 from viewer.formats.text.harmony import HARMONY

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import PurePath
 
+from msgspec import Struct
+
 from viewer.document.projection import Projection
 from viewer.model.visibility import Audience
 from viewer.render.exports.view_words import badge
 from viewer.render.sanitize import sanitize_line
-from viewer.values import frozen
 
 
-@frozen
-class Exporter:
+class Exporter(Struct, frozen=True):
     """One row of the table."""
 
     name: str

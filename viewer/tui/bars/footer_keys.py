@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from viewer.tui.keys import ACTIONS, Action
-from viewer.values import frozen
 
 
-@frozen
-class FooterKey:
+class FooterKey(Struct, frozen=True):
     """The keys of one or more actions, and a word."""
 
     ids: tuple[str, ...]
@@ -19,8 +19,7 @@ class FooterKey:
     between: str = " "
 
 
-@frozen
-class FooterItem:
+class FooterItem(Struct, frozen=True):
     """An item with the keys of the settings."""
 
     keys: tuple[tuple[str, str], ...]

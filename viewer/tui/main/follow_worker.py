@@ -8,6 +8,8 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 
+from msgspec import Struct
+
 from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.sources.changes import SourceCondition, SourceState
@@ -30,7 +32,6 @@ from viewer.tui.main.stick_to_end import StickToEnd
 from viewer.tui.main.throttle import FrameLimiter
 from viewer.tui.panes.problem_lines import Pending
 from viewer.tui.session import Changed, Session
-from viewer.values import frozen
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
 """Bytes read without checking the clock: large slices cost less per byte, small slices delay no key."""
@@ -45,8 +46,7 @@ STALLED_AFTER = 10.0
 """Seconds without data inside a message after which the title says that the input has stalled."""
 
 
-@frozen
-class FollowOptions:
+class FollowOptions(Struct, frozen=True):
     """How a document is followed."""
 
     follow: bool = False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 from functools import partial
+
+from msgspec.structs import replace
 
 from viewer.document.values import ShownDiagnostic
 from viewer.model.visibility import Reveal

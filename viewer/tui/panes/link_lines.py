@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
@@ -23,7 +24,7 @@ _MOST_ENTRIES = 20
 _STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole.ERROR, "timeout": StyleRole.ERROR}
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """A line of the inspector, and the message to which a click leads."""
 
     line: Line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import ShownDiagnostic
@@ -23,7 +23,7 @@ _NARROW = 100
 """Columns are closer below this width."""
 
 
-class Pending(NamedTuple):
+class Pending(Struct, frozen=True, gc=False):
     """An open message while the input grows."""
 
     number: int | None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from viewer.formats.places import PLACES
 from viewer.render.sanitize import sanitize_line
@@ -172,9 +173,9 @@ class _Reading:
             nodes[name] = key
             self._tried(self._keys, keymap, name, value)
         while problems := check_keymap(keymap):
-            for id, sentence in problems:
-                self._problems.append(str(self._file.mistake(nodes[id], sentence)))
-                keymap.pop(id, None)
+            for problem in problems:
+                self._problems.append(str(self._file.mistake(nodes[problem.id], problem.sentence)))
+                keymap.pop(problem.id, None)
         self._settings = replace(self._settings, keymap=keymap)
         self._lines |= {f"keymap.{id}": nodes[id].start_mark.line + 1 for id in keymap}
 

@@ -9,13 +9,14 @@ from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.render.json_lines import item_line
 from viewer.render.sanitize import sanitize_copy
 from viewer.syntax.characters import TAGS, ZERO_WIDTH
 from viewer.tui.keys import DEBUG_ONLY
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -36,8 +37,7 @@ class What(Enum):
     CALL_ID = "call ID"
 
 
-@frozen
-class Copied:
+class Copied(Struct, frozen=True, gc=False):
     """The copied text and the notice for the operator."""
 
     text: str

@@ -32,7 +32,14 @@ from viewer.render.exports import stem_of
 
 
 @click.command("convert", short_help="Convert to another format.")
-@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="Format to write.")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Choice(list(WRITERS)),
+    metavar="NAME",
+    help=f"Format to write: {', '.join(WRITERS)}.",
+)
 @click.option(
     "-o",
     "--output",

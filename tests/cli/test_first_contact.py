@@ -47,10 +47,21 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
 
 
 class TestWithoutATranscript:
-    def test_no_arguments_give_help_that_fits_a_small_screen_with_the_prompt(self) -> None:
-        terminal = Terminal([], SMALL)
-        assert terminal.end() == 2
+    def test_help_fits_a_screen_with_the_prompt(self) -> None:
+        terminal = Terminal(["--help"], (80, 30))
+        assert terminal.end() == 0
         assert terminal.text().startswith("Usage: ocmlview")
+        assert "Open the bundled tour." in terminal.text()
+
+    def test_no_arguments_list_the_sessions_of_agents(self, tmp_path: Path) -> None:
+        terminal = Terminal([], SMALL, variables={"HOME": str(tmp_path)})
+        terminal.wait_for("No sessions found")
+        terminal.press("escape")
+        assert terminal.end() == 0
+
+    def test_no_arguments_on_a_terminal_without_a_screen_give_help(self) -> None:
+        terminal = Terminal([], SMALL, variables={"TERM": "dumb"})
+        assert terminal.end() == 2
         assert "Open the bundled tour." in terminal.text()
 
     @pytest.mark.slow

@@ -14,7 +14,7 @@ import click
 
 from viewer.cli.exits import FINE, USAGE, PipeClosed, ended, say_which_plugins_failed
 from viewer.errors import ViewerError
-from viewer.formats.registry import PLUGGED
+from viewer.plugged import PLUGGED
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

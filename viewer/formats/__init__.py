@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from viewer.formats.detect import Detection, detect
-from viewer.formats.registry import PLUGGED, Entry, LazyRegistry
+from viewer.formats.registry import Entry, LazyRegistry
 from viewer.formats.writing import Writer
+from viewer.plugged import PLUGGED
 from viewer.reading.format import FormatTraits
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
-from viewer.formats.registry import PLUGGED
+from viewer.plugged import PLUGGED
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json

@@ -28,22 +28,6 @@ class Entry(Struct, frozen=True, gc=False):
     """The suffix of written files."""
 
 
-class Plugged:
-    """Where tables of other distributions come from: nowhere until the program connects their source."""
-
-    def __init__(self) -> None:
-        self.table: Callable[[str], Any] = lambda name: None
-        """Finds a table by name."""
-        self.tables: Callable[[], list[Any]] = list
-
-    def connect(self, table: Callable[[str], Any], tables: Callable[[], list[Any]]) -> None:
-        """Set the source."""
-        self.table, self.tables = table, tables
-
-
-PLUGGED = Plugged()
-
-
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
     """Values by name, each loaded on first use; names and titles are available without loading."""
 

@@ -19,10 +19,10 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS, WRITERS
-from viewer.formats.registry import PLUGGED
 from viewer.model.events import Closed
 from viewer.model.messages import Message
 from viewer.model.visibility import END_USER
+from viewer.plugged import PLUGGED
 from viewer.plugins.loading import PLUGINS, Plugin, Sample
 from viewer.reading.parser import Parser
 from viewer.render.conversation import conversation_lines

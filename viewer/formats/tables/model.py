@@ -142,6 +142,20 @@ class Alone(Enum):
 
 
 @frozen
+class Narrowing:
+    """What said texts are instead, after a record."""
+
+    kind: Kind
+    until: tuple[When, ...] = ()
+    """The conditions on the record that ends it."""
+    time: str = ""
+    """The path of the time of a record. With it, only records close to the first one of the transcript are meant."""
+    within_ms: int = 0
+    fault: tuple[Rule, str] | None = None
+    """What is reported when it begins."""
+
+
+@frozen
 class PartRule:
     """How one content part becomes a message, or a piece of one. The first rule whose conditions hold wins."""
 
@@ -163,6 +177,8 @@ class PartRule:
     """True if the arguments of a call are text, not JSON."""
     refusal: bool = False
     """True if the text is on a line of its own."""
+    intent: str = ""
+    """The intent of a thought: `summary`."""
     reply: PartRule | None = None
     """The reply that the same part carries."""
     each: str = ""
@@ -193,7 +209,15 @@ class RecordRule:
     goes_on: bool = False
     """True if the next rules apply to the record as well."""
     starts: bool = False
-    """True if the record starts a transcript."""
+    """True if the record starts a transcript, unless its session is the current one."""
+    session: str = ""
+    """The path of the id of the transcript that the record starts."""
+    narrows: Narrowing | None = None
+    """What the said texts of the next records are instead."""
+    cancels: bool = False
+    """True if the record ends all calls without a reply."""
+    once: bool = False
+    """True if a text that the transcript already has is a copy."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
@@ -214,6 +238,8 @@ class RecordRule:
     """True if the hook `split` divides the text."""
     rewind: str = ""
     """The path of the id of a record: everything after that record is superseded."""
+    rewind_turns: str = ""
+    """The path of a number of prompts: the last ones, with everything after them, are superseded."""
     aside: bool = False
     """True if the record has no place in the tree: the branches of its neighbors pass it over."""
     classify: bool = False
@@ -275,6 +301,8 @@ class RecordFormat:
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
     """What primaries of a copy group are without a partner."""
+    replays: Narrowing | None = None
+    """What the texts of another session are that starts right after the first one: its history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()

@@ -11,7 +11,7 @@ from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import first_text_member
-from viewer.formats.tables.model import Fault, Narrowing, Outcomes, PartRule, RecordRule, Words
+from viewer.formats.tables.model import Exchange, Fault, Narrowing, Outcomes, PartRule, RecordRule, Words
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
@@ -87,6 +87,7 @@ class RecordReading:
     """The id of the transcript that the record starts."""
     narrows: list[Narrowing] = field(default_factory=list)
     cancels: bool = False
+    exchanges: set[Exchange] = field(default_factory=set)
     is_aside: bool = False
     """True if the record has no place in the tree of the session."""
     rewind_turns: int = 0
@@ -142,6 +143,8 @@ def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> Non
     if rule.narrows is not None:
         reading.narrows.append(rule.narrows)
     reading.cancels = reading.cancels or rule.cancels
+    if rule.exchange is not None:
+        reading.exchanges.add(rule.exchange)
     turns = string_at(node, rule.rewind_turns)
     if turns is not None and turns.isascii() and turns.isdecimal():
         reading.rewind_turns = min(int(turns[:9]), MOST_TURNS)
@@ -205,7 +208,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
         if rule.kind is Kind.CALL or rule.kind is Kind.REPLY:
             yield base
         else:
-            base.pieces = [Piece(node.start, node.end, Coding.JSON_VALUE)]
+            base.pieces = [Piece(node.start, node.end, Coding.LABEL if rule.label else Coding.JSON_VALUE)]
             yield base
         return
     bodies = path(rule.body).all(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import change, string_at
 from viewer.formats.engine.tree import RecordTree
@@ -34,6 +35,7 @@ class Records:
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
         self._narrowings = Narrowings(record, format.replays)
+        self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._tree = RecordTree(format.threads) if format.threads else None
 
@@ -92,6 +94,7 @@ class Records:
     def _start_if_new(self, node: JsonNode, reading: RecordReading) -> None:
         session = string_at(node, self._format.session) or reading.session
         is_other = session is not None and self._session is not None and session != self._session
+        is_other |= self._conversation is not None and self._conversation.take(reading, node)
         is_new = is_other or (reading.starts and session is None) or not self._record.transcript
         if self._record.transcript and is_new and self._narrowings.is_replay(node):
             return

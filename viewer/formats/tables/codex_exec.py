@@ -68,7 +68,7 @@ def _call(kind: str) -> RecordRule:
         call_id="item.id",
         name="item.tool",
         default_name=kind,
-        text=kind == "command_execution",
+        text=kind != "mcp_tool_call",
         also=(reply,),
         **_GROWS,
     )
@@ -105,6 +105,7 @@ CODEX_EXEC = RecordFormat(
             "assistant",
             "item.items",
             default_name="todo_list",
+            text=True,
             **_GROWS,
         ),
         RecordRule(

@@ -123,6 +123,23 @@ class Merge:
     """The condition on the record that ends the message."""
 
 
+class Exchange(Enum):
+    """What a record is in a conversation with a server."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+
+
+@frozen
+class History:
+    """How requests repeat a conversation: one that begins with all of it goes on with it."""
+
+    id: str
+    """The path of the id of a response."""
+    previous: str
+    """The path of the id of the response before."""
+
+
 @frozen
 class Copies:
     """Membership in a group of records that repeat one text."""
@@ -216,6 +233,8 @@ class RecordRule:
     """What the said texts of the next records are instead."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
+    exchange: Exchange | None = None
+    """What the record is in a conversation with a server."""
     once: bool = False
     """True if a text that the transcript already has is a copy."""
     whole: bool = False
@@ -301,6 +320,7 @@ class RecordFormat:
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
     """What primaries of a copy group are without a partner."""
+    history: History | None = None
     replays: Narrowing | None = None
     """What the texts of another session are that starts right after the first one: its history."""
     preambles: bool = False

@@ -64,6 +64,10 @@ _CALLS = {
     "image_generation_call": "revised_prompt|action",
 }
 """The member with the arguments, by the type of the item."""
+_TEXTS_OF_CALLS = frozenset(
+    {"custom_tool_call", "code_interpreter_call", "program", "file_search_call", "image_generation_call"}
+)
+"""The types of calls whose arguments are no JSON object."""
 _REPLIES = (
     *("function_call_output", "custom_tool_call_output", "shell_call_output", "local_shell_call_output"),
     *("apply_patch_call_output", "tool_search_output", "program_output", "mcp_tool_call_output"),
@@ -159,7 +163,7 @@ class Items:
     def calls(self) -> tuple[RecordRule, ...]:
         """Calls, some of which hold their replies."""
         custom = self.rule(
-            self.is_("custom_tool_call"), Kind.CALL, "assistant", "input", text=True, **self._names("custom_tool_call")
+            self.is_("custom_tool_call"), Kind.CALL, "assistant", "input", **self._names("custom_tool_call")
         )
         return (
             custom,
@@ -169,17 +173,20 @@ class Items:
             ),
         )
 
-    def _names(self, kind: str) -> dict[str, str]:
+    def _names(self, kind: str) -> dict[str, Any]:
         return {
             "call_id": self.path("call_id|id"),
             "name": self.path("name"),
             "default_name": kind.removesuffix("_call"),
+            "text": kind in _TEXTS_OF_CALLS,
         }
 
     def _answer(self, kind: str) -> tuple[RecordRule, ...]:
         """The reply in an item that is a call as well."""
         if kind == "image_generation_call":
-            return (self.rule((has(self.path("result")),), Kind.SAID, "assistant", "result", label=True),)
+            body = self._at.removesuffix(".")
+            result = When(self.path("result"), kind=JsonKind.STRING)
+            return (RecordRule((result,), Kind.SAID, "assistant", body, label=True, **self._common),)
         if kind not in _ANSWERED:
             return ()
         body = _ANSWERED[kind]

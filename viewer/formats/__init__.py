@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
-RECORD_FORMATS = (Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),)
+RECORD_FORMATS = (
+    Entry("codex", "tables.codex", "CODEX", "Codex session"),
+    Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),
+    Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
+    Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
+)
 """The formats that are tables, in the order of detection."""
 
 

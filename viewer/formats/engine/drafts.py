@@ -8,10 +8,11 @@ from msgspec import Struct, field
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
 from viewer.formats.engine.paths import path, string_at
+from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import first_text_member
-from viewer.formats.tables.model import Fault, Outcomes, PartRule, RecordRule, Words
+from viewer.formats.tables.model import Exchange, Fault, Narrowing, Outcomes, PartRule, RecordRule, Words
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
@@ -25,6 +26,8 @@ TEXT_KEYS = frozenset(
 )
 """Members that hold text in a record that no rule maps."""
 _DEEPEST_TEXT = 3
+MOST_TURNS = 1024
+"""The largest number of prompts that one record supersedes."""
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
@@ -53,6 +56,7 @@ class Draft(Struct):
     outcome: Outcome | None = None
     outcome_span: Span | None = None
     is_text: bool = False
+    intent: str | None = None
     time_ms: int | None = None
     thread: str | None = None
     """The id of the thread of another agent."""
@@ -65,6 +69,8 @@ class Draft(Struct):
     texts: list[str] = field(default_factory=list)
     """The texts of its parts, if there are several."""
     is_open: bool = False
+    marked: list[ContentPart] | None = None
+    """The parts between marks of a template; None if they were not looked for."""
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -74,8 +80,15 @@ class RecordReading(Struct):
     drafts: list[Draft] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
     starts: bool = False
+    session: str | None = None
+    """The id of the transcript that the record starts."""
+    narrows: list[Narrowing] = field(default_factory=list)
+    cancels: bool = False
+    exchanges: set[Exchange] = field(default_factory=set)
     is_aside: bool = False
     """True if the record has no place in the tree of the session."""
+    rewind_turns: int = 0
+    """The number of the last prompts that are superseded."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
     unknown: JsonNode | None = None
@@ -107,17 +120,31 @@ def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | Non
         found.append((index, rule))
         if not rule.each and not rule.goes_on:
             break
-    if not found:
+    if all(rule.goes_on and rule.kind is None and not rule.each for _, rule in found):
         if holds_text(node, _DEEPEST_TEXT):
             reading.drafts.append(_unknown(node))
         else:
             reading.unknown = node
-        return
     for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
-        reading.starts = reading.starts or rule.starts
+        _note_start(rule, node, reading)
         reading.is_aside = reading.is_aside or rule.aside
         reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
         _apply(rule, node, outer, reading)
+
+
+def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
+    """What a record changes for itself and for the next ones."""
+    reading.starts = reading.starts or rule.starts
+    if rule.starts:
+        reading.session = reading.session or string_at(node, rule.session)
+    if rule.narrows is not None:
+        reading.narrows.append(rule.narrows)
+    reading.cancels = reading.cancels or rule.cancels
+    if rule.exchange is not None:
+        reading.exchanges.add(rule.exchange)
+    turns = string_at(node, rule.rewind_turns)
+    if turns is not None and turns.isascii() and turns.isdecimal():
+        reading.rewind_turns = min(int(turns[:9]), MOST_TURNS)
 
 
 def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
@@ -177,12 +204,15 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
         if rule.kind is Kind.CALL or rule.kind is Kind.REPLY:
             yield base
         else:
-            base.pieces = [Piece(node.start, node.end, Coding.JSON_VALUE)]
+            base.pieces = [Piece(node.start, node.end, Coding.LABEL if rule.label else Coding.JSON_VALUE)]
             yield base
         return
     bodies = path(rule.body).all(node)
     if rule.parts:
         yield from _PartReader(rule, base).drafts(bodies)
+        return
+    if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
+        yield _unknown(node)
         return
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     base.text = "\n".join(body.text for body in bodies)
@@ -337,7 +367,8 @@ class _PartReader:
         draft = self._part(rule, part)
         draft.part = f"{rule.kind.value} {draft.call_id or index}"
         if draft.pieces or rule.kind in (Kind.CALL, Kind.REPLY):
-            self._end_said()
+            if rule.kind is not Kind.INJECTED:
+                self._end_said()
             self._found.append(draft)
         if rule.reply is not None and all_hold(rule.reply.when, part):
             self._found.append(self._part(rule.reply, part))
@@ -351,6 +382,8 @@ class _PartReader:
                 self._add_unknown(part)
             elif not is_empty(body):
                 self._add_text(body, own_line=rule.refusal)
+                if self._said is not None:
+                    _set_outcome(self._said, rule.outcome, part)
 
     def _add_text(self, value: JsonNode, *, own_line: bool) -> None:
         self._put(piece_of(value), own_line=own_line, text=value.text)
@@ -379,6 +412,7 @@ class _PartReader:
         draft.channel_word, draft.has_unknown_channel = None, False
         draft.call_id = string_at(part, rule.call_id)
         draft.name = string_at(part, rule.name) or rule.default_name or None
+        draft.intent = rule.intent or None
         draft.outcome = draft.outcome_span = None
         if kind is Kind.REPLY:
             draft.outcome, draft.outcome_span = self._base.outcome, self._base.outcome_span

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.engine.history import Conversation
+from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import change, string_at
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
@@ -32,6 +34,8 @@ class Records:
         self._record = record
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
+        self._narrowings = Narrowings(record, format.replays)
+        self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._tree = RecordTree(format.threads) if format.threads else None
 
@@ -45,7 +49,8 @@ class Records:
             for at in self._format.inner:
                 self._read_inner(at, node, source)
         reading = read_record(self._format.records, node)
-        self._start_if_new(node, starts=reading.starts)
+        self._start_if_new(node, reading)
+        self._narrowings.apply(reading, node)
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
         first = self._record.last_number + 1
@@ -86,14 +91,19 @@ class Records:
         """Handle the end of the input."""
         self._writer.close()
 
-    def _start_if_new(self, node: JsonNode, *, starts: bool) -> None:
-        session = string_at(node, self._format.session)
+    def _start_if_new(self, node: JsonNode, reading: RecordReading) -> None:
+        session = string_at(node, self._format.session) or reading.session
         is_other = session is not None and self._session is not None and session != self._session
-        if not self._record.transcript or (starts and (session is None or is_other)) or is_other:
+        is_other |= self._conversation is not None and self._conversation.take(reading, node)
+        is_new = is_other or (reading.starts and session is None) or not self._record.transcript
+        if self._record.transcript and is_new and self._narrowings.is_replay(node):
+            return
+        if is_new:
             if self._tree is not None and self._tree.knows(self._tree.parent_of(node)):
                 self._session = session
                 return
             self._writer.start()
+            self._narrowings.start(node)
             model, version = string_at(node, self._format.model), string_at(node, self._format.version)
             self._record.start(node.start, version, model)
         self._session = session or self._session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 
 from msgspec import Struct, field
@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs
-from viewer.formats.engine.drafts import Draft, RecordReading
-from viewer.formats.json.content_parts import part_header, split_content
+from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
+from viewer.formats.json.content_parts import ContentPart, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
 from viewer.formats.tables.model import Mode, RecordFormat
@@ -29,6 +29,8 @@ MOST_REPLIES = 64
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
 _SPOKEN = ("user", "assistant")
+_COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
+"""The kinds of messages that other records repeat."""
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
@@ -46,6 +48,8 @@ class _Open(Struct):
     end: int
     must_end: bool = False
     """True if the message is incomplete without its last record."""
+    draft: Draft | None = None
+    """What the message was made of."""
 
 
 class _Reply(Struct):
@@ -69,11 +73,17 @@ class DraftWriter:
         self._threads: dict[str, int] = {}
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
-        self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit)
         self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
-        self._unknown: set[str] = set()
         self._has_reported_end = False
         """True if it was reported that a plug-in is disabled."""
+        self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit, self._report_outcome)
+        self._once: set[tuple[Kind, str, str]] = set()
+        """The texts that are messages only once."""
+        self._unanswered: dict[str, None] = {}
+        """The ids of calls without a reply."""
+        self._unknown: set[str] = set()
+        self._prompts: deque[int] = deque(maxlen=MOST_TURNS)
+        """The numbers of the last prompts."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
 
@@ -82,6 +92,9 @@ class DraftWriter:
         self.close()
         self._tools.clear()
         self._threads.clear()
+        self._once.clear()
+        self._unanswered.clear()
+        self._prompts.clear()
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None) -> None:
         """Write what one record gave."""
@@ -99,6 +112,20 @@ class DraftWriter:
             self._end_others(keys, reading.drafts)
         for draft in reading.drafts:
             self._write(draft, node)
+        if reading.cancels:
+            for call_id in self._unanswered:
+                self._record.cancel_tool(call_id, node.start, node.end)
+            self._unanswered.clear()
+        if reading.rewind_turns:
+            self._rewind(reading.rewind_turns)
+
+    def _rewind(self, turns: int) -> None:
+        """Leave the last turns behind."""
+        self._copies.settle()
+        prompts = [*self._prompts][-turns:]
+        if prompts:
+            self._record.supersede(prompts[0], self._record.last_number)
+            self._prompts = deque([*self._prompts][: -len(prompts)], maxlen=MOST_TURNS)
 
     def close(self) -> None:
         """The end of the input or of the transcript: nothing grows anymore."""
@@ -124,8 +151,11 @@ class DraftWriter:
             draft.kind = Kind.UNKNOWN if kind is None else kind
             if kind is None:
                 self._report_hook(draft)
-        if draft.rule.copy is not None and draft.kind in (Kind.SAID, Kind.THOUGHT, Kind.INJECTED):
-            self._copies.add(draft, self._at)
+        if draft.rule.once and self._is_repeated(draft):
+            return
+        if draft.rule.copy is not None and draft.kind in _COPIED:
+            for part in self._runs(draft):
+                self._copies.add(part, self._at)
             return
         merge = draft.rule.merge
         if merge is None or (merge.key and draft.key is None):
@@ -134,6 +164,12 @@ class DraftWriter:
             self._add_part(draft)
         else:
             self._grow(draft, node)
+
+    def _is_repeated(self, draft: Draft) -> bool:
+        identity = (draft.kind, draft.role, draft.text)
+        is_known = bool(draft.text) and identity in self._once
+        self._once.add(identity)
+        return is_known
 
     # One message.
 
@@ -147,23 +183,40 @@ class DraftWriter:
                 )
                 self._report(part.problems, number)
                 self._report_outcome(part, number)
-                self.has_prompt = self.has_prompt or _is_prompt(header)
+                self._note_prompt(header, number)
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
         """Write text with marks of a template as the messages that it holds; False for any other text."""
-        if draft.kind is not Kind.SAID or header.role not in _SPOKEN or self._source is None or draft.is_open:
-            return False
-        split = split_content(draft.pieces, self._read, header.role)
-        for part in split:
-            own, ending = part_header(part, header)
-            if own.role == "tool" and own.name is None:
-                own = replace(own, name=self._tools.get(own.call_id or ""))
-            ending = ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
+        marked = self._marked(draft, header.role)
+        for part in marked:
+            own, ending = self._marked_header(part, header)
             number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
-            self.has_prompt = self.has_prompt or _is_prompt(own)
-            self._report([Problem(each.rule, each.reason, each.start, each.end) for each in part.reports], number)
-        return bool(split)
+            self._note_prompt(own, number)
+            self._report_part(part, number)
+        return bool(marked)
+
+    def _note_prompt(self, header: Header, number: int) -> None:
+        if header.role == "user" and header.kind is Kind.SAID and not header.thread:
+            self.has_prompt = True
+            self._prompts.append(number)
+
+    def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
+        """The parts of a text with marks of a template; found while its bytes are at hand."""
+        if draft.kind is not Kind.SAID or role not in _SPOKEN or draft.is_open:
+            return []
+        if draft.marked is None:
+            draft.marked = split_content(draft.pieces, self._read, role) if self._source is not None else []
+        return draft.marked
+
+    def _marked_header(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
+        own, ending = part_header(part, header)
+        if own.role == "tool" and own.name is None:
+            own = replace(own, name=self._tools.get(own.call_id or ""))
+        return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
+
+    def _report_part(self, part: ContentPart, number: int) -> None:
+        self._report([Problem(each.rule, each.reason, each.start, each.end) for each in part.reports], number)
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._source is not None
@@ -197,6 +250,7 @@ class DraftWriter:
         last = first + len(text[start:end].encode("utf-8", "replace"))
         run = Draft(kind, draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
         run.text, run.time_ms, run.thread = text[start:end], draft.time_ms, draft.thread
+        run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
         return run
 
     def _header(self, draft: Draft) -> Header:
@@ -206,9 +260,11 @@ class DraftWriter:
         if kind is Kind.REPLY:
             name = draft.name or self._tools.get(draft.call_id or "")
             name = full_tool_name(name) if name else None
+            self._unanswered.pop(draft.call_id or "", None)
             return self._made(draft, Header("tool", name, None, Channel.FINAL, call_id=draft.call_id))
         if kind is Kind.THOUGHT:
-            return self._made(draft, Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis"))
+            header = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
+            return self._made(draft, header)
         if kind is Kind.INSTRUCTION:
             role = "developer" if role == "developer" else "system"
             return self._made(draft, Header(role, channel=Channel.FINAL))
@@ -233,6 +289,8 @@ class DraftWriter:
         tool = full_tool_name(draft.name) if draft.name else None
         if tool and draft.call_id:
             self._tools[draft.call_id] = tool
+        if draft.call_id:
+            self._unanswered[draft.call_id] = None
         header = Header(
             "assistant",
             recipient=tool or "functions.unknown",
@@ -267,12 +325,29 @@ class DraftWriter:
     # Copies.
 
     def _open_hidden(self, draft: Draft) -> int:
-        header = Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+        if draft.kind is Kind.REPLY:
+            header = self._header(draft)
+        else:
+            header = Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+        self._marked(draft, draft.role)
         return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms)
 
     def _settle(self, number: int, draft: Draft) -> None:
         header = self._header(draft)
-        self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
+        marked = self._marked(draft, header.role)
+        if not marked:
+            self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
+            self._note_prompt(header, number)
+            self._report(draft.problems, number)
+            self._report_outcome(draft, number)
+            return
+        for index, part in enumerate(marked):
+            own, ending = self._marked_header(part, header)
+            if index:
+                number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            else:
+                self._record.close(number, ending, draft.span[1], part.pieces, header=own)
+            self._report_part(part, number)
 
     # The parts of one reply.
 
@@ -316,6 +391,10 @@ class DraftWriter:
         assert merge is not None
         key = self._growing_key(draft)
         known = self._growing.get(key)
+        is_done = merge.done is not None and holds(merge.done, node)
+        if known is None and is_done:
+            self._emit(draft)
+            return
         if known is None:
             known = self._growing[key] = self._opened(draft)
             known.must_end = merge.done is not None
@@ -326,7 +405,9 @@ class DraftWriter:
             self._record.grow(known.number, draft.pieces, first)
         else:
             self._growing[key] = self._replaced(known, draft)
-        if merge.done is not None and holds(merge.done, node):
+        if is_done and merge.mode is Mode.REPLACE:
+            self._settle(self._growing.pop(key).number, draft)
+        elif is_done:
             done = self._growing.pop(key)
             done.must_end = False
             self._close(done)
@@ -348,20 +429,25 @@ class DraftWriter:
         self._close(self._growing.pop(key))
 
     def _opened(self, draft: Draft) -> _Open:
-        number = self._record.open(self._header(draft), draft.span[0], draft.pieces, time_ms=draft.time_ms)
+        pieces = self._unmarked(draft)
+        number = self._record.open(self._header(draft), draft.span[0], pieces, time_ms=draft.time_ms)
         self._report(draft.problems, number)
-        return _Open(number, draft.pieces, draft.text, draft.span[1])
+        return _Open(number, pieces, draft.text, draft.span[1], draft=draft)
 
     def _replaced(self, known: _Open, draft: Draft) -> _Open:
-        self._record.grow(known.number, draft.pieces, 0)
-        return _Open(known.number, draft.pieces, draft.text, draft.span[1], known.must_end)
+        pieces = self._unmarked(draft)
+        self._record.grow(known.number, pieces, 0)
+        return _Open(known.number, pieces, draft.text, draft.span[1], known.must_end, draft)
+
+    def _unmarked(self, draft: Draft) -> list[Piece]:
+        """The pieces to show so far: none of a text with marks, which is divided when it is complete."""
+        return [] if self._marked(draft, draft.role) else draft.pieces
 
     def _close(self, known: _Open) -> None:
         ending = Ending.OPEN if known.must_end else Ending.END
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
+        if known.draft is not None and known.draft.marked and not known.pieces:
+            self._settle(known.number, known.draft)
+            return
         self._record.close(known.number, ending, known.end, known.pieces)
-
-
-def _is_prompt(header: Header) -> bool:
-    return header.role == "user" and header.kind is Kind.SAID and not header.thread

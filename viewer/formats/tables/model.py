@@ -118,6 +118,22 @@ class Merge(Struct, frozen=True):
     """The condition on the record that ends the message."""
 
 
+class Exchange(Enum):
+    """What a record is in a conversation with a server."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+
+
+class History(Struct, frozen=True):
+    """How requests repeat a conversation: one that begins with all of it goes on with it."""
+
+    id: str
+    """The path of the id of a response."""
+    previous: str
+    """The path of the id of the response before."""
+
+
 class Copies(Struct, frozen=True):
     """Membership in a group of records that repeat one text."""
 
@@ -133,6 +149,19 @@ class Alone(Enum):
     """It never needs a partner."""
     SAID_BEFORE_COPIES = "said before copies"
     """It is said if the file has had no copy of the group yet and it does not begin with `<`, otherwise injected."""
+
+
+class Narrowing(Struct, frozen=True):
+    """What said texts are instead, after a record."""
+
+    kind: Kind
+    until: tuple[When, ...] = ()
+    """The conditions on the record that ends it."""
+    time: str = ""
+    """The path of the time of a record. With it, only records close to the first one of the transcript are meant."""
+    within_ms: int = 0
+    fault: tuple[Rule, str] | None = None
+    """What is reported when it begins."""
 
 
 class PartRule(Struct, frozen=True):
@@ -156,6 +185,8 @@ class PartRule(Struct, frozen=True):
     """True if the arguments of a call are text, not JSON."""
     refusal: bool = False
     """True if the text is on a line of its own."""
+    intent: str = ""
+    """The intent of a thought: `summary`."""
     reply: PartRule | None = None
     """The reply that the same part carries."""
     each: str = ""
@@ -185,7 +216,17 @@ class RecordRule(Struct, frozen=True):
     goes_on: bool = False
     """True if the next rules apply to the record as well."""
     starts: bool = False
-    """True if the record starts a transcript."""
+    """True if the record starts a transcript, unless its session is the current one."""
+    session: str = ""
+    """The path of the id of the transcript that the record starts."""
+    narrows: Narrowing | None = None
+    """What the said texts of the next records are instead."""
+    cancels: bool = False
+    """True if the record ends all calls without a reply."""
+    exchange: Exchange | None = None
+    """What the record is in a conversation with a server."""
+    once: bool = False
+    """True if a text that the transcript already has is a copy."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
@@ -206,6 +247,8 @@ class RecordRule(Struct, frozen=True):
     """True if the hook `split` divides the text."""
     rewind: str = ""
     """The path of the id of a record: everything after that record is superseded."""
+    rewind_turns: str = ""
+    """The path of a number of prompts: the last ones, with everything after them, are superseded."""
     aside: bool = False
     """True if the record has no place in the tree: the branches of its neighbors pass it over."""
     classify: bool = False
@@ -268,6 +311,9 @@ class RecordFormat(Struct, frozen=True):
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
     """What primaries of a copy group are without a partner."""
+    history: History | None = None
+    replays: Narrowing | None = None
+    """What the texts of another session are that starts right after the first one: its history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()

@@ -9,10 +9,11 @@ from dataclasses import field, replace
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs
 from viewer.formats.engine.drafts import Draft, RecordReading
+from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
-from viewer.formats.tables.model import Mode, RecordFormat
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat
 from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.recorder import Recorder
@@ -70,6 +71,9 @@ class DraftWriter:
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
         self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit)
+        self._streams = BlockStreams(record, self._header, self._emit, self._report)
+        self._prefill: _Open | None = None
+        """The last message, if it may be the beginning of the next answer."""
         self._unknown: set[str] = set()
         self.has_prompt = False
         """True if the last record held text that the user typed."""
@@ -94,12 +98,17 @@ class DraftWriter:
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
+        for step in reading.steps:
+            self._end_prefill()
+            self._streams.take(step)
         for draft in reading.drafts:
             self._write(draft, node)
 
     def close(self) -> None:
         """The end of the input or of the transcript: nothing grows anymore."""
         self._copies.close()
+        self._end_prefill()
+        self._streams.close()
         for key in [*self._replies]:
             self._end_reply(key)
         for growing in [*self._growing]:
@@ -122,13 +131,38 @@ class DraftWriter:
         if draft.rule.copy is not None and draft.kind in (Kind.SAID, Kind.THOUGHT, Kind.INJECTED):
             self._copies.add(draft, self._at)
             return
+        if draft.rule.prefill is Prefill.GOES_ON and self._goes_on(draft):
+            return
+        self._end_prefill()
         merge = draft.rule.merge
-        if merge is None or (merge.key and draft.key is None):
-            self._emit(draft)
+        if draft.rule.prefill is Prefill.BEGINS and draft.kind is Kind.SAID and not self._is_marked(draft):
+            self._prefill = self._opened(draft)
+        elif merge is None or (merge.key and draft.key is None):
+            if merge is None or merge.mode is not Mode.PARTS or not self._streams.repeats(draft):
+                self._emit(draft)
         elif merge.mode is Mode.PARTS:
             self._add_part(draft)
         else:
             self._grow(draft, node)
+
+    # The answer that a request begins.
+
+    def _goes_on(self, draft: Draft) -> bool:
+        """Add the first text of a response to the beginning in its request; False if there is none."""
+        begun, self._prefill = self._prefill, None
+        if begun is None:
+            return False
+        is_text = draft.kind is Kind.SAID and not self._is_marked(draft)
+        if is_text:
+            self._record.grow(begun.number, draft.pieces, len(begun.pieces))
+            begun = _Open(begun.number, [*begun.pieces, *draft.pieces], begun.text + draft.text, draft.span[1])
+        self._close(begun)
+        return is_text
+
+    def _end_prefill(self) -> None:
+        if self._prefill is not None:
+            self._close(self._prefill)
+            self._prefill = None
 
     # One message.
 
@@ -266,7 +300,7 @@ class DraftWriter:
         while len(self._replies) > MOST_REPLIES:
             self._end_reply(next(iter(self._replies)))
         identity = (draft.kind.value, draft.call_id or draft.text)
-        if identity in reply.seen:
+        if identity in reply.seen or self._streams.repeats(draft):
             return
         reply.seen.add(identity)
         if draft.kind is not Kind.SAID:

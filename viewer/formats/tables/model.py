@@ -36,6 +36,10 @@ class When:
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
     """Beginnings of a string, after ASCII white space."""
+    ends: tuple[str, ...] = ()
+    """Endings of a string."""
+    only: frozenset[str] = frozenset()
+    """The members that the object may have. Another member, or a repeated one, may change its meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
@@ -51,6 +55,16 @@ def is_(path: str, *words: str) -> When:
 def is_not(path: str, *words: str) -> When:
     """The value is none of these strings."""
     return When(path, not_equals=frozenset(words))
+
+
+def ends(path: str, *words: str) -> When:
+    """The value ends with one of these strings."""
+    return When(path, ends=words)
+
+
+def only(*members: str) -> When:
+    """The object has no other members."""
+    return When("", only=frozenset(members))
 
 
 def has(path: str) -> When:
@@ -81,7 +95,7 @@ class Words:
 @frozen
 class Outcomes:
     """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
-    `path!=word`; numbers compare as text."""
+    `path!=word`; numbers compare as text, and `path=*word` is an ending."""
 
     ok: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -121,6 +135,43 @@ class Merge:
     """The path of the key; empty for the messages of this rule one after another."""
     done: When | None = None
     """The condition on the record that ends the message."""
+
+
+class Prefill(Enum):
+    """The text of an answer that its request begins."""
+
+    BEGINS = "begins"
+    """A message of a request: the last one may be the beginning of the answer."""
+    GOES_ON = "goes on"
+    """A response: its first text goes on with the message right before it if that message may be its beginning."""
+
+
+class Step(Enum):
+    """What a record does to a reply that arrives in blocks."""
+
+    REPLY = "reply"
+    """A reply begins."""
+    OPEN = "open"
+    """A block begins. Its part decides the kind of the block, once."""
+    GROW = "grow"
+    """More of a block. A part of another kind is unknown."""
+    CLOSE = "close"
+    """A block is complete."""
+    END = "end"
+    """The reply is complete."""
+
+
+@frozen
+class Stream:
+    """Membership in a reply that arrives in blocks. The parts in the body of the record are what it brings."""
+
+    step: Step
+    block: str = ""
+    """The path of the key of the block."""
+    scope: str = ""
+    """The path of what separates replies that arrive at the same time."""
+    reply: str = ""
+    """The path of the id of the reply, which other records of it have as the key of merging."""
 
 
 @frozen
@@ -204,6 +255,8 @@ class RecordRule:
     thread: str = ""
     """The path of the thread of another agent."""
     merge: Merge | None = None
+    stream: Stream | None = None
+    prefill: Prefill | None = None
     copy: Copies | None = None
     outcome: Outcomes | None = None
     faults: tuple[Fault, ...] = ()

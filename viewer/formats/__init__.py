@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
-RECORD_FORMATS = (Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),)
+RECORD_FORMATS = (
+    Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
+    Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
+    Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+)
 """The formats that are tables, in the order of detection."""
 
 

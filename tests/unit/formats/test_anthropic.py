@@ -278,6 +278,7 @@ def test_text_completions_are_joined_and_the_prompt_is_hidden() -> None:
         {"type": "completion", "completion": "", "stop_reason": "stop_sequence"},
     )
     assert shown(data, FORMAT) == ["Twelve apples."]
+    assert problems(data, FORMAT) == []
     assert hidden(data, FORMAT)[0][0] == "unknown"
     cut = lines({"type": "completion", "completion": "Twelve", "stop_reason": None})
     assert problems(cut, FORMAT) == ["E-STREAM-TRUNCATED/event-stream"]

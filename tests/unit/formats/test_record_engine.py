@@ -109,6 +109,7 @@ def test_all_text_for_a_missing_block_is_one_hidden_message() -> None:
     found = read({"do": "reply"}, part("grow", 3, "a"), part("grow", 3, "b"), part("grow", 4, "c"), {"do": "end"})
     assert (found.texts, found.visible) == (("ab", "c"), (False, False))
     assert codes(found) == ["W-RECORD-UNKNOWN"] * 2
+    assert codes(read(part("grow", 3, "a"))) == ["W-RECORD-UNKNOWN"]
 
 
 def test_a_block_that_opens_again_closes_the_one_before() -> None:

@@ -62,7 +62,7 @@ class CopyPairs:
         needs_copy = copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
         is_settled = draft.kind is not Kind.SAID or (copy.primary and not needs_copy)
         number = self._emit(draft) if is_settled else self._open_hidden(draft)
-        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, _texts(draft)))
+        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft)))
 
     def forget_before(self, at: int) -> None:
         """Settle the occurrences that are too far from this record for a partner."""
@@ -77,7 +77,7 @@ class CopyPairs:
     def _partner(self, draft: Draft) -> Waiting | None:
         copy = draft.rule.copy
         assert copy is not None
-        texts = _texts(draft)
+        texts = texts_of(draft)
         for waiting in self._waiting:
             other = waiting.draft
             assert other.rule.copy is not None
@@ -96,6 +96,6 @@ class CopyPairs:
         self._settle(waiting.number, draft)
 
 
-def _texts(draft: Draft) -> frozenset[str]:
+def texts_of(draft: Draft) -> frozenset[str]:
     """The text, and each of its parts: a copy may repeat only one."""
     return frozenset({draft.text.strip(), *(part.strip() for part in draft.texts)} - {""})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
@@ -93,6 +93,8 @@ class RecordReading:
 
     drafts: list[Draft] = field(default_factory=list)
     steps: list[StreamStep] = field(default_factory=list)
+    done: list[tuple[RecordRule, str]] = field(default_factory=list)
+    """The rules and keys whose messages the record ends without more text."""
     faults: list[Problem] = field(default_factory=list)
     starts: bool = False
     is_aside: bool = False
@@ -180,6 +182,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             if member is not None and (body is None or not is_empty(body)):
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
+        if not drafts and rule.merge is not None and rule.merge.done is not None and holds(rule.merge.done, node):
+            reading.done.append((rule, string_at(node, rule.merge.key) or ""))
     for more in rule.also:
         if all_hold(more.when, node):
             _apply(more, node, outer, reading)

@@ -50,6 +50,7 @@ class _Reply:
     closed: dict[str, _Block] = field(default_factory=dict)
     unknown: dict[str, _Block] = field(default_factory=dict)
     """Text for blocks that are not open, or of another kind."""
+    is_announced: bool = False
     is_ended: bool = False
 
 
@@ -104,10 +105,17 @@ class BlockStreams:
         blocks = [*reply.closed.values(), *reply.blocks.values()]
         return any(_is_same(block, draft) for block in blocks)
 
+    def has_said(self, draft: Draft) -> bool:
+        """True if a block of any reply that may be repeated has this text and kind."""
+        replies = self._by_key.values()
+        return any(
+            _is_same(block, draft) for reply in replies for block in (*reply.closed.values(), *reply.blocks.values())
+        )
+
     def close(self) -> None:
         """The end of the input or of the transcript: a reply that has not ended is truncated."""
         for reply in self._replies.values():
-            if not reply.is_ended:
+            if not reply.is_ended and (reply.is_announced or reply.blocks):
                 self._break_off(reply)
             self._end(reply)
         self._replies.clear()
@@ -120,6 +128,7 @@ class BlockStreams:
                 self._break_off(known)
             self._end(known)
         reply = self._added(step)
+        reply.is_announced = True
         for index, draft in enumerate(step.drafts):
             self._emit(draft)
             reply.closed[f"content {index}"] = _Block(draft, draft.span[1], texts=[draft.text])

@@ -7,26 +7,29 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 
 from viewer.formats.engine.conditions import holds
-from viewer.formats.engine.copies import CopyPairs
+from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
-from viewer.formats.tables.model import Mode, Prefill, RecordFormat
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
-from viewer.rules.notes import I_RECORD_UNKNOWN
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.values import mutable
 
 MOST_REPLIES = 64
 """Replies whose parts may still be repeated."""
+MOST_SAID = 256
+"""Texts that a later record may repeat."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
+_REPEATING = (Mode.REPEAT, Mode.FINAL)
 _SPOKEN = ("user", "assistant")
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
@@ -74,6 +77,9 @@ class DraftWriter:
         self._streams = BlockStreams(record, self._header, self._emit, self._report)
         self._prefill: _Open | None = None
         """The last message, if it may be the beginning of the next answer."""
+        self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """The last texts of the speakers, if records of the format repeat texts."""
+        self._repeats = any(_repeats(rule) for rule in format.records)
         self._unknown: set[str] = set()
         self.has_prompt = False
         """True if the last record held text that the user typed."""
@@ -103,6 +109,8 @@ class DraftWriter:
             self._streams.take(step)
         for draft in reading.drafts:
             self._write(draft, node)
+        for rule, key in reading.done:
+            self._end_done(rule, key, node.end)
 
     def close(self) -> None:
         """The end of the input or of the transcript: nothing grows anymore."""
@@ -135,6 +143,10 @@ class DraftWriter:
             return
         self._end_prefill()
         merge = draft.rule.merge
+        if merge is not None and merge.mode in _REPEATING:
+            self._repeat(draft)
+            return
+        self._note_said(draft)
         if draft.rule.prefill is Prefill.BEGINS and draft.kind is Kind.SAID and not self._is_marked(draft):
             self._prefill = self._opened(draft)
         elif merge is None or (merge.key and draft.key is None):
@@ -144,6 +156,28 @@ class DraftWriter:
             self._add_part(draft)
         else:
             self._grow(draft, node)
+
+    # Texts that a later record repeats.
+
+    def _note_said(self, draft: Draft) -> None:
+        if not self._repeats or draft.kind is not Kind.SAID:
+            return
+        for text in texts_of(draft):
+            self._said[draft.role, text] = None
+            self._said.move_to_end((draft.role, text))
+        while len(self._said) > MOST_SAID:
+            self._said.popitem(last=False)
+
+    def _repeat(self, draft: Draft) -> None:
+        """Write a text that nothing said before."""
+        merge = draft.rule.merge
+        assert merge is not None
+        is_known = any((draft.role, text) in self._said for text in texts_of(draft))
+        if draft.kind is Kind.SAID and (is_known or self._streams.has_said(draft)):
+            return
+        if draft.kind is Kind.SAID and merge.mode is Mode.FINAL:
+            draft.problems.append(Problem(I_STREAM_FINAL_ONLY, None, *draft.span))
+        self._emit(draft)
 
     # The answer that a request begins.
 
@@ -351,6 +385,13 @@ class DraftWriter:
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
 
+    def _end_done(self, rule: RecordRule, key: str, end: int) -> None:
+        """End the messages of a rule and a key: their last record has no text."""
+        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key)]:
+            done = self._growing.pop(one)
+            done.must_end, done.end = False, end
+            self._close(done)
+
     def _growing_key(self, draft: Draft) -> tuple[str, ...]:
         return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part
 
@@ -379,6 +420,10 @@ class DraftWriter:
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
         self._record.close(known.number, ending, known.end, known.pieces)
+
+
+def _repeats(rule: RecordRule) -> bool:
+    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(_repeats(each) for each in rule.rules)
 
 
 def _is_prompt(header: Header) -> bool:

@@ -57,6 +57,11 @@ def is_not(path: str, *words: str) -> When:
     return When(path, not_equals=frozenset(words))
 
 
+def starts(path: str, *words: str) -> When:
+    """The value begins with one of these strings."""
+    return When(path, starts=words)
+
+
 def ends(path: str, *words: str) -> When:
     """The value ends with one of these strings."""
     return When(path, ends=words)
@@ -80,6 +85,11 @@ def lacks(path: str) -> When:
 def flag(path: str) -> When:
     """The value is true."""
     return When(path, true=True)
+
+
+def no_flag(path: str) -> When:
+    """The value is false, or there is none."""
+    return When(path, true=False)
 
 
 @frozen
@@ -124,6 +134,10 @@ class Mode(Enum):
     """The text grows."""
     REPLACE = "replace"
     """The text replaces the earlier one."""
+    REPEAT = "repeat"
+    """A copy if a message of the same role has this text, otherwise a message."""
+    FINAL = "final"
+    """The same for the last record of a run, which brings a text that no other record had."""
 
 
 @frozen

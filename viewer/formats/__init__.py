@@ -17,6 +17,7 @@ __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
+    Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
 )

@@ -158,6 +158,8 @@ class _Outer:
     kind: Kind
     thread: str | None
     time_ms: int | None
+    call_id: str | None = None
+    """The call of replies that name none."""
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -167,8 +169,10 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
+        calls = path(rule.call_id).all(node) if rule.call_id else []
+        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None)
         for item in path(rule.each).all(node):
-            _read(rule.rules, item, _Outer(kind, thread, time_ms), reading)
+            _read(rule.rules, item, inner, reading)
         return
     if rule.stream is not None:
         reading.steps.append(_step(rule, node, outer))
@@ -215,6 +219,8 @@ def _narrow(draft: Draft, outer: _Outer | None) -> None:
         return
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
+    if draft.kind is Kind.REPLY:
+        draft.call_id = draft.call_id or outer.call_id
     draft.thread = draft.thread or outer.thread
     draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
 

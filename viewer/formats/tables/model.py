@@ -119,9 +119,9 @@ class Fault:
     """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
 
     path: str
-    codes: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
-    """The rule and the reason for a text or a number."""
-    default: tuple[Rule, str] | None = None
+    codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
+    """The rule and the reason for a text or a number; None if it is usual."""
+    default: tuple[Rule, str | None] | None = None
     """The rule and the reason for any other value that is not null, false, or empty."""
 
 
@@ -252,7 +252,7 @@ class RecordRule:
     each: str = ""
     """The path of records in this record. Such a rule does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for these records."""
+    """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False

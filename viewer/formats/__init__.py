@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),

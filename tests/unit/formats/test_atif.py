@@ -87,6 +87,7 @@ def test_copied_context_is_replayed_whatever_the_source() -> None:
     for step in (user("SECRET_1"), agent("SECRET_1"), user("SECRET_1", source="system")):
         data = trajectory(step | {"is_copied_context": True}, agent())
         assert (kinds(data), shown(data, FORMAT)) == (["replayed", "said"], ["Hi."])
+        odd: object
         for odd in ("true", 1, {}):
             assert shown(trajectory(step | {"is_copied_context": odd}), FORMAT) == [], odd
     for usual in (False, None):

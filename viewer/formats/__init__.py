@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
     Entry("codex", "tables.codex", "CODEX", "Codex session"),
     Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
+    Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
+    Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
+    Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
 )
 """The formats that are tables, in the order of detection."""
 

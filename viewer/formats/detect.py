@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -37,6 +38,7 @@ _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
+_DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the beginning of an array that the end of the head cuts off."""
@@ -78,7 +80,7 @@ def _structured(bare: bytes) -> Detection | None:
     if _LINES_OF_INTEGERS.fullmatch(bare):
         return Detection("harmony-tokens", "a list of integers", 0.8)
     if _SSE.match(bare) and not _LINE_MARKER.search(bare):
-        return Detection("events", "lines of server-sent events", 0.9)
+        return _by_table(_event_values(bare)) or Detection("events", "lines of server-sent events", 0.9)
     return None
 
 
@@ -129,6 +131,12 @@ def ranking(head: bytes) -> list[Detection]:
     others = _tables(_first_values(bare), formats) if bare.startswith((b"{", b"[")) else []
     first = [] if chosen.unknown else [chosen]
     return [*first, *(other for other in others if other.format != chosen.format)]
+
+
+def _event_values(bare: bytes) -> list[JsonNode]:
+    """The first values of server-sent events."""
+    readings = [read_json(found[1]) for found in islice(_DATA_LINE.finditer(bare), 64)]
+    return [reading.node for reading in readings if reading.node and not reading.fault]
 
 
 def _first_values(bare: bytes) -> list[JsonNode]:

@@ -43,6 +43,18 @@ version: 2.9
 """,
 )
 
+W_FORMAT_VERSION = Rule(
+    code="W-FORMAT-VERSION",
+    title="The file is newer than this version of ocmlview supports.",
+    safe="Some parts of this transcript may be missing from this view.",
+    section="Record formats",
+    advice="Update ocmlview. Unknown records are hidden.",
+    example="""\
+{"schema_version":"ATIF-v2.0","agent":{"name":"a","version":"1"},"steps":[\
+{"step_id":1,"source":"user","message":"Is it sunny?"}]}
+""",
+)
+
 W_TEXT_BETWEEN = Rule(
     code="W-TEXT-BETWEEN",
     title="Text outside any message.",
@@ -225,6 +237,7 @@ FRAMES = (
     W_ATTRIBUTE_UNKNOWN,
     W_HEADER_MISSING,
     W_VERSION_UNKNOWN,
+    W_FORMAT_VERSION,
     W_TEXT_BETWEEN,
     W_RECORD_UNKNOWN,
     W_PART_UNKNOWN,

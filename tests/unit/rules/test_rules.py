@@ -23,6 +23,7 @@ REASONS = {
     "W-ATTRIBUTE-UNKNOWN": "",
     "W-HEADER-MISSING": "",
     "W-VERSION-UNKNOWN": "",
+    "W-FORMAT-VERSION": "",
     "W-TEXT-BETWEEN": "",
     "W-RECORD-UNKNOWN": "",
     "W-PART-UNKNOWN": "",

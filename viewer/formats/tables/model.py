@@ -35,6 +35,10 @@ class When(Struct, frozen=True):
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
     """Beginnings of a string, after ASCII white space."""
+    ends: tuple[str, ...] = ()
+    """Endings of a string."""
+    only: frozenset[str] = frozenset()
+    """The members that the object may have. Another member, or a repeated one, may change its meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
@@ -52,6 +56,21 @@ def is_not(path: str, *words: str) -> When:
     return When(path, not_equals=frozenset(words))
 
 
+def starts(path: str, *words: str) -> When:
+    """The value begins with one of these strings."""
+    return When(path, starts=words)
+
+
+def ends(path: str, *words: str) -> When:
+    """The value ends with one of these strings."""
+    return When(path, ends=words)
+
+
+def only(*members: str) -> When:
+    """The object has no other members."""
+    return When("", only=frozenset(members))
+
+
 def has(path: str) -> When:
     """There is a value."""
     return When(path, present=True)
@@ -67,6 +86,11 @@ def flag(path: str) -> When:
     return When(path, true=True)
 
 
+def no_flag(path: str) -> When:
+    """The value is false, or there is none."""
+    return When(path, true=False)
+
+
 class Words(Struct, frozen=True):
     """A channel by a word of the record."""
 
@@ -78,7 +102,7 @@ class Words(Struct, frozen=True):
 
 class Outcomes(Struct, frozen=True):
     """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
-    `path!=word`; numbers compare as text."""
+    `path!=word`; numbers compare as text, and `path=*word` is an ending."""
 
     ok: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -91,9 +115,9 @@ class Fault(Struct, frozen=True):
     """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
 
     path: str
-    codes: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
-    """The rule and the reason for a text or a number."""
-    default: tuple[Rule, str] | None = None
+    codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
+    """The rule and the reason for a text or a number; None if it is usual."""
+    default: tuple[Rule, str | None] | None = None
     """The rule and the reason for any other value that is not null, false, or empty."""
 
 
@@ -106,6 +130,10 @@ class Mode(Enum):
     """The text grows."""
     REPLACE = "replace"
     """The text replaces the earlier one."""
+    REPEAT = "repeat"
+    """A copy if a message of the same role has this text, otherwise a message."""
+    FINAL = "final"
+    """The same for the last record of a run, which brings a text that no other record had."""
 
 
 class Merge(Struct, frozen=True):
@@ -132,6 +160,42 @@ class History(Struct, frozen=True):
     """The path of the id of a response."""
     previous: str
     """The path of the id of the response before."""
+
+
+class Prefill(Enum):
+    """The text of an answer that its request begins."""
+
+    BEGINS = "begins"
+    """A message of a request: the last one may be the beginning of the answer."""
+    GOES_ON = "goes on"
+    """A response: its first text goes on with the message right before it if that message may be its beginning."""
+
+
+class Step(Enum):
+    """What a record does to a reply that arrives in blocks."""
+
+    REPLY = "reply"
+    """A reply begins."""
+    OPEN = "open"
+    """A block begins. Its part decides the kind of the block, once."""
+    GROW = "grow"
+    """More of a block. A part of another kind is unknown."""
+    CLOSE = "close"
+    """A block is complete."""
+    END = "end"
+    """The reply is complete."""
+
+
+class Stream(Struct, frozen=True):
+    """Membership in a reply that arrives in blocks. The parts in the body of the record are what it brings."""
+
+    step: Step
+    block: str = ""
+    """The path of the key of the block."""
+    scope: str = ""
+    """The path of what separates replies that arrive at the same time."""
+    reply: str = ""
+    """The path of the id of the reply, which other records of it have as the key of merging."""
 
 
 class Copies(Struct, frozen=True):
@@ -210,7 +274,7 @@ class RecordRule(Struct, frozen=True):
     each: str = ""
     """The path of records in this record. Such a rule does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for these records."""
+    """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False
@@ -237,6 +301,8 @@ class RecordRule(Struct, frozen=True):
     thread: str = ""
     """The path of the thread of another agent."""
     merge: Merge | None = None
+    stream: Stream | None = None
+    prefill: Prefill | None = None
     copy: Copies | None = None
     outcome: Outcomes | None = None
     faults: tuple[Fault, ...] = ()

@@ -81,6 +81,8 @@ class RecordReading:
     """True if the record has no place in the tree of the session."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
+    rest: Kind | None = None
+    """The kind of whatever the rest of the transcript would say."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -120,6 +122,7 @@ def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | Non
         reading.starts = reading.starts or rule.starts
         reading.is_aside = reading.is_aside or rule.aside
         reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
+        reading.rest = rule.rest or reading.rest
         _apply(rule, node, outer, reading)
 
 

@@ -22,7 +22,7 @@ from viewer.rules.notes import I_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.values import mutable
 
-MOST_REPLIES = 64
+MOST_REPLIES = 4096
 """Replies whose parts may still be repeated."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
@@ -40,6 +40,8 @@ class _Open:
     """A message that may still grow."""
 
     number: int
+    draft: Draft
+    """The newest record of the message."""
     pieces: list[Piece]
     text: str
     end: int
@@ -51,7 +53,7 @@ class _Open:
 class _Reply:
     """The parts of one reply that were read."""
 
-    seen: set[tuple[str, str]] = field(default_factory=set)
+    seen: set[tuple[str, str | int]] = field(default_factory=set)
     said: _Open | None = None
 
 
@@ -73,12 +75,14 @@ class DraftWriter:
         self._unknown: set[str] = set()
         self.has_prompt = False
         """True if the last record held text that the user typed."""
+        self._rest: Kind | None = None
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
         self.close()
         self._tools.clear()
         self._threads.clear()
+        self._rest = None
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None) -> None:
         """Write what one record gave."""
@@ -91,6 +95,7 @@ class DraftWriter:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         if reading.unknown is not None:
             self._note_unknown(reading.unknown)
+        self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
@@ -116,6 +121,8 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
+        if self._rest is not None and draft.kind is Kind.SAID:
+            draft.kind = self._rest
         classify = self._format.hooks.classify
         if draft.rule.classify and classify is not None and draft.kind is Kind.SAID:
             draft.kind = classify(draft.text)
@@ -265,7 +272,7 @@ class DraftWriter:
         reply = self._replies.setdefault(key, _Reply())
         while len(self._replies) > MOST_REPLIES:
             self._end_reply(next(iter(self._replies)))
-        identity = (draft.kind.value, draft.call_id or draft.text)
+        identity = (draft.kind.value, draft.call_id or hash(draft.text))
         if identity in reply.seen:
             return
         reply.seen.add(identity)
@@ -276,7 +283,7 @@ class DraftWriter:
             reply.said = self._replaced(reply.said, draft)
             return
         self._end_said(reply)
-        if self._is_marked(draft):
+        if draft.rule.split or self._is_marked(draft):
             self._emit(draft)
             return
         reply.said = self._opened(draft)
@@ -334,17 +341,19 @@ class DraftWriter:
     def _opened(self, draft: Draft) -> _Open:
         number = self._record.open(self._header(draft), draft.span[0], draft.pieces, time_ms=draft.time_ms)
         self._report(draft.problems, number)
-        return _Open(number, draft.pieces, draft.text, draft.span[1])
+        return _Open(number, draft, draft.pieces, draft.text, draft.span[1])
 
     def _replaced(self, known: _Open, draft: Draft) -> _Open:
         self._record.grow(known.number, draft.pieces, 0)
-        return _Open(known.number, draft.pieces, draft.text, draft.span[1], known.must_end)
+        return _Open(known.number, draft, draft.pieces, draft.text, draft.span[1], known.must_end)
 
     def _close(self, known: _Open) -> None:
-        ending = Ending.OPEN if known.must_end else Ending.END
+        header = self._header(known.draft)
+        ending = Ending.OPEN if known.must_end else self._ending(known.draft, header)
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
-        self._record.close(known.number, ending, known.end, known.pieces)
+        self._record.close(known.number, ending, known.end, known.pieces, header=header)
+        self._report_outcome(known.draft, known.number)
 
 
 def _is_prompt(header: Header) -> bool:

@@ -1,7 +1,7 @@
 """Types of a format table: conditions, rules for records and for their parts, and the format itself.
 
 A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `*` to each member,
-and `a|b` is the first of two paths that resolve. The empty path is the value itself."""
+and `a|b` is the first of two paths that resolve. `a&b` is both, for a body. The empty path is the value itself."""
 
 from __future__ import annotations
 
@@ -194,6 +194,8 @@ class RecordRule:
     """True if the next rules apply to the record as well."""
     starts: bool = False
     """True if the record starts a transcript."""
+    rest: Kind | None = None
+    """The kind of whatever the rest of the transcript would say, where the head of a file states it."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None

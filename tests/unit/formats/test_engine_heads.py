@@ -1,0 +1,61 @@
+"""The record engine: paths that join two texts, heads that state the kind of what follows, and replaced records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.agent_records import as_lines
+from tests.support.reading import describe, examine
+from viewer.formats.engine.reader import traits
+from viewer.formats.tables.model import Container, Merge, Mode, Outcomes, RecordFormat, RecordRule, flag, has, is_
+from viewer.model.messages import Kind
+
+FORMAT = RecordFormat(
+    name="claude-code",  # a name that the checks know
+    title="Made for this test",
+    container=Container.LINES,
+    signatures=(),
+    records=(
+        RecordRule((flag("helper"),), None, starts=True, rest=Kind.SUBAGENT),
+        RecordRule((has("session"),), None, starts=True),
+        RecordRule((is_("type", "said"),), Kind.SAID, "user", "head&texts[].body"),
+        RecordRule(
+            (is_("type", "result"),),
+            Kind.REPLY,
+            "tool",
+            "text",
+            call_id="id",
+            merge=Merge(Mode.REPLACE, "id"),
+            outcome=Outcomes(failed=("status=failed",)),
+        ),
+    ),
+    session="session",
+)
+
+
+def kinds(*records: Any) -> list[tuple[str, str]]:
+    data = as_lines(*records)
+    reading = describe(examine([data], data, traits(FORMAT)), data)
+    messages: list[Any] = list(reading.messages)
+    return [(each.header.kind.value, text) for each, text in zip(messages, reading.texts, strict=True)]
+
+
+def test_a_path_may_join_the_values_of_two() -> None:
+    record = {"type": "said", "head": "a", "texts": [{"body": "b"}, {"body": None}, {"body": "c"}]}
+    assert kinds(record) == [("said", "a\nb\nc")]
+    assert kinds({"type": "said", "texts": [{"body": "b"}]}) == [("said", "b")]
+
+
+def test_a_head_may_state_the_kind_of_the_rest_of_its_transcript() -> None:
+    said = {"type": "said", "head": "a"}
+    assert kinds({"session": "1", "helper": True}, said) == [("subagent", "a")]
+    assert kinds({"session": "1", "helper": True}, said, {"session": "2"}, said) == [("subagent", "a"), ("said", "a")]
+
+
+def test_a_replaced_record_ends_with_the_outcome_of_the_newest() -> None:
+    data = as_lines(*({"type": "result", "id": "1", "text": word, "status": word} for word in ("running", "failed")))
+    reading = describe(examine([data], data, traits(FORMAT)), data)
+    messages: list[Any] = list(reading.messages)
+    assert reading.texts == ("failed",)
+    assert messages[0].header.outcome.value == "failed"
+    assert any("W-TOOL-FAILED" in repr(each) for each in reading.findings)

@@ -18,6 +18,7 @@ __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 RECORD_FORMATS = (
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
+    Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
 )
 """The formats that are tables, in the order of detection."""
 

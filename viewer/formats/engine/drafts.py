@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
@@ -76,6 +76,8 @@ class RecordReading:
 
     drafts: list[Draft] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
+    done: list[tuple[RecordRule, str | None]] = field(default_factory=list)
+    """The rules of messages that end here, and their keys."""
     starts: bool = False
     is_aside: bool = False
     """True if the record has no place in the tree of the session."""
@@ -145,6 +147,8 @@ class _Outer:
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     reading.faults += _faults(rule.faults, node)
+    if rule.merge and rule.merge.done and holds(rule.merge.done, node):
+        reading.done.append((rule, string_at(node, rule.merge.key)))
     if rule.each:
         kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
@@ -160,7 +164,7 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         if not drafts and rule.kind is Kind.SAID:
             member = first_text_member(node)
             body = path(rule.body).first(node)
-            if member is not None and (body is None or not is_empty(body)):
+            if member is not None and body is None:
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
     for more in rule.also:
@@ -353,7 +357,10 @@ class _PartReader:
         if rule.label:
             self._put(Piece(part.start, part.end, Coding.LABEL), own_line=True)
             return
-        for body in path(rule.body).all(part):
+        bodies = path(rule.body).all(part)
+        if not bodies and first_text_member(part) is not None:
+            self._add_unknown(part)
+        for body in bodies:
             if body.kind is not JsonKind.STRING:
                 self._add_unknown(part)
             elif not is_empty(body):

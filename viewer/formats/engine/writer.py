@@ -6,13 +6,12 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import field, replace
 
-from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
-from viewer.formats.tables.model import Mode, RecordFormat
+from viewer.formats.tables.model import Mode, RecordFormat, RecordRule
 from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.recorder import Recorder
@@ -100,7 +99,9 @@ class DraftWriter:
         if reading.drafts:
             self._end_others(keys, reading.drafts)
         for draft in reading.drafts:
-            self._write(draft, node)
+            self._write(draft)
+        for rule, key in reading.done:
+            self._end_same(rule, key)
 
     def close(self) -> None:
         """The end of the input or of the transcript: nothing grows anymore."""
@@ -120,7 +121,7 @@ class DraftWriter:
         self._record.start_if_none(node.start)
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
-    def _write(self, draft: Draft, node: JsonNode) -> None:
+    def _write(self, draft: Draft) -> None:
         if self._rest is not None and draft.kind is Kind.SAID:
             draft.kind = self._rest
         classify = self._format.hooks.classify
@@ -134,8 +135,11 @@ class DraftWriter:
             self._emit(draft)
         elif merge.mode is Mode.PARTS:
             self._add_part(draft)
+        elif merge.mode is Mode.APPEND and draft.part and draft.kind in (Kind.CALL, Kind.REPLY):
+            self._end_same(draft.rule, draft.key)
+            self._emit(draft)
         else:
-            self._grow(draft, node)
+            self._grow(draft)
 
     # One message.
 
@@ -302,7 +306,7 @@ class DraftWriter:
 
     # Records that grow.
 
-    def _grow(self, draft: Draft, node: JsonNode) -> None:
+    def _grow(self, draft: Draft) -> None:
         merge = draft.rule.merge
         assert merge is not None
         key = self._growing_key(draft)
@@ -317,10 +321,6 @@ class DraftWriter:
             self._record.grow(known.number, draft.pieces, first)
         else:
             self._growing[key] = self._replaced(known, draft)
-        if merge.done is not None and holds(merge.done, node):
-            done = self._growing.pop(key)
-            done.must_end = False
-            self._close(done)
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
 
@@ -333,6 +333,13 @@ class DraftWriter:
             self._end_said(self._replies[key])
         now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
         for one in [one for one in self._growing if not one[1] and one not in now]:
+            self._growing[one].must_end = False
+            self._end_growing(one)
+
+    def _end_same(self, rule: RecordRule, key: str | None) -> None:
+        """End the messages of a rule with the same key."""
+        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key or "")]:
+            self._growing[one].must_end = False
             self._end_growing(one)
 
     def _end_growing(self, key: tuple[str, ...]) -> None:

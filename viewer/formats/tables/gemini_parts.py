@@ -7,6 +7,13 @@ from viewer.model.messages import Kind
 from viewer.syntax.json_text import JsonKind
 
 _NO_TEXT = lacks("text")
+_DATA = "|".join(
+    (
+        *("functionCall", "function_call", "functionResponse", "function_response", "executableCode"),
+        *("executable_code", "codeExecutionResult", "code_execution_result", "inlineData", "inline_data"),
+        *("fileData", "file_data"),
+    )
+)
 
 PARTS = (
     PartRule((has("functionCall"), _NO_TEXT), Kind.CALL, "functionCall.args", "functionCall.id", "functionCall.name"),
@@ -46,6 +53,7 @@ PARTS = (
         ),
     ),
     PartRule((has("inlineData|inline_data|fileData|file_data"), _NO_TEXT), Kind.SAID, label=True),
+    PartRule((has("text"), has(_DATA)), Kind.UNKNOWN),
     PartRule((has("text"), lacks("thought")), Kind.SAID, "text"),
     PartRule((has("text"), When("thought", kind=JsonKind.FALSE)), Kind.SAID, "text"),
     PartRule((has("text"),), Kind.THOUGHT, "text"),

@@ -120,7 +120,7 @@ class Merge:
     key: str = ""
     """The path of the key; empty for the messages of this rule one after another."""
     done: When | None = None
-    """The condition on the record that ends the message."""
+    """The condition on the record that ends the message, also if it adds nothing."""
 
 
 @frozen

@@ -20,6 +20,7 @@ RECORD_FORMATS = (
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
+    Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
 )
 """The formats that are tables, in the order of detection."""
 

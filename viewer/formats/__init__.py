@@ -21,6 +21,7 @@ RECORD_FORMATS = (
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
+    Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
 )
 """The formats that are tables, in the order of detection."""
 

@@ -22,6 +22,7 @@ RECORD_FORMATS = (
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
     Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
+    Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
 )
 """The formats that are tables, in the order of detection."""
 

@@ -182,7 +182,7 @@ class DraftWriter:
             return [draft]
         body = read_body(tuple(draft.pieces), self._read)
         runs = split(body.text)
-        if len(runs) == 1 and runs[0][0] is Kind.SAID:
+        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(body.text, runs[0][1], runs[0][2]):
             return [draft]
         return [self._run(draft, body, *run) for run in runs]
 
@@ -361,6 +361,11 @@ class DraftWriter:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
         self._record.close(known.number, ending, known.end, known.pieces, header=header)
         self._report_outcome(known.draft, known.number)
+
+
+def _is_all(text: str, start: int, end: int) -> bool:
+    """True if there is only white space outside this part of a text."""
+    return not text[:start].strip() and not text[end:].strip()
 
 
 def _is_prompt(header: Header) -> bool:

@@ -20,6 +20,7 @@ _CAVEAT = "Caveat: "
 _INTERRUPTED = "[Request interrupted by user"
 _REFERENCED = re.compile(r"--- Content from referenced files ---")
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
+_TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 
 
 def claude_tags(text: str) -> Runs:
@@ -54,6 +55,34 @@ def gemini_tags(text: str) -> Runs:
     before, after = claude_tags(text[: found.start()]), claude_tags(text[stop:])
     middle = [(Kind.INJECTED, found.start(), stop)]
     return [*before, *middle, *((kind, start + stop, end + stop) for kind, start, end in after)]
+
+
+def cursor_tags(text: str) -> Runs:
+    """Divide the text of a user record: only `<user_query>` outside any other element was typed, if there is one."""
+    runs: Runs = []
+    at = 0
+    while found := _TAG.search(text, at):
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        if end >= 0 and found[1] == "user_query":
+            _add_injected(runs, text, at, found.start())
+            _add_said(runs, text, found.end(), end)
+            at = end + len(closing)
+        else:
+            stop = end + len(closing) if end >= 0 else found.end()
+            _add_injected(runs, text, at, stop)
+            at = stop
+    _add_injected(runs, text, at, len(text))
+    has_query = any(kind is Kind.SAID for kind, _, _ in runs) or "<user_query" in text
+    return runs if has_query or text.lstrip().startswith("<") else [(Kind.SAID, 0, len(text))]
+
+
+def _add_injected(runs: Runs, text: str, start: int, end: int) -> None:
+    if not text[start:end].strip():
+        return
+    if runs and runs[-1] == (Kind.INJECTED, runs[-1][1], start):
+        start = runs.pop()[1]
+    runs.append((Kind.INJECTED, start, end))
 
 
 def _add_said(runs: Runs, text: str, start: int, end: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from tests.support.reading import codes, read, read_cut
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
-WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "y"}, ["x"])
+WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
 """Values of every JSON type, for the place of another."""
 
 

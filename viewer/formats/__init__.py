@@ -23,6 +23,7 @@ RECORD_FORMATS = (
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
     Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
     Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
+    Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
 )
 """The formats that are tables, in the order of detection."""
 

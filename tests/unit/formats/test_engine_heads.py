@@ -59,3 +59,8 @@ def test_a_replaced_record_ends_with_the_outcome_of_the_newest() -> None:
     assert reading.texts == ("failed",)
     assert messages[0].header.outcome.value == "failed"
     assert any("W-TOOL-FAILED" in repr(each) for each in reading.findings)
+
+
+def test_only_a_string_is_said() -> None:
+    for value in ({"text": "a"}, [{"type": "thinking", "thinking": "a"}], ["a"], 7, True):
+        assert [kind for kind, _ in kinds({"type": "said", "head": value})] == ["unknown"], value

@@ -195,11 +195,21 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
     if rule.parts:
         yield from _PartReader(rule, base).drafts(bodies)
         return
+    if not rule.label and not rule.opaque:
+        _hide_all_but_text(base, bodies)
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     base.text = "\n".join(body.text for body in bodies)
     if base.pieces or base.kind in (Kind.CALL, Kind.REPLY):
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         yield base
+
+
+def _hide_all_but_text(draft: Draft, bodies: list[JsonNode]) -> None:
+    """Only strings are said: any other value has an unknown meaning."""
+    for body in bodies:
+        if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING and not is_empty(body):
+            draft.kind = Kind.UNKNOWN
+            draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
 
 
 def _base(rule: RecordRule, node: JsonNode) -> Draft:

@@ -28,6 +28,13 @@ FORMAT = RecordFormat(
             merge=Merge(Mode.REPLACE, "id"),
             outcome=Outcomes(failed=("status=failed",)),
         ),
+        RecordRule(
+            (is_("type", "piece", "first", "last"),),
+            Kind.SAID,
+            "assistant",
+            "text",
+            merge=Merge(Mode.APPEND, begins=is_("type", "first"), done=is_("type", "last")),
+        ),
     ),
     session="session",
 )
@@ -64,3 +71,10 @@ def test_a_replaced_record_ends_with_the_outcome_of_the_newest() -> None:
 def test_only_a_string_is_said() -> None:
     for value in ({"text": "a"}, [{"type": "thinking", "thinking": "a"}], ["a"], 7, True):
         assert [kind for kind, _ in kinds({"type": "said", "head": value})] == ["unknown"], value
+
+
+def test_a_growing_message_begins_and_ends_where_its_records_say() -> None:
+    pieces = [
+        {"type": type, "text": text} for type, text in (("first", "a"), ("piece", "b"), ("first", "c"), ("last", ""))
+    ]
+    assert kinds(*pieces, {"type": "piece", "text": "d"}) == [("said", "ab"), ("said", "c"), ("said", "d")]

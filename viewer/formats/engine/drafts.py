@@ -76,6 +76,8 @@ class RecordReading:
 
     drafts: list[Draft] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
+    begun: list[tuple[RecordRule, str | None]] = field(default_factory=list)
+    """The rules of messages that begin here, and their keys."""
     done: list[tuple[RecordRule, str | None]] = field(default_factory=list)
     """The rules of messages that end here, and their keys."""
     starts: bool = False
@@ -147,6 +149,8 @@ class _Outer:
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     reading.faults += _faults(rule.faults, node)
+    if rule.merge and rule.merge.begins and holds(rule.merge.begins, node):
+        reading.begun.append((rule, string_at(node, rule.merge.key)))
     if rule.merge and rule.merge.done and holds(rule.merge.done, node):
         reading.done.append((rule, string_at(node, rule.merge.key)))
     if rule.each:

@@ -98,6 +98,8 @@ class DraftWriter:
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
+        for rule, key in reading.begun:
+            self._end_same(rule, key)
         for draft in reading.drafts:
             self._write(draft)
         for rule, key in reading.done:

@@ -119,6 +119,8 @@ class Merge:
     mode: Mode
     key: str = ""
     """The path of the key; empty for the messages of this rule one after another."""
+    begins: When | None = None
+    """The condition on the record that begins another message, if there is no key."""
     done: When | None = None
     """The condition on the record that ends the message, also if it adds nothing."""
 

@@ -24,6 +24,7 @@ RECORD_FORMATS = (
     Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
     Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
     Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
+    Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
 )
 """The formats that are tables, in the order of detection."""
 

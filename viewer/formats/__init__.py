@@ -25,6 +25,7 @@ RECORD_FORMATS = (
     Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
     Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
     Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
+    Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
 )
 """The formats that are tables, in the order of detection."""
 

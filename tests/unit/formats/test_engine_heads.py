@@ -28,6 +28,8 @@ FORMAT = RecordFormat(
             merge=Merge(Mode.REPLACE, "id"),
             outcome=Outcomes(failed=("status=failed",)),
         ),
+        RecordRule((is_("type", "task"),), Kind.SAID, "user", "text", later=Kind.REPLY),
+        RecordRule((is_("type", "rules"),), Kind.INSTRUCTION, "system", "text"),
         RecordRule(
             (is_("type", "piece", "first", "last"),),
             Kind.SAID,
@@ -78,3 +80,13 @@ def test_a_growing_message_begins_and_ends_where_its_records_say() -> None:
         {"type": type, "text": text} for type, text in (("first", "a"), ("piece", "b"), ("first", "c"), ("last", ""))
     ]
     assert kinds(*pieces, {"type": "piece", "text": "d"}) == [("said", "ab"), ("said", "c"), ("said", "d")]
+
+
+def test_a_text_may_be_said_at_the_beginning_only() -> None:
+    rules, task, other = {"type": "rules", "text": "r"}, {"type": "task", "text": "t"}, {"type": "?", "text": "x"}
+    for records, seen in (
+        ([rules, task, task], ["instruction", "said", "reply"]),
+        ([rules, other, task], ["instruction", "unknown", "reply"]),
+        ([task, {"session": "2"}, task], ["said", "said"]),
+    ):
+        assert [kind for kind, _ in kinds({"session": "1"}, *records)] == seen

@@ -26,6 +26,8 @@ MOST_REPLIES = 4096
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
 _SPOKEN = ("user", "assistant")
+_BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
+"""Kinds of messages that may precede the first message."""
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
@@ -75,6 +77,8 @@ class DraftWriter:
         self.has_prompt = False
         """True if the last record held text that the user typed."""
         self._rest: Kind | None = None
+        self._is_begun = False
+        """True if the transcript has a message other than those that may precede the first."""
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
@@ -82,6 +86,7 @@ class DraftWriter:
         self._tools.clear()
         self._threads.clear()
         self._rest = None
+        self._is_begun = False
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None) -> None:
         """Write what one record gave."""
@@ -126,6 +131,9 @@ class DraftWriter:
     def _write(self, draft: Draft) -> None:
         if self._rest is not None and draft.kind is Kind.SAID:
             draft.kind = self._rest
+        if draft.rule.later is not None and self._is_begun and draft.kind is Kind.SAID:
+            draft.kind = draft.rule.later
+        self._is_begun = self._is_begun or draft.kind not in _BEFORE
         classify = self._format.hooks.classify
         if draft.rule.classify and classify is not None and draft.kind is Kind.SAID:
             draft.kind = classify(draft.text)

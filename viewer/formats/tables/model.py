@@ -196,6 +196,9 @@ class RecordRule:
     """True if the next rules apply to the record as well."""
     starts: bool = False
     """True if the record starts a transcript."""
+    later: Kind | None = None
+    """The kind of a text after the first message of a transcript, if only that one may be said. Instructions,
+    injected, and replayed text do not count."""
     rest: Kind | None = None
     """The kind of whatever the rest of the transcript would say, where the head of a file states it."""
     whole: bool = False

@@ -29,6 +29,8 @@ FORMAT = RecordFormat(
             outcome=Outcomes(failed=("status=failed",)),
         ),
         RecordRule((is_("type", "task"),), Kind.SAID, "user", "text", later=Kind.REPLY),
+        RecordRule((is_("type", "call"),), Kind.CALL, "assistant", "text", call_id="id", name="name"),
+        RecordRule((is_("type", "answer"),), Kind.REPLY, "tool", "text", call_id="id", orphan=Kind.NOTICE),
         RecordRule((is_("type", "rules"),), Kind.INSTRUCTION, "system", "text"),
         RecordRule(
             (is_("type", "piece", "first", "last"),),
@@ -90,3 +92,9 @@ def test_a_text_may_be_said_at_the_beginning_only() -> None:
         ([task, {"session": "2"}, task], ["said", "said"]),
     ):
         assert [kind for kind, _ in kinds({"session": "1"}, *records)] == seen
+
+
+def test_an_answer_is_a_reply_only_to_a_call_that_was_read() -> None:
+    call, answer = {"type": "call", "id": "1", "name": "f", "text": "{}"}, {"type": "answer", "id": 1, "text": "a"}
+    assert [kind for kind, _ in kinds(call, answer)] == ["call", "reply"]
+    assert [kind for kind, _ in kinds(answer, {**answer, "text": ""}, call)] == ["notice", "call"]

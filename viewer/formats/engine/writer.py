@@ -18,6 +18,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_RECORD_UNKNOWN
+from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.values import mutable
 
@@ -131,6 +132,12 @@ class DraftWriter:
     def _write(self, draft: Draft) -> None:
         if self._rest is not None and draft.kind is Kind.SAID:
             draft.kind = self._rest
+        if draft.rule.orphan is not None and draft.kind is Kind.REPLY and draft.call_id not in self._tools:
+            draft.kind, draft.role = draft.rule.orphan, ""
+            if not draft.text and sum(piece.end - piece.start for piece in draft.pieces) <= len("{}"):
+                return
+            if draft.kind is Kind.UNKNOWN:
+                draft.problems.append(Problem(W_RECORD_UNKNOWN, None, *draft.span))
         if draft.rule.later is not None and self._is_begun and draft.kind is Kind.SAID:
             draft.kind = draft.rule.later
         self._is_begun = self._is_begun or draft.kind not in _BEFORE
@@ -329,7 +336,7 @@ class DraftWriter:
             known.pieces = [*known.pieces, *draft.pieces]
             known.end = draft.span[1]
             self._record.grow(known.number, draft.pieces, first)
-        else:
+        elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
             self._growing[key] = self._replaced(known, draft)
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
@@ -361,6 +368,8 @@ class DraftWriter:
         return _Open(number, draft, draft.pieces, draft.text, draft.span[1])
 
     def _replaced(self, known: _Open, draft: Draft) -> _Open:
+        draft.name = draft.name or known.draft.name
+        draft.pieces = draft.pieces or known.pieces
         self._record.grow(known.number, draft.pieces, 0)
         return _Open(known.number, draft, draft.pieces, draft.text, draft.span[1], known.must_end)
 

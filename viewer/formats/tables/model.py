@@ -199,6 +199,8 @@ class RecordRule:
     later: Kind | None = None
     """The kind of a text after the first message of a transcript, if only that one may be said. Instructions,
     injected, and replayed text do not count."""
+    orphan: Kind | None = None
+    """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
     rest: Kind | None = None
     """The kind of whatever the rest of the transcript would say, where the head of a file states it."""
     whole: bool = False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("jsonrpc", "tables.jsonrpc", "JSONRPC", "JSON-RPC log (ACP, MCP, A2A)"),
     Entry("qwen-code", "tables.qwen_code", "QWEN_CODE", "Qwen Code session"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),

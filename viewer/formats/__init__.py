@@ -27,6 +27,7 @@ RECORD_FORMATS = (
     Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
     Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
     Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
+    Entry("cline", "tables.cline", "CLINE", "Cline task"),
 )
 """The formats that are tables, in the order of detection."""
 

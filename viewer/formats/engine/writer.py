@@ -194,7 +194,8 @@ class DraftWriter:
 
     def _runs(self, draft: Draft) -> Iterable[Draft]:
         """The draft, or the runs of its text by kind."""
-        split = self._format.hooks.split
+        hooks = self._format.hooks
+        split = hooks.split_answer if draft.role == "assistant" and hooks.split_answer else hooks.split
         if not draft.rule.split or split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
         body = read_body(tuple(draft.pieces), self._read)

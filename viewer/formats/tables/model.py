@@ -262,6 +262,8 @@ class Hooks:
 
     split: Split | None = None
     """The runs of a text, in order, with the kind of each."""
+    split_answer: Split | None = None
+    """The same for a text of the assistant, where it needs another division."""
     classify: Classify | None = None
     """The kind of a whole text."""
 

@@ -20,6 +20,16 @@ _CAVEAT = "Caveat: "
 _INTERRUPTED = "[Request interrupted by user"
 _REFERENCED = re.compile(r"--- Content from referenced files ---")
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
+_TYPED = ("task", "feedback", "user_message", "answer")
+_ANSWER_ELEMENTS = (
+    *("thinking", "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content"),
+    *("search_and_replace", "search_files", "list_files", "list_code_definition_names", "browser_action"),
+    *("use_mcp_tool", "access_mcp_resource", "load_mcp_documentation", "ask_followup_question", "new_task", "condense"),
+    *("attempt_completion", "plan_mode_respond", "web_fetch", "switch_mode", "fetch_instructions", "codebase_search"),
+    *("update_todo_list", "new_rule", "report_bug", "edit_file", "task_progress", "generate_explanation"),
+)
+_ANSWER_ELEMENT = re.compile(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
+_CHANGED = "HAS_CHANGES"
 _TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 
 
@@ -75,6 +85,39 @@ def cursor_tags(text: str) -> Runs:
     _add_injected(runs, text, at, len(text))
     has_query = any(kind is Kind.SAID for kind, _, _ in runs) or "<user_query" in text
     return runs if has_query or text.lstrip().startswith("<") else [(Kind.SAID, 0, len(text))]
+
+
+def cline_tags(text: str) -> Runs:
+    """Divide the text of a user record of Cline: only some elements outside any other were typed."""
+    runs: Runs = []
+    at = 0
+    while found := _TAG.search(text, at):
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        stop = end + len(closing) if end >= 0 else found.end()
+        if found[1] in _TYPED and end >= 0:
+            _add_injected(runs, text, at, found.start())
+            _add_said(runs, text, found.end(), end)
+        else:
+            _add_injected(runs, text, at, stop)
+        at = stop
+    _add_injected(runs, text, at, len(text))
+    return runs
+
+
+def cline_answer(text: str) -> Runs:
+    """Divide the text of an answer of Cline: thinking, calls, and the mark of a result with changes were not shown."""
+    runs: Runs = []
+    at = 0
+    while found := _ANSWER_ELEMENT.search(text, at):
+        _add_said(runs, text, at, found.start())
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        at = end + len(closing) if end >= 0 else len(text)
+        runs.append((Kind.THOUGHT if found[1] == "thinking" else Kind.CALL, found.start(), at))
+    stop = len(text) - len(_CHANGED) if text.endswith(_CHANGED) else len(text)
+    _add_said(runs, text, at, max(at, stop))
+    return runs
 
 
 def _add_injected(runs: Runs, text: str, start: int, end: int) -> None:

@@ -28,6 +28,7 @@ RECORD_FORMATS = (
     Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
     Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
     Entry("cline", "tables.cline", "CLINE", "Cline task"),
+    Entry("goose", "tables.goose", "GOOSE", "Goose session"),
 )
 """The formats that are tables, in the order of detection."""
 

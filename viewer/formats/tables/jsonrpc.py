@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.formats.tables.mcp_parts import TEXTS
 from viewer.formats.tables.model import (
     Container,
     Copies,
@@ -20,7 +21,6 @@ from viewer.formats.tables.model import (
 )
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
-from viewer.syntax.json_text import JsonKind
 
 _ABORTED = (W_RUN_ERROR, "aborted")
 
@@ -31,13 +31,8 @@ def _method(*names: str) -> When:
 
 # Agent Client Protocol
 
-_TEXT = is_("type", "text")
 _BLOCKS = (
-    PartRule((_TEXT, lacks("annotations")), Kind.SAID, "text"),
-    PartRule((_TEXT, When("annotations", kind=JsonKind.OBJECT), lacks("annotations.audience")), Kind.SAID, "text"),
-    PartRule((_TEXT, is_("annotations.audience[0]", "user")), Kind.SAID, "text"),
-    PartRule((_TEXT, is_("annotations.audience[1]", "user")), Kind.SAID, "text"),
-    PartRule((_TEXT,), Kind.INJECTED, "text"),
+    *TEXTS,
     PartRule((is_("type", "resource"),), Kind.INJECTED, "resource.text|resource.uri"),
     PartRule((is_("type", "image", "audio", "resource_link"),), Kind.SAID, label=True),
 )

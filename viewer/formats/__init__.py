@@ -18,13 +18,25 @@ __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
     Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
+    Entry("jsonrpc", "tables.jsonrpc", "JSONRPC", "JSON-RPC log (ACP, MCP, A2A)"),
     Entry("codex", "tables.codex", "CODEX", "Codex session"),
     Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),
+    Entry("qwen-code", "tables.qwen_code", "QWEN_CODE", "Qwen Code session"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+    Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
+    Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
+    Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
+    Entry("openhands", "tables.openhands", "OPENHANDS", "OpenHands conversation"),
+    Entry("cursor", "tables.cursor", "CURSOR", "Cursor agent transcript"),
+    Entry("copilot-cli", "tables.copilot_cli", "COPILOT_CLI", "Copilot CLI session"),
+    Entry("kimi", "tables.kimi", "KIMI", "Kimi session"),
+    Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
+    Entry("cline", "tables.cline", "CLINE", "Cline task"),
+    Entry("goose", "tables.goose", "GOOSE", "Goose session"),
 )
 """The formats that are tables, in the order of detection."""
 

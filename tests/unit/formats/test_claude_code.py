@@ -20,7 +20,7 @@ from tests.support.record_formats import (
     shown,
 )
 from viewer.formats import detect
-from viewer.formats.tables.claude_code import claude_tags
+from viewer.formats.tables.tags import claude_tags
 
 Json = dict[str, Any]
 FORMAT = "claude-code"

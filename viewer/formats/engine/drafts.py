@@ -95,9 +95,11 @@ class RecordReading(Struct):
 
     drafts: list[Draft] = field(default_factory=list)
     steps: list[StreamStep] = field(default_factory=list)
-    done: list[tuple[RecordRule, str]] = field(default_factory=list)
-    """The rules and keys whose messages the record ends without more text."""
     faults: list[Problem] = field(default_factory=list)
+    begun: list[tuple[RecordRule, str | None]] = field(default_factory=list)
+    """The rules of messages that begin here, and their keys."""
+    done: list[tuple[RecordRule, str | None]] = field(default_factory=list)
+    """The rules of messages that end here, and their keys."""
     starts: bool = False
     session: str | None = None
     """The id of the transcript that the record starts."""
@@ -110,6 +112,8 @@ class RecordReading(Struct):
     """The number of the last prompts that are superseded."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
+    rest: Kind | None = None
+    """The kind of whatever the rest of the transcript would say."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -148,6 +152,7 @@ def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | Non
         _note_start(rule, node, reading)
         reading.is_aside = reading.is_aside or rule.aside
         reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
+        reading.rest = rule.rest or reading.rest
         _apply(rule, node, outer, reading)
 
 
@@ -186,6 +191,10 @@ class _Outer(Struct, frozen=True):
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     reading.faults += _faults(rule.faults, node)
+    if rule.merge and rule.merge.begins and holds(rule.merge.begins, node):
+        reading.begun.append((rule, string_at(node, rule.merge.key)))
+    if rule.merge and rule.merge.done and holds(rule.merge.done, node):
+        reading.done.append((rule, string_at(node, rule.merge.key)))
     if rule.each:
         kind = rule.kind if rule.kind in _NARROWING else outer.kind if outer else Kind.UNKNOWN
         assert kind is not None
@@ -205,11 +214,9 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         if not drafts and rule.kind is Kind.SAID:
             member = first_text_member(node)
             body = path(rule.body).first(node)
-            if member is not None and (body is None or not is_empty(body)):
+            if member is not None and body is None:
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
-        if not drafts and rule.merge is not None and rule.merge.done is not None and holds(rule.merge.done, node):
-            reading.done.append((rule, string_at(node, rule.merge.key) or ""))
     for more in rule.also:
         if all_hold(more.when, node):
             _apply(more, node, outer, reading)
@@ -263,11 +270,21 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
         yield _unknown(node)
         return
+    if not rule.label and not rule.opaque:
+        _hide_all_but_text(base, bodies)
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     base.text = "\n".join(body.text for body in bodies)
     if base.pieces or base.kind in (Kind.CALL, Kind.REPLY):
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         yield base
+
+
+def _hide_all_but_text(draft: Draft, bodies: list[JsonNode]) -> None:
+    """Only strings are said: any other value has an unknown meaning."""
+    for body in bodies:
+        if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING and not is_empty(body):
+            draft.kind = Kind.UNKNOWN
+            draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
 
 
 def _base(rule: RecordRule, node: JsonNode) -> Draft:
@@ -439,7 +456,10 @@ class _PartReader:
         if rule.label:
             self._put(Piece(part.start, part.end, Coding.LABEL), own_line=True)
             return
-        for body in path(rule.body).all(part):
+        bodies = path(rule.body).all(part)
+        if not bodies and first_text_member(part) is not None:
+            self._add_unknown(part)
+        for body in bodies:
             if body.kind is not JsonKind.STRING:
                 self._add_unknown(part)
             elif not is_empty(body):

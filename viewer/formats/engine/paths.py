@@ -17,14 +17,17 @@ EACH, MEMBERS = "[]", "*"
 class Path:
     """A compiled path."""
 
-    __slots__ = ("choices", "text")
+    __slots__ = ("_joined", "choices", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.choices = tuple(tuple(_steps(choice)) for choice in text.split("|"))
+        self.choices = tuple(tuple(_steps(choice)) for choice in text.split("|")) if "&" not in text else ()
+        self._joined = tuple(Path(each) for each in text.split("&")) if "&" in text else ()
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """The values at the path, without null; those of the first choice that has any."""
+        if self._joined:
+            return [value for each in self._joined for value in each.all(node)]
         for steps in self.choices:
             found = [node]
             for step in steps:

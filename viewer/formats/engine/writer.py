@@ -22,10 +22,10 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
-from viewer.rules.structure import W_PLUGIN
+from viewer.rules.structure import W_PLUGIN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-MOST_REPLIES = 64
+MOST_REPLIES = 4096
 """Replies whose parts may still be repeated."""
 MOST_SAID = 256
 """Texts that a later record may repeat."""
@@ -35,6 +35,8 @@ _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _SPOKEN = ("user", "assistant")
 _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
 """The kinds of messages that other records repeat."""
+_BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
+"""Kinds of messages that may precede the first message."""
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
@@ -53,13 +55,13 @@ class _Open(Struct):
     must_end: bool = False
     """True if the message is incomplete without its last record."""
     draft: Draft | None = None
-    """What the message was made of."""
+    """The newest record of the message."""
 
 
 class _Reply(Struct):
     """The parts of one reply that were read."""
 
-    seen: set[tuple[str, str]] = field(default_factory=set)
+    seen: set[tuple[str, str | int]] = field(default_factory=set)
     said: _Open | None = None
 
 
@@ -96,6 +98,9 @@ class DraftWriter:
         """The numbers of the last prompts."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
+        self._rest: Kind | None = None
+        self._is_begun = False
+        """True if the transcript has a message other than those that may precede the first."""
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
@@ -105,6 +110,8 @@ class DraftWriter:
         self._once.clear()
         self._unanswered.clear()
         self._prompts.clear()
+        self._rest = None
+        self._is_begun = False
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None) -> None:
         """Write what one record gave."""
@@ -117,9 +124,12 @@ class DraftWriter:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         if reading.unknown is not None:
             self._note_unknown(reading.unknown)
+        self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
+        for rule, key in reading.begun:
+            self._end_same(rule, key)
         for step in reading.steps:
             self._end_prefill()
             self._streams.take(step)
@@ -132,7 +142,7 @@ class DraftWriter:
         if reading.rewind_turns:
             self._rewind(reading.rewind_turns)
         for rule, key in reading.done:
-            self._end_done(rule, key, node.end)
+            self._end_same(rule, key, node.end)
 
     def _rewind(self, turns: int) -> None:
         """Leave the last turns behind."""
@@ -163,6 +173,17 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
+        if self._rest is not None and draft.kind is Kind.SAID:
+            draft.kind = self._rest
+        if draft.rule.orphan is not None and draft.kind is Kind.REPLY and draft.call_id not in self._tools:
+            draft.kind, draft.role = draft.rule.orphan, ""
+            if not draft.text and sum(piece.end - piece.start for piece in draft.pieces) <= len("{}"):
+                return
+            if draft.kind is Kind.UNKNOWN:
+                draft.problems.append(Problem(W_RECORD_UNKNOWN, None, *draft.span))
+        if draft.rule.later is not None and self._is_begun and draft.kind is Kind.SAID:
+            draft.kind = draft.rule.later
+        self._is_begun = self._is_begun or draft.kind not in _BEFORE
         if draft.rule.classify and self._hooks.classify is not None and draft.kind is Kind.SAID:
             kind = self._hooks.classify(draft.text)
             draft.kind = Kind.UNKNOWN if kind is None else kind
@@ -189,6 +210,9 @@ class DraftWriter:
                 self._emit(draft)
         elif merge.mode is Mode.PARTS:
             self._add_part(draft)
+        elif merge.mode is Mode.APPEND and draft.part and draft.kind in (Kind.CALL, Kind.REPLY):
+            self._end_same(draft.rule, draft.key)
+            self._emit(draft)
         else:
             self._grow(draft, node)
 
@@ -292,7 +316,8 @@ class DraftWriter:
 
     def _runs(self, draft: Draft) -> Iterable[Draft]:
         """The draft, or the runs of its text by kind."""
-        split = self._hooks.split if draft.rule.split else None
+        answers = self._hooks.split_answer if draft.role == "assistant" else None
+        split = (answers or self._hooks.split) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
         body = read_body(tuple(draft.pieces), self._read)
@@ -301,7 +326,7 @@ class DraftWriter:
             draft.kind = Kind.UNKNOWN
             self._report_hook(draft)
             return [draft]
-        if len(runs) == 1 and runs[0][0] is Kind.SAID:
+        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(body.text, runs[0][1], runs[0][2]):
             return [draft]
         return [self._run(draft, body, *run) for run in runs]
 
@@ -424,7 +449,7 @@ class DraftWriter:
         reply = self._replies.setdefault(key, _Reply())
         while len(self._replies) > MOST_REPLIES:
             self._end_reply(next(iter(self._replies)))
-        identity = (draft.kind.value, draft.call_id or draft.text)
+        identity = (draft.kind.value, draft.call_id or hash(draft.text))
         if identity in reply.seen or self._streams.repeats(draft):
             return
         reply.seen.add(identity)
@@ -435,7 +460,7 @@ class DraftWriter:
             reply.said = self._replaced(reply.said, draft)
             return
         self._end_said(reply)
-        if self._is_marked(draft):
+        if draft.rule.split or self._is_marked(draft):
             self._emit(draft)
             return
         reply.said = self._opened(draft)
@@ -471,23 +496,12 @@ class DraftWriter:
             known.pieces = [*known.pieces, *draft.pieces]
             known.end = draft.span[1]
             self._record.grow(known.number, draft.pieces, first)
-        else:
+        elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
             self._growing[key] = self._replaced(known, draft)
-        if is_done and merge.mode is Mode.REPLACE:
-            self._settle(self._growing.pop(key).number, draft)
-        elif is_done:
-            done = self._growing.pop(key)
-            done.must_end = False
-            self._close(done)
+        if is_done:
+            self._finish(key, node.end)
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
-
-    def _end_done(self, rule: RecordRule, key: str, end: int) -> None:
-        """End the messages of a rule and a key: their last record has no text."""
-        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key)]:
-            done = self._growing.pop(one)
-            done.must_end, done.end = False, end
-            self._close(done)
 
     def _growing_key(self, draft: Draft) -> tuple[str, ...]:
         return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part
@@ -498,7 +512,24 @@ class DraftWriter:
             self._end_said(self._replies[key])
         now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
         for one in [one for one in self._growing if not one[1] and one not in now]:
+            self._growing[one].must_end = False
             self._end_growing(one)
+
+    def _end_same(self, rule: RecordRule, key: str | None, end: int = 0) -> None:
+        """End the messages of a rule with the same key."""
+        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key or "")]:
+            self._finish(one, end)
+
+    def _finish(self, key: tuple[str, ...], end: int = 0) -> None:
+        """End a message that is complete; `end` is the end of its last record."""
+        known = self._growing.pop(key)
+        known.must_end = False
+        known.end = max(known.end, end)
+        merge = known.draft.rule.merge if known.draft is not None else None
+        if known.draft is not None and merge is not None and merge.mode is Mode.REPLACE:
+            self._settle(known.number, known.draft)
+        else:
+            self._close(known)
 
     def _end_growing(self, key: tuple[str, ...]) -> None:
         self._close(self._growing.pop(key))
@@ -510,6 +541,9 @@ class DraftWriter:
         return _Open(number, pieces, draft.text, draft.span[1], draft=draft)
 
     def _replaced(self, known: _Open, draft: Draft) -> _Open:
+        if known.draft is not None:
+            draft.name = draft.name or known.draft.name
+        draft.pieces = draft.pieces or known.pieces
         pieces = self._unmarked(draft)
         self._record.grow(known.number, pieces, 0)
         return _Open(known.number, pieces, draft.text, draft.span[1], known.must_end, draft)
@@ -522,10 +556,21 @@ class DraftWriter:
         ending = Ending.OPEN if known.must_end else Ending.END
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
-        if known.draft is not None and known.draft.marked and not known.pieces:
+        if known.draft is None:
+            self._record.close(known.number, ending, known.end, known.pieces)
+            return
+        if known.draft.marked and not known.pieces:
             self._settle(known.number, known.draft)
             return
-        self._record.close(known.number, ending, known.end, known.pieces)
+        header = self._header(known.draft)
+        ending = Ending.OPEN if known.must_end else self._ending(known.draft, header)
+        self._record.close(known.number, ending, known.end, known.pieces, header=header)
+        self._report_outcome(known.draft, known.number)
+
+
+def _is_all(text: str, start: int, end: int) -> bool:
+    """True if there is only white space outside this part of a text."""
+    return not text[:start].strip() and not text[end:].strip()
 
 
 def _repeats(rule: RecordRule) -> bool:

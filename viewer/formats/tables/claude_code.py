@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from viewer.formats.tables.anthropic_parts import ASSISTANT_PARTS, PARTS, USER_PARTS
@@ -22,58 +21,9 @@ from viewer.formats.tables.model import (
     lacks,
     no_flag,
 )
+from viewer.formats.tables.tags import claude_tags
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
-
-_INJECTED_TAGS = (
-    *("system-reminder", "command-name", "command-message", "command-args", "command-contents"),
-    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout"),
-    *("bash-stderr", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection"),
-    *("ide_diagnostics", "task-notification", "teammate-message"),
-)
-_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)")
-_FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
-_CAVEAT = "Caveat: "
-_INTERRUPTED = "[Request interrupted by user"
-
-
-def claude_tags(text: str) -> list[tuple[Kind, int, int]]:
-    """Divide the text of a user record: elements that the program adds, and what the user typed."""
-    bare = text.lstrip()
-    if bare.startswith(_CAVEAT):
-        return [(Kind.INJECTED, 0, len(text))]
-    if bare.startswith(_INTERRUPTED):
-        return [(Kind.NOTICE, 0, len(text))]
-    first = _FIRST_ELEMENT.match(text)
-    if first and text.rstrip().endswith(f"</{first[1]}>") and first[1] not in _INJECTED_TAGS:
-        return [(Kind.INJECTED, 0, len(text))]
-    runs: list[tuple[Kind, int, int]] = []
-    at = 0
-    while found := _ELEMENT.search(text, at):
-        _add_said(runs, text, at, found.start())
-        at = _end_of(text, found)
-        runs.append((Kind.INJECTED, found.start(), at))
-    _add_said(runs, text, at, len(text))
-    return runs
-
-
-def _end_of(text: str, opening: re.Match[str]) -> int:
-    """The end of an element that may contain elements of its own name; without a closing tag, that of the text."""
-    if opening[0].endswith("/>"):
-        return opening.end()
-    depth = 1
-    for tag in re.finditer(rf"<(/?){opening[1]}(?=[\s>/])[^>]*>", text[opening.end() :]):
-        depth += -1 if tag[1] else 0 if tag[0].endswith("/>") else 1
-        if depth == 0:
-            return opening.end() + tag.end()
-    return len(text)
-
-
-def _add_said(runs: list[tuple[Kind, int, int]], text: str, start: int, end: int) -> None:
-    said = text[start:end]
-    if said.strip():
-        runs.append((Kind.SAID, start + len(said) - len(said.lstrip()), start + len(said.rstrip())))
-
 
 _COMMON: dict[str, Any] = {
     "time": "timestamp",

@@ -6,7 +6,7 @@ from typing import Any
 
 from viewer.formats.tables.anthropic_parts import PARTS
 from viewer.formats.tables.anthropic_stream import stream_rules
-from viewer.formats.tables.claude_code import API, RECORDS, claude_tags
+from viewer.formats.tables.claude_code import API, RECORDS
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -23,6 +23,7 @@ from viewer.formats.tables.model import (
     no_flag,
     starts,
 )
+from viewer.formats.tables.tags import claude_tags
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 

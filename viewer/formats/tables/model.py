@@ -1,7 +1,7 @@
 """Types of a format table: conditions, rules for records and for their parts, and the format itself.
 
 A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `*` to each member,
-and `a|b` is the first of two paths that resolve. The empty path is the value itself."""
+and `a|b` is the first of two paths that resolve. `a&b` is both, for a body. The empty path is the value itself."""
 
 from __future__ import annotations
 
@@ -143,7 +143,9 @@ class Merge(Struct, frozen=True):
     key: str = ""
     """The path of the key; empty for the messages of this rule one after another."""
     done: When | None = None
-    """The condition on the record that ends the message."""
+    """The condition on the record that ends the message, also if it adds nothing."""
+    begins: When | None = None
+    """The condition on the record that begins another message, if there is no key."""
 
 
 class Exchange(Enum):
@@ -291,6 +293,13 @@ class RecordRule(Struct, frozen=True):
     """What the record is in a conversation with a server."""
     once: bool = False
     """True if a text that the transcript already has is a copy."""
+    later: Kind | None = None
+    """The kind of a text after the first message of a transcript, if only that one may be said. Instructions,
+    injected, and replayed text do not count."""
+    orphan: Kind | None = None
+    """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
+    rest: Kind | None = None
+    """The kind of whatever the rest of the transcript would say, where the head of a file states it."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
@@ -352,6 +361,8 @@ class Hooks(Struct, frozen=True):
 
     split: Split | None = None
     """The runs of a text, in order, with the kind of each."""
+    split_answer: Split | None = None
+    """The same for a text of the assistant, where it needs another division."""
     classify: Classify | None = None
     """The kind of a whole text."""
     renew: Callable[[], Hooks] | None = None

@@ -1,0 +1,105 @@
+"""Helpers for the formats of agents: what is shown of a file, and what stays hidden however the file is damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from tests.support.reading import codes, read, read_cut
+
+EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
+WRONG: tuple[Any, ...] = (7, True, "x", [], {"x": "SECRET_X"}, [{"x": "SECRET_X"}], [["SECRET_X"]])
+"""Values of every JSON type, for the place of another."""
+
+
+class _Header(Protocol):
+    kind: Any
+
+
+class _Message(Protocol):
+    header: _Header
+
+
+def as_lines(*records: Any) -> bytes:
+    """One record per line."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def as_document(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def shown(data: bytes, format: str) -> list[str]:
+    """The texts that the end user sees."""
+    reading = read(data, format)
+    return [text.strip() for text, visible in zip(reading.texts, reading.visible, strict=True) if visible]
+
+
+def kinds(data: bytes, format: str) -> list[tuple[str, str]]:
+    """The kind and the text of each message."""
+    reading = read(data, format)
+    messages: list[Any] = list(reading.messages)
+    return [(each.header.kind.value, text.strip()) for each, text in zip(messages, reading.texts, strict=True)]
+
+
+def found(data: bytes, format: str) -> list[str]:
+    """The codes of the diagnostics, without those of checks that only look at shown text."""
+    return codes(read(data, format))
+
+
+def calls(data: bytes, format: str) -> tuple[str, ...]:
+    return read(data, format).calls
+
+
+def assert_hidden(data: bytes, format: str) -> None:
+    """No text of this input, as it is or damaged, shows a secret, and reading bytes one by one changes nothing."""
+    whole = read(data, format)
+    _assert_no_secret(data, format, "whole")
+    assert read_cut(data, format, range(1, len(data))) == whole
+    for end in range(1, len(data), 1 + len(data) // 60):
+        _assert_no_secret(data[:end], format, f"cut at {end}")
+
+
+def assert_drift_is_hidden(records: list[Any], format: str, *, lines: bool = True) -> None:
+    """A value of any JSON type in any place, also in place of a `type`, shows no secret."""
+    for place, value in _places(records):
+        for wrong in WRONG:
+            data = as_lines(*value(wrong)) if lines else as_document(value(wrong)[0])
+            _assert_no_secret(data, format, f"{wrong!r} at {place}")
+
+
+def assert_others_are_hidden(format: str) -> None:
+    """Forcing this format on the examples of all other formats shows no secret."""
+    for path in sorted(EXAMPLES.iterdir()):
+        if not path.name.endswith(".seen.json"):
+            _assert_no_secret(path.read_bytes(), format, path.name)
+
+
+def _assert_no_secret(data: bytes, format: str, what: str) -> None:
+    leaked = [text for text in shown(data, format) if "SECRET_" in text]
+    assert not leaked, (what, leaked, data.decode("utf-8", "replace")[:2000])
+
+
+def _places(records: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Each place in the records, and a function that returns the records with another value there."""
+    for steps in _steps(records):
+
+        def changed(wrong: Any, steps: tuple[Any, ...] = steps) -> list[Any]:
+            copy: list[Any] = json.loads(json.dumps(records))
+            holder: Any = copy
+            for step in steps[:-1]:
+                holder = holder[step]
+            holder[steps[-1]] = wrong
+            return copy
+
+        yield ".".join(map(str, steps)), changed
+
+
+def _steps(value: Any) -> Iterator[tuple[Any, ...]]:
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in members:
+        yield (key,)
+        for rest in _steps(inner):
+            yield (key, *rest)

@@ -1,0 +1,141 @@
+"""Gemini CLI: session files, as one document or one record per line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viewer.formats.tables.gemini_parts import PARTS
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    Merge,
+    Mode,
+    Outcomes,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Threads,
+    When,
+    has,
+    is_,
+    is_not,
+    lacks,
+)
+from viewer.formats.tables.tags import gemini_tags
+from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
+
+_MERGE = Merge(Mode.PARTS, "id")
+"""A record with a known id says the message again, with more."""
+_COMMON: dict[str, Any] = {"time": "timestamp", "merge": _MERGE}
+_OUTPUT = "result[0].functionResponse.response.output"
+
+
+def _reply(body: str, *when: When) -> RecordRule:
+    """The result of a tool call."""
+    return RecordRule(
+        when,
+        Kind.REPLY,
+        "tool",
+        body,
+        call_id="id",
+        name="name",
+        thread="agentId",
+        merge=_MERGE,
+        outcome=Outcomes(ok=("status=success",), failed=("status=error",), cancelled=("status=cancelled",)),
+    )
+
+
+_TOOL_CALLS = (
+    RecordRule(
+        (),
+        Kind.CALL,
+        "assistant",
+        "args",
+        call_id="id",
+        name="name",
+        time="timestamp",
+        thread="agentId",
+        merge=_MERGE,
+        also=(
+            _reply(_OUTPUT, has(_OUTPUT), lacks("result[1]")),
+            _reply("result", has(_OUTPUT), has("result[1]")),
+            _reply("result", has("result"), lacks(_OUTPUT)),
+            _reply("resultDisplay", lacks("result"), has("resultDisplay")),
+            _reply("", lacks("result|resultDisplay"), is_("status", "error", "cancelled")),
+        ),
+    ),
+)
+
+_MESSAGES = (
+    RecordRule(
+        (is_("type", "user"), has("displayContent")),
+        Kind.SAID,
+        "user",
+        "displayContent",
+        PARTS,
+        **_COMMON,
+        split=True,
+        also=(RecordRule((), Kind.INJECTED, "user", "content", PARTS, time="timestamp"),),
+    ),
+    RecordRule((is_("type", "user"),), Kind.SAID, "user", "content", PARTS, **_COMMON, split=True),
+    RecordRule(
+        (is_("type", "gemini"),),
+        Kind.THOUGHT,
+        "assistant",
+        "thoughts[].subject&thoughts[].description",
+        **_COMMON,
+        also=(
+            RecordRule((), Kind.SAID, "assistant", "content", PARTS, **_COMMON),
+            RecordRule((has("toolCalls"),), each="toolCalls[]", rules=_TOOL_CALLS),
+        ),
+    ),
+    RecordRule((is_("type", "info", "warning"),), Kind.NOTICE, "system", "content", PARTS, **_COMMON),
+    RecordRule(
+        (is_("type", "error"),),
+        Kind.NOTICE,
+        "system",
+        "content",
+        PARTS,
+        **_COMMON,
+        faults=(Fault("content|type", default=(W_RUN_ERROR, "unknown")),),
+    ),
+)
+
+_HEAD = (has("sessionId"), lacks("type"))
+_OTHER_AGENT = (has("kind"), is_not("kind", "main"))
+_TYPES = {"type": frozenset({"user", "gemini", "info", "warning", "error"})}
+
+GEMINI_CLI = RecordFormat(
+    name="gemini-cli",
+    title="Gemini CLI session",
+    container=Container.JSON,
+    signatures=(
+        Signature(92, ("sessionId", "messages"), {"messages[].type": frozenset({"user", "gemini", "info", "error"})}),
+        Signature(88, ("sessionId", "projectHash", "startTime"), {}, ("type",)),
+        Signature(86, ("id", "timestamp", "content"), _TYPES, ("uuid", "message", "data", "source", "role")),
+        Signature(86, ("$set",)),
+        Signature(86, ("$rewindTo",)),
+    ),
+    records=(
+        RecordRule(
+            (*_HEAD, has("messages"), *_OTHER_AGENT),
+            Kind.SUBAGENT,
+            each="messages[]",
+            rules=_MESSAGES,
+            thread="sessionId",
+            starts=True,
+            rest=Kind.SUBAGENT,
+        ),
+        RecordRule((*_HEAD, has("messages")), each="messages[]", rules=_MESSAGES, starts=True),
+        RecordRule((*_HEAD, *_OTHER_AGENT), None, starts=True, rest=Kind.SUBAGENT),
+        RecordRule(_HEAD, None, starts=True),
+        RecordRule((has("$set"),), each="$set.messages[]", rules=_MESSAGES),
+        RecordRule((has("$rewindTo"),), None, rewind="$rewindTo"),
+        *_MESSAGES,
+    ),
+    session="sessionId",
+    threads=Threads("id", ""),
+    hooks=Hooks(split=gemini_tags),
+)

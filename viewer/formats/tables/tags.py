@@ -1,0 +1,144 @@
+"""Hooks that divide the text of a user record: what a program adds in tags, and what the user typed."""
+
+from __future__ import annotations
+
+import re
+
+from viewer.model.messages import Kind
+
+Runs = list[tuple[Kind, int, int]]
+
+_INJECTED_TAGS = (
+    *("system-reminder", "command-name", "command-message", "command-args", "command-contents"),
+    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout"),
+    *("bash-stderr", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection"),
+    *("ide_diagnostics", "task-notification", "teammate-message"),
+)
+_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)")
+_FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
+_CAVEAT = "Caveat: "
+_INTERRUPTED = "[Request interrupted by user"
+_REFERENCED = re.compile(r"--- Content from referenced files ---")
+_END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
+_TYPED = ("task", "feedback", "user_message", "answer")
+_ANSWER_ELEMENTS = (
+    *("thinking", "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content"),
+    *("search_and_replace", "search_files", "list_files", "list_code_definition_names", "browser_action"),
+    *("use_mcp_tool", "access_mcp_resource", "load_mcp_documentation", "ask_followup_question", "new_task", "condense"),
+    *("attempt_completion", "plan_mode_respond", "web_fetch", "switch_mode", "fetch_instructions", "codebase_search"),
+    *("update_todo_list", "new_rule", "report_bug", "edit_file", "task_progress", "generate_explanation"),
+)
+_ANSWER_ELEMENT = re.compile(rf"<({'|'.join(_ANSWER_ELEMENTS)})>")
+_CHANGED = "HAS_CHANGES"
+_TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
+
+
+def claude_tags(text: str) -> Runs:
+    """Divide the text of a user record: elements that the program adds, and what the user typed."""
+    bare = text.lstrip()
+    if bare.startswith(_CAVEAT):
+        return [(Kind.INJECTED, 0, len(text))]
+    if bare.startswith(_INTERRUPTED):
+        return [(Kind.NOTICE, 0, len(text))]
+    first = _FIRST_ELEMENT.match(text)
+    if first and text.rstrip().endswith(f"</{first[1]}>") and first[1] not in _INJECTED_TAGS:
+        return [(Kind.INJECTED, 0, len(text))]
+    runs: Runs = []
+    at = 0
+    while found := _ELEMENT.search(text, at):
+        _add_said(runs, text, at, found.start())
+        at = _end_of(text, found)
+        runs.append((Kind.INJECTED, found.start(), at))
+    _add_said(runs, text, at, len(text))
+    return runs
+
+
+def _end_of(text: str, opening: re.Match[str]) -> int:
+    """The end of an element that may contain elements of its own name; without a closing tag, that of the text."""
+    if opening[0].endswith("/>"):
+        return opening.end()
+    depth = 1
+    for tag in re.finditer(rf"<(/?){opening[1]}(?=[\s>/])[^>]*>", text[opening.end() :]):
+        depth += -1 if tag[1] else 0 if tag[0].endswith("/>") else 1
+        if depth == 0:
+            return opening.end() + tag.end()
+    return len(text)
+
+
+def gemini_tags(text: str) -> Runs:
+    """The same, with the files that an `@path` in the prompt adds."""
+    found = _REFERENCED.search(text)
+    if found is None:
+        return claude_tags(text)
+    ends = [end.end() for end in _END_OF_REFERENCED.finditer(text, found.end())]
+    stop = ends[-1] if ends else len(text)
+    before, after = claude_tags(text[: found.start()]), claude_tags(text[stop:])
+    middle = [(Kind.INJECTED, found.start(), stop)]
+    return [*before, *middle, *((kind, start + stop, end + stop) for kind, start, end in after)]
+
+
+def cursor_tags(text: str) -> Runs:
+    """Divide the text of a user record: only `<user_query>` outside any other element was typed, if there is one."""
+    runs: Runs = []
+    at = 0
+    while found := _TAG.search(text, at):
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        if end >= 0 and found[1] == "user_query":
+            _add_injected(runs, text, at, found.start())
+            _add_said(runs, text, found.end(), end)
+            at = end + len(closing)
+        else:
+            stop = end + len(closing) if end >= 0 else found.end()
+            _add_injected(runs, text, at, stop)
+            at = stop
+    _add_injected(runs, text, at, len(text))
+    has_query = any(kind is Kind.SAID for kind, _, _ in runs) or "<user_query" in text
+    return runs if has_query or text.lstrip().startswith("<") else [(Kind.SAID, 0, len(text))]
+
+
+def cline_tags(text: str) -> Runs:
+    """Divide the text of a user record of Cline: only some elements outside any other were typed."""
+    runs: Runs = []
+    at = 0
+    while found := _TAG.search(text, at):
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        stop = end + len(closing) if end >= 0 else found.end()
+        if found[1] in _TYPED and end >= 0:
+            _add_injected(runs, text, at, found.start())
+            _add_said(runs, text, found.end(), end)
+        else:
+            _add_injected(runs, text, at, stop)
+        at = stop
+    _add_injected(runs, text, at, len(text))
+    return runs
+
+
+def cline_answer(text: str) -> Runs:
+    """Divide the text of an answer of Cline: thinking, calls, and the mark of a result with changes were not shown."""
+    runs: Runs = []
+    at = 0
+    while found := _ANSWER_ELEMENT.search(text, at):
+        _add_said(runs, text, at, found.start())
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        at = end + len(closing) if end >= 0 else len(text)
+        runs.append((Kind.THOUGHT if found[1] == "thinking" else Kind.CALL, found.start(), at))
+    stop = len(text) - len(_CHANGED) if text.endswith(_CHANGED) else len(text)
+    _add_said(runs, text, at, max(at, stop))
+    return runs
+
+
+def _add_injected(runs: Runs, text: str, start: int, end: int) -> None:
+    if not text[start:end].strip():
+        return
+    if runs and runs[-1] == (Kind.INJECTED, runs[-1][1], start):
+        start = runs.pop()[1]
+    runs.append((Kind.INJECTED, start, end))
+
+
+def _add_said(runs: Runs, text: str, start: int, end: int) -> None:
+    said = text[start:end]
+    if said.strip():
+        runs.append((Kind.SAID, start + len(said) - len(said.lstrip()), start + len(said.rstrip())))

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
 from viewer.formats.engine.paths import path, string_at
+from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import first_text_member
@@ -25,6 +26,8 @@ TEXT_KEYS = frozenset(
 )
 """Members that hold text in a record that no rule maps."""
 _DEEPEST_TEXT = 3
+_UNUSED = "unused"
+"""The thread of answers that no user got."""
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
@@ -134,6 +137,7 @@ class _Outer:
     kind: Kind
     thread: str | None
     time_ms: int | None
+    is_unused: bool = False
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -143,14 +147,18 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
-        for item in path(rule.each).all(node):
-            _read(rule.rules, item, _Outer(kind, thread, time_ms), reading)
+        inner = _Outer(kind, thread, time_ms, rule.unused or (outer is not None and outer.is_unused))
+        items = path(rule.each).all(node)
+        for item in items[repeated_length(items, rule.repeats, node) :]:
+            _read(rule.rules, item, inner, reading)
         return
     if rule.kind is not None:
-        drafts = list(_messages(rule, node))
+        drafts = [] if is_repeated(rule, node) else list(_messages(rule, node))
+        if rule.unused:
+            outer = _Outer(rule.kind, None, None, is_unused=True)
         for draft in drafts:
             _narrow(draft, outer)
-        if not drafts and rule.kind is Kind.SAID:
+        if not drafts and rule.kind is Kind.SAID and not rule.repeats:
             member = first_text_member(node)
             body = path(rule.body).first(node)
             if member is not None and (body is None or not is_empty(body)):
@@ -167,6 +175,9 @@ def _narrow(draft: Draft, outer: _Outer | None) -> None:
         return
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
+    if outer.is_unused:
+        draft.kind = Kind.UNKNOWN if draft.kind is Kind.SAID else draft.kind
+        draft.thread = _UNUSED
     draft.thread = draft.thread or outer.thread
     draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
 
@@ -186,9 +197,25 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
         return
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     base.text = "\n".join(body.text for body in bodies)
+    _add_paragraphs(base, rule, node)
     if base.pieces or base.kind in (Kind.CALL, Kind.REPLY):
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         yield base
+
+
+def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:
+    """Add the further texts of a message. Anything but text stays out of what was said."""
+    for at in rule.then:
+        for body in path(at).all(node):
+            if is_empty(body):
+                continue
+            if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING:
+                draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
+                continue
+            if draft.pieces:
+                draft.pieces.append(Piece(body.start, body.start, Coding.BREAK))
+            draft.pieces.append(piece_of(body))
+            draft.text += f"\n\n{body.text}" if draft.text else body.text
 
 
 def _base(rule: RecordRule, node: JsonNode) -> Draft:

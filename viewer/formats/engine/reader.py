@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.formats.engine.drafts import read_record
-from viewer.formats.engine.paths import change, string_at
+from viewer.formats.engine.inner import read_inner_strings
+from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.events.reader import EventReader
 from viewer.formats.json.documents import JsonDocuments
-from viewer.formats.json.fields import Source
+from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.layout import Layout, LayoutJudge
+from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Options, Reader
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
-from viewer.syntax.json_in_string import read_inner
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
+from viewer.rules.structure import W_SIBLING_UNREAD
+from viewer.syntax.json_text import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
 
 LONGEST_RECORD = 64 * 1024 * 1024
 
@@ -31,6 +33,7 @@ class Records:
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
         self._session: str | None = None
+        self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
@@ -38,25 +41,14 @@ class Records:
 
     def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
-        if source is not None:
-            for at in self._format.inner:
-                self._read_inner(at, node, source)
+        problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
         reading = read_record(self._format.records, node)
-        self._start_if_new(node, starts=reading.starts)
+        self._start_if_new(node, source, starts=reading.starts)
+        reading.faults = [*problems, *reading.faults]
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
         self._writer.add(reading, node, source)
         return True
-
-    def _read_inner(self, at: str, node: JsonNode, source: Source) -> None:
-        """Replace strings by the JSON in them. A string with anything else stays a string."""
-
-        def inner(value: JsonNode) -> JsonNode | None:
-            if value.kind is not JsonKind.STRING or not value.closed or value.text.lstrip()[:1] not in ("{", "["):
-                return None
-            return read_inner(value, source.data[value.start - source.base : value.end - source.base]).node
-
-        change(at, node, inner)
 
     def end_response(self) -> None:
         """The mark `[DONE]`: all messages are complete."""
@@ -68,14 +60,30 @@ class Records:
         """Handle the end of the input."""
         self._writer.close()
 
-    def _start_if_new(self, node: JsonNode, *, starts: bool) -> None:
+    def _start_if_new(self, node: JsonNode, source: Source | None, *, starts: bool) -> None:
         session = string_at(node, self._format.session)
         is_other = session is not None and self._session is not None and session != self._session
         if not self._record.transcript or (starts and (session is None or is_other)) or is_other:
             self._writer.start()
             model, version = string_at(node, self._format.model), string_at(node, self._format.version)
-            self._record.start(node.start, version, model)
+            self._record.start(node.start, version, model, self._fields(node, source) if starts else None)
+            if starts and self._format.keeps_fields:
+                self._report_unread(node)
         self._session = session or self._session
+
+    def _fields(self, node: JsonNode, source: Source | None) -> dict[str, object] | None:
+        """The members of a record that no rule reads."""
+        if not self._format.keeps_fields or source is None:
+            return None
+        return {member.key: header_value(member.value, source) for member in self._unread(node)}
+
+    def _report_unread(self, node: JsonNode) -> None:
+        for member in self._unread(node):
+            for message in unread_messages(member.value):
+                self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
+
+    def _unread(self, node: JsonNode) -> list[JsonMember]:
+        return [member for member in node.members if member.key not in self._read_members]
 
 
 class DocumentReader(JsonDocuments):
@@ -94,6 +102,8 @@ class DocumentReader(JsonDocuments):
         for item in node.items if is_list else [node]:
             if item.kind is JsonKind.OBJECT:
                 self._records.take(item, None, [], source)
+            elif is_list:
+                self._not_a_record(item)
         for span in reading.lenient:
             self.record.report(I_JSON_LENIENT, None, *span)
         for fault in reading.faults if node.closed else reading.faults[:-1]:
@@ -101,6 +111,11 @@ class DocumentReader(JsonDocuments):
         if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
             self.record.start_if_none(node.start)
             self.record.report(E_STREAM_TRUNCATED, "body", reading.end, reading.end)
+
+    def _not_a_record(self, item: JsonNode) -> None:
+        self.record.start_if_none(item.start)
+        self.record.report(E_PARSE_HEADER, "not-a-message", item.start, item.end)
+        self.record.stray(item.start, item.end)
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
         fault = reading.faults[-1]

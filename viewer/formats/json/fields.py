@@ -71,6 +71,15 @@ class Source:
         return None if value is None else self.text(value)
 
 
+def header_value(node: JsonNode, source: Source) -> object:
+    """A header value of a transcript: mappings, lists and text."""
+    if node.kind is JsonKind.OBJECT:
+        return {member.key: header_value(member.value, source) for member in node.members}
+    if node.kind is JsonKind.ARRAY:
+        return [header_value(item, source) for item in node.items]
+    return source.value(node)
+
+
 def piece_of(node: JsonNode) -> Piece:
     """A value as a body: the text of a string, or the source text of anything else."""
     if isinstance(node, InnerNode):

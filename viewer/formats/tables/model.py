@@ -1,6 +1,7 @@
 """Types of a format table: conditions, rules for records and for their parts, and the format itself.
 
-A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `*` to each member,
+A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `name[1:]` to each
+after the first, `*` to each member,
 and `a|b` is the first of two paths that resolve. The empty path is the value itself."""
 
 from __future__ import annotations
@@ -95,9 +96,9 @@ class Fault:
     """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
 
     path: str
-    codes: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
+    codes: Mapping[str, tuple[Rule, str | None]] = field(default_factory=dict)
     """The rule and the reason for a text or a number."""
-    default: tuple[Rule, str] | None = None
+    default: tuple[Rule, str | None] | None = None
     """The rule and the reason for any other value that is not null, false, or empty."""
 
 
@@ -216,6 +217,12 @@ class RecordRule:
     """True if the hook `split` divides the text."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
+    then: tuple[str, ...] = ()
+    """Paths of further texts of a message without parts, each after an empty line."""
+    repeats: tuple[str, ...] = ()
+    """Paths of texts and lists of messages. What repeats them is a copy: a text, or the beginning of `each`."""
+    unused: bool = False
+    """True for an answer that no user got: what it says is unknown, in a thread of its own."""
 
 
 @frozen
@@ -255,6 +262,17 @@ class Hooks:
 
 
 @frozen
+class Inner:
+    """Strings that hold JSON, in objects that fulfill conditions."""
+
+    holders: str
+    """The path of the objects."""
+    path: str
+    """The path of the string in each of them."""
+    when: tuple[When, ...] = ()
+
+
+@frozen
 class RecordFormat:
     """A format as a table."""
 
@@ -265,8 +283,10 @@ class RecordFormat:
     records: tuple[RecordRule, ...]
     session: str = ""
     """The path of the session in a record: another session starts another transcript."""
-    inner: tuple[str, ...] = ()
+    inner: tuple[str | Inner, ...] = ()
     """The paths of strings that hold JSON: they are read in place before the rules apply."""
+    keeps_fields: bool = False
+    """True if the members that no rule reads describe the transcript that the record starts."""
     model: str = ""
     version: str = ""
     threads: Threads | None = None

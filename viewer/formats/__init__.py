@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
-RECORD_FORMATS = (Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),)
+RECORD_FORMATS = (
+    Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
+    Entry("rows", "tables.rows", "ROWS", "Training rows"),
+)
 """The formats that are tables, in the order of detection."""
 
 

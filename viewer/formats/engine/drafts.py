@@ -16,7 +16,7 @@ from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
+from viewer.syntax.times import parse_fine_time, parse_time
 from viewer.values import frozen, mutable
 
 TEXT_KEYS = frozenset(
@@ -97,9 +97,11 @@ def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, rea
     if not node.closed and not any(rule.each and not rule.whole for rule in rules):
         reading.drafts.append(_unknown(node, is_open=True))
         return
+    first = len(reading.drafts)
     try:
         _read_rules(rules, node, outer, reading)
     except Unreadable:
+        del reading.drafts[first:]
         reading.drafts.append(_unknown(node))
 
 
@@ -293,7 +295,8 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
 
 
 def _time(node: JsonNode, at: str) -> int | None:
-    return parse_time(path(at).first(node)) if at else None
+    value = path(at).first(node) if at else None
+    return parse_fine_time(value) or parse_time(value) if value is not None else None
 
 
 def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from viewer.formats.engine.drafts import read_record
 from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import members_of, string_at
+from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.events.reader import EventReader
 from viewer.formats.json.documents import JsonDocuments
@@ -33,6 +34,7 @@ class Records:
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
         self._session: str | None = None
+        self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
@@ -41,6 +43,9 @@ class Records:
 
     def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
+        if self._spans is not None:
+            self._spans.take(node, source)
+            return True
         problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
         reading = read_record(self._format.records, node)
         self._start_if_new(node, source, starts=reading.starts)
@@ -58,7 +63,21 @@ class Records:
 
     def close(self, at: int) -> None:
         """Handle the end of the input."""
+        if self._spans is not None:
+            self._spans.close()
+            if self._spans.first is not None:
+                self._record.start_if_none(self._spans.first)
         self._writer.close()
+
+    def _write_span(self, span: TraceSpan) -> None:
+        """Write the messages of a span. Another conversation is another transcript."""
+        if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
+            return
+        if not self._record.transcript or span.group != self._session:
+            self._writer.start()
+            self._record.start(span.node.start, None, string_at(span.node, self._format.model))
+            self._session = span.group
+        self._writer.add(span.reading, span.node, span.source)
 
     def _start_if_new(self, node: JsonNode, source: Source | None, *, starts: bool) -> None:
         session = string_at(node, self._format.session)

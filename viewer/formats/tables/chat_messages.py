@@ -34,6 +34,7 @@ CALL_ID = "tool_use_id|tool_call_id|toolCallId|call_id|id"
 FAILED = Outcomes(failed=(*ERRORS.failed, "isError", "output.type=error-text", "output.type=error-json"))
 
 PARTS = (
+    PartRule((lacks("type"), has("message_content")), Kind.UNKNOWN, each="message_content"),
     PartRule((When("thought", present=True), flag("thought")), Kind.THOUGHT, "text|content"),
     PartRule((is_("type", "text", "input_text", "output_text"),), Kind.SAID, "text.value|text|value|content"),
     PartRule((lacks("type"), has("text")), Kind.SAID, "text"),
@@ -64,9 +65,9 @@ CALL = (
         (When("", kind=JsonKind.OBJECT),),
         Kind.CALL,
         "assistant",
-        "function.arguments|custom.input|arguments|input|args|parameters",
-        call_id="id|call_id|tool_call_id|toolCallId",
-        name="function.name|custom.name|name|toolName",
+        "function.arguments|custom.input|tool_call.function.arguments|arguments|input|args|parameters",
+        call_id="id|call_id|tool_call_id|toolCallId|tool_call.id",
+        name="function.name|custom.name|tool_call.function.name|name|toolName",
     ),
 )
 """One item of `tool_calls`."""
@@ -85,8 +86,8 @@ def chat_rules(role: str = "role", body: str = "content", **facts: Any) -> tuple
         spoken = (known, lacks("intent"), flag_is_not("thought"))
         rules += [
             RecordRule((assistant, known, has(_THOUGHT_KEYS)), Kind.THOUGHT, "assistant", _THOUGHT_KEYS, goes_on=True),
-            RecordRule((assistant, known), each="tool_calls[]|tool_call", rules=CALL, goes_on=True),
-            RecordRule((assistant, known), each="function_call", rules=CALL, goes_on=True),
+            RecordRule((assistant, known), each="tool_calls[]|tool_call", rules=CALL, whole=True),
+            RecordRule((assistant, known), each="function_call", rules=CALL, whole=True),
             RecordRule((user, *spoken, has("recipient"), is_not("recipient", *_TO_A_SPEAKER)), Kind.UNKNOWN, "user"),
             RecordRule(
                 (assistant, *spoken, has("recipient|to"), is_not("recipient|to", *_TO_A_SPEAKER)),

@@ -236,6 +236,8 @@ class Signature:
     """Words, one of which the value of a path must be; a word that ends with `*` is a beginning."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
+    members: tuple[str, ...] = ()
+    """Beginnings of names, one of which a member must have."""
 
 
 @frozen
@@ -273,6 +275,29 @@ class Inner:
 
 
 @frozen
+class Spans:
+    """How the spans of traces become conversations."""
+
+    each: str
+    """The path of the spans in a record. A record without any is a span itself."""
+    trace: str
+    id: str
+    parent: str
+    start: str
+    """The path of the time that orders the spans."""
+    group: str = ""
+    """The path of the conversation; without one, each trace is a conversation."""
+    attributes: str = "attributes"
+    """The member that holds the attributes. A span without it is one object of attributes."""
+    agents: tuple[When, ...] = ()
+    """Conditions, one of which holds for the span of an agent."""
+    tools: tuple[When, ...] = ()
+    """The same for the span of a tool."""
+    remote: tuple[When, ...] = ()
+    """The same for a span whose parent is in another process."""
+
+
+@frozen
 class RecordFormat:
     """A format as a table."""
 
@@ -285,6 +310,7 @@ class RecordFormat:
     """The path of the session in a record: another session starts another transcript."""
     inner: tuple[str | Inner, ...] = ()
     """The paths of strings that hold JSON: they are read in place before the rules apply."""
+    spans: Spans | None = None
     keeps_fields: bool = False
     """True if the members that no rule reads describe the transcript that the record starts."""
     model: str = ""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("otel", "tables.otel", "OTEL", "OpenTelemetry traces"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
 )

@@ -104,8 +104,15 @@ def thought_pieces(node: JsonNode | None) -> list[Piece]:
         return []
     pieces: list[Piece] = []
     for part in node.items if node.kind is JsonKind.ARRAY else [node]:
-        pieces += pieces_of(first_of(part, _THOUGHT_TEXTS) or part)
+        pieces += pieces_of(_thought_text(part) or part)
     return pieces
+
+
+def _thought_text(part: JsonNode) -> JsonNode | None:
+    """The first field with a text; `"thought": true` is a flag next to it."""
+    texts = (first_of(part, (key,)) for key in _THOUGHT_TEXTS)
+    flags = (JsonKind.TRUE, JsonKind.FALSE, JsonKind.NUMBER)
+    return next((text for text in texts if text is not None and text.kind not in flags), None)
 
 
 def is_empty(node: JsonNode) -> bool:

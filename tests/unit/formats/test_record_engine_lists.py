@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import members_of, path
 from viewer.formats.engine.repeats import repeated_length
@@ -22,7 +23,10 @@ def parsed(value: object) -> tuple[JsonNode, Source]:
 def test_a_path_goes_to_the_items_after_the_first() -> None:
     node, _ = parsed({"a": [1, 2, 3], "b": []})
     assert [value.text for value in path("a[1:]").all(node)] == ["2", "3"]
-    assert path("b[1:]").all(node) == path("c[1:]").all(node) == []
+    assert path("b[1:]").all(node) == path("c[1:]").all(node) == path("b[-1]").all(node) == []
+    assert [value.text for value in path("a[-1]").all(node)] == ["3"]
+    assert [holds(is_("a[-1]", text), node) for text in ("3", "1")] == [True, False]
+    assert not holds(is_("b[-1]", "1"), node)
 
 
 def test_the_members_that_rules_read_are_known() -> None:

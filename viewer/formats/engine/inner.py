@@ -24,7 +24,7 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
             continue
         for holder in path(each.holders).all(node):
             if _applies(each, holder):
-                change(each.path, holder, reader.read)
+                change(each.path, holder, reader.read_any if each.always else reader.read)
     return reader.problems
 
 
@@ -40,21 +40,35 @@ class _InnerReader:
         self._source = source
         self.problems: list[Problem] = []
 
+    def read_any(self, value: JsonNode) -> JsonNode | None:
+        """The JSON of any type in a string; None for any other value."""
+        if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
+            return None
+        if value.text.lstrip()[:1] in ("{", "["):
+            return self.read(value)
+        reading = read_inner(value, self._raw(value))
+        return None if reading.faults or not self._is_all(reading, value) else reading.node
+
     def read(self, value: JsonNode) -> JsonNode | None:
         """The JSON in a string, also if its end is missing; None for any other value."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
         if value.text.lstrip()[:1] not in ("{", "["):
             return None
-        raw = self._source.data[value.start - self._source.base : value.end - self._source.base]
-        reading = read_inner(value, raw)
+        reading = read_inner(value, self._raw(value))
         if _is_cut(reading):
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
             return reading.node
-        if reading.node is None or reading.faults or string_body(raw).encode("utf-8", "replace")[reading.end :].strip():
+        if reading.node is None or reading.faults or not self._is_all(reading, value):
             self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
             return None
         return reading.node
+
+    def _raw(self, value: JsonNode) -> bytes:
+        return self._source.data[value.start - self._source.base : value.end - self._source.base]
+
+    def _is_all(self, reading: JsonReading, value: JsonNode) -> bool:
+        return not string_body(self._raw(value)).encode("utf-8", "replace")[reading.end :].strip()
 
 
 def _is_cut(reading: JsonReading) -> bool:

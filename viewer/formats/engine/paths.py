@@ -9,8 +9,8 @@ from functools import cache
 from viewer.formats.tables.model import RecordRule
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-_STEP = re.compile(r"([^.\[\]]*)((?:\[(?:\d*|1:)\])*)")
-_SUFFIX = re.compile(r"\[(\d*|1:)\]")
+_STEP = re.compile(r"([^.\[\]]*)((?:\[(?:\d*|-1|1:)\])*)")
+_SUFFIX = re.compile(r"\[(\d*|-1|1:)\]")
 Step = str | int
 EACH, REST, MEMBERS = "[]", "[1:]", "*"
 
@@ -95,12 +95,12 @@ def _steps(choice: str) -> Iterator[Step]:
         if found[1]:
             yield found[1]
         for suffix in _SUFFIX.finditer(found[2]):
-            yield int(suffix[1]) if suffix[1].isdigit() else suffix[0]
+            yield suffix[0] if suffix[1] in ("", "1:") else int(suffix[1])
 
 
 def _follow(node: JsonNode, step: Step) -> list[JsonNode]:
     if isinstance(step, int):
-        return [node.items[step]] if step < len(node.items) else []
+        return [node.items[step]] if -len(node.items) <= step < len(node.items) else []
     if step == EACH:
         return node.items
     if step == REST:

@@ -13,14 +13,17 @@ from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem
+from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.messages import Kind
+from viewer.rules.structure import W_SIBLING_UNREAD
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 from viewer.values import mutable
 
 MOST_WAITING = 65_536
 """Spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
+_NO_PARENT = "0" * 16
 
 
 @mutable
@@ -71,6 +74,8 @@ class SpanCollector:
         """Add the spans of a record, and write the traces whose root is known."""
         found = path(self._spans.each).all(record)
         added = [self._read(span, source) for span in found or [record]]
+        if found:
+            added[0].reading.faults += self._unread(record)
         self._waiting += added
         for span in added:
             if span.id:
@@ -91,8 +96,9 @@ class SpanCollector:
     def _read(self, node: JsonNode, source: Source | None) -> TraceSpan:
         spans = self._spans
         problems: list[Problem] = []
-        if node.closed and node.kind is JsonKind.OBJECT:
+        if node.closed and node.kind is JsonKind.OBJECT and spans.attributes:
             node = _with_trees(node, spans)
+        if node.closed:
             problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
         reading = read_record(self._format.records, node)
         reading.faults = [*problems, *reading.faults]
@@ -107,7 +113,7 @@ class SpanCollector:
             source=source,
             trace=trace,
             id=string_at(node, spans.id) or "",
-            parent=(string_at(node, spans.parent) or "").strip("0"),
+            parent="" if (parent := string_at(node, spans.parent)) in (None, _NO_PARENT) else parent,
             group=group or "",
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=_any_holds(spans.agents, node),
@@ -115,6 +121,14 @@ class SpanCollector:
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
+
+    def _unread(self, record: JsonNode) -> Iterator[Problem]:
+        """Messages next to the spans of a record."""
+        read = {choice[0] for choice in path(self._spans.each).choices if choice}
+        for member in record.members:
+            if member.key not in read:
+                for message in unread_messages(member.value):
+                    yield Problem(W_SIBLING_UNREAD, None, message.start, message.end)
 
     def _is_root(self, span: TraceSpan) -> bool:
         return not span.parent or _any_holds(self._spans.remote, span.node)

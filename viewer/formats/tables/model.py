@@ -1,7 +1,7 @@
 """Types of a format table: conditions, rules for records and for their parts, and the format itself.
 
-A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `name[1:]` to each
-after the first, `*` to each member,
+A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `name[-1]` to the
+last one, `name[1:]` to each after the first, `*` to each member,
 and `a|b` is the first of two paths that resolve. The empty path is the value itself."""
 
 from __future__ import annotations
@@ -272,6 +272,8 @@ class Inner:
     path: str
     """The path of the string in each of them."""
     when: tuple[When, ...] = ()
+    always: bool = False
+    """True if the string is JSON also if it is no object and no array."""
 
 
 @frozen
@@ -288,7 +290,7 @@ class Spans:
     group: str = ""
     """The path of the conversation; without one, each trace is a conversation."""
     attributes: str = "attributes"
-    """The member that holds the attributes. A span without it is one object of attributes."""
+    """The member that holds the attributes, if there are any. A span without it is one object of attributes."""
     agents: tuple[When, ...] = ()
     """Conditions, one of which holds for the span of an agent."""
     tools: tuple[When, ...] = ()

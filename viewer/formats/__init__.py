@@ -19,6 +19,9 @@ RECORD_FORMATS = (
     Entry("otel", "tables.otel", "OTEL", "OpenTelemetry traces"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
+    Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
+    Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
+    Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
 )
 """The formats that are tables, in the order of detection."""
 

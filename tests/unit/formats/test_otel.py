@@ -262,6 +262,21 @@ def test_a_span_whose_parent_never_came_is_hidden() -> None:
     assert trace(span(2, said, 1, flags=769))[0] == ["SECRET_1"]
 
 
+def test_a_parent_of_zeros_is_none_and_other_zeros_count() -> None:
+    said = chat([text("user", "a")], [])
+    assert trace(span(1, said, parentSpanId="0" * 16))[0] == ["a"]
+    assert trace(span(1, {}, spanId="00f0"), span(2, said, parentSpanId="00f0"))[0] == ["a"]
+    assert trace(span(2, said, parentSpanId="f0"), span(1, {}, spanId="00f0"))[0] == []
+
+
+def test_a_root_that_comes_first_waits_for_nothing_and_its_spans_for_the_end() -> None:
+    a, b = text("user", "a"), text("assistant", "b")
+    side = span(2, chat([text("user", "SECRET_1")], [text("assistant", "SECRET_2")]), 1)
+    main = span(3, chat([a, b, text("user", "c")], [text("assistant", "d")]), 1)
+    for order in ((span(1, {}), side, main), (side, main, span(1, {}))):
+        assert lines(*order)[0] == ["a", "b", "c", "d"]
+
+
 def test_a_span_above_model_calls_repeats_them() -> None:
     asked, answer = text("user", "a"), text("assistant", "b")
     agent = chat([asked], [text("assistant", "SECRET_1")], **{"gen_ai.operation.name": "invoke_agent"})

@@ -175,9 +175,18 @@ def test_one_span_is_read_by_one_convention() -> None:
 
 
 def test_values_below_the_root_are_unknown() -> None:
-    asked = json.dumps([{"role": "user", "content": "SECRET_1"}])
-    shown, _, _ = trace(span(1, {}), span(2, {"input.value": asked}, 1))
-    assert shown == []
+    asked = [{"role": "user", "content": "SECRET_1"}]
+    shown, hidden, _ = trace(span(1, {}), span(2, {"input.value": json.dumps(asked)}, 1))
+    assert (shown, hidden) == ([], [("unknown", "SECRET_1")])
+
+
+def test_evaluators_and_guardrails_talk_to_no_user() -> None:
+    for kind in ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING"):
+        guard: dict[str, object] = {"openinference.span.kind": kind}
+        assert one({**guard, **CONVENTIONS["openinference"]})[0] == []
+        said = chat([text("user", "SECRET_1")], [])
+        shown, hidden, _ = trace(span(1, {}), span(2, guard, 1), span(3, said, 2), span(4, CONVENTIONS["gen_ai"], 1))
+        assert (shown, hidden) == (["a", "b", "c", "d"], [("subagent", "SECRET_1")])
 
 
 def test_a_history_is_repeated_without_new_messages() -> None:

@@ -181,6 +181,28 @@ def test_other_fields_describe_the_transcript_and_are_hidden() -> None:
     assert codes == ["W-SIBLING-UNREAD"]
 
 
+def test_a_text_that_is_not_shown_describes_the_transcript() -> None:
+    said = [{"role": "user", "content": "a"}]
+    cases: list[dict[str, object]] = [
+        {"messages": said, "answer": "SECRET_1"},
+        {"prompt": said, "instruction": "SECRET_1"},
+        {"prompt": "a", "completion": "b", "output": "SECRET_1"},
+        {"conversations": said, "instruction": "SECRET_1", "output": "c"},
+    ]
+    for case in cases:
+        data = json.dumps(case).encode()
+        events = events_of("rows", data)
+        assert SECRET not in "".join(seen(events, data)), case
+        assert [event.transcript.header for event in events if isinstance(event, Started)] != [{}], case
+    assert row(messages=said, completion="b")[0] == ["a", "b"]
+
+
+def test_a_repeated_field_hides_the_row() -> None:
+    data = b'{"system":"s","prompt":"SECRET_1","completion":"b","completion":"SECRET_2"}'
+    shown, hidden, codes = told(data, "rows")
+    assert (shown, [kind for kind, _ in hidden], codes) == ([], ["unknown"], ["W-RECORD-UNKNOWN"])
+
+
 def test_each_row_is_a_transcript_and_a_bad_one_is_reported() -> None:
     good = '{"prompt":"a","completion":"b"}'
     for text in (f'{good}\n{{"prompt":"SECRET_1"\n{good}\n', f"[{good},7,{good}]", f"{good}\n[7]\n{good}\n"):

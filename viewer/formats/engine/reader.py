@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.formats.engine.drafts import read_record
+from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
@@ -21,7 +21,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
+from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
 
 LONGEST_RECORD = 64 * 1024 * 1024
 
@@ -48,7 +48,7 @@ class Records:
             return True
         problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
         reading = read_record(self._format.records, node)
-        self._start_if_new(node, source, starts=reading.starts)
+        self._start_if_new(node, source, reading)
         reading.faults = [*problems, *reading.faults]
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
@@ -79,30 +79,35 @@ class Records:
             self._session = span.group
         self._writer.add(span.reading, span.node, span.source)
 
-    def _start_if_new(self, node: JsonNode, source: Source | None, *, starts: bool) -> None:
+    def _start_if_new(self, node: JsonNode, source: Source | None, reading: RecordReading) -> None:
         session = string_at(node, self._format.session)
         is_other = session is not None and self._session is not None and session != self._session
-        if not self._record.transcript or (starts and (session is None or is_other)) or is_other:
+        if not self._record.transcript or (reading.starts and (session is None or is_other)) or is_other:
             self._writer.start()
             model, version = string_at(node, self._format.model), string_at(node, self._format.version)
-            self._record.start(node.start, version, model, self._fields(node, source) if starts else None)
-            if starts and self._format.keeps_fields:
+            keeps = self._format.keeps_fields and reading.starts and source is not None
+            fields = _fields(node, source, reading) if keeps and source is not None else None
+            self._record.start(node.start, version, model, fields)
+            if keeps:
                 self._report_unread(node)
         self._session = session or self._session
 
-    def _fields(self, node: JsonNode, source: Source | None) -> dict[str, object] | None:
-        """The members of a record that no rule reads."""
-        if not self._format.keeps_fields or source is None:
-            return None
-        return {member.key: header_value(member.value, source) for member in self._unread(node)}
-
     def _report_unread(self, node: JsonNode) -> None:
-        for member in self._unread(node):
-            for message in unread_messages(member.value):
-                self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
+        """Report messages in members that no rule reads."""
+        for member in node.members:
+            if member.key not in self._read_members:
+                for message in unread_messages(member.value):
+                    self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
 
-    def _unread(self, node: JsonNode) -> list[JsonMember]:
-        return [member for member in node.members if member.key not in self._read_members]
+
+def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
+    """The members of a record that hold no part of a message."""
+    starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
+    return {
+        member.key: header_value(member.value, source)
+        for member in node.members
+        if not any(member.value.start <= start < member.value.end for start in starts)
+    }
 
 
 class DocumentReader(JsonDocuments):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 
 from viewer.formats.engine.attributes import attribute_tree
 from viewer.formats.engine.chains import Conversation
@@ -24,6 +23,7 @@ MOST_WAITING = 65_536
 """Spans that may wait for the root of their trace."""
 MOST_ANCESTORS = 200
 _NO_PARENT = "0" * 16
+_NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
 
 
 @mutable
@@ -41,13 +41,17 @@ class TraceSpan:
     """Its time, then its place in the file."""
     is_agent: bool
     is_tool: bool
+    is_root: bool
     reading: RecordReading
     has_messages: bool = False
     thread: str = ""
     """The span of the other agent around it; empty for the main agent."""
     is_covered: bool = False
     """True if spans below it hold the same messages."""
-    children: list[TraceSpan] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Keep only what the spans below it need: its messages are written."""
+        self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
 
 
 Emit = Callable[[TraceSpan], None]
@@ -80,7 +84,7 @@ class SpanCollector:
         for span in added:
             if span.id:
                 self._known.setdefault((span.trace, span.id), span)
-        complete = {span.trace for span in self._waiting if self._is_root(span)}
+        complete = {span.trace for span in self._waiting if span.is_root}
         if len(self._waiting) > MOST_WAITING:
             self.close()
         elif complete:
@@ -108,16 +112,18 @@ class SpanCollector:
         group = string_at(node, spans.group) if spans.group else None
         if group is not None:
             self._groups.setdefault(trace, group)
+        parent = string_at(node, spans.parent)
         return TraceSpan(
             node=node,
             source=source,
             trace=trace,
             id=string_at(node, spans.id) or "",
-            parent="" if (parent := string_at(node, spans.parent)) in (None, _NO_PARENT) else parent,
+            parent=parent or "",
             group=group or "",
             start=(_number(string_at(node, spans.start)), self._count),
             is_agent=_any_holds(spans.agents, node),
             is_tool=_any_holds(spans.tools, node),
+            is_root=parent in (None, "", _NO_PARENT) or _any_holds(spans.remote, node),
             reading=reading,
             has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
         )
@@ -129,9 +135,6 @@ class SpanCollector:
             if member.key not in read:
                 for message in unread_messages(member.value):
                     yield Problem(W_SIBLING_UNREAD, None, message.start, message.end)
-
-    def _is_root(self, span: TraceSpan) -> bool:
-        return not span.parent or _any_holds(self._spans.remote, span.node)
 
     def _write(self, spans: list[TraceSpan]) -> None:
         groups: dict[str, list[TraceSpan]] = {}
@@ -152,6 +155,7 @@ class SpanCollector:
                 )
                 for span in ordered:
                     self._emit(span)
+                    span.forget()
 
     def _settle(self, span: TraceSpan) -> None:
         """Find the conversation of a span, and the agent around it."""
@@ -161,13 +165,13 @@ class SpanCollector:
         if len(agents) > 1 or any(above.is_tool for above in around):
             span.thread = agents[0].id if span.is_agent else around[0].id
         top = self._top(span)
-        if not self._is_root(top) and not span.thread:
+        if not top.is_root and not span.thread:
             span.thread = f"below {top.parent}"
 
     def _ancestors(self, span: TraceSpan) -> Iterator[TraceSpan]:
         seen = {span.id}
         for _ in range(MOST_ANCESTORS):
-            above = self._known.get((span.trace, span.parent)) if not self._is_root(span) else None
+            above = self._known.get((span.trace, span.parent)) if not span.is_root else None
             if above is None or above.id in seen:
                 return
             seen.add(above.id)

@@ -52,6 +52,6 @@ LANGFUSE = RecordFormat(
         group="sessionId|session_id",
         attributes="",
         agents=(is_("type", "AGENT"),),
-        tools=(is_("type", "TOOL"),),
+        tools=(is_("type", "TOOL", "RETRIEVER", "EVALUATOR", "GUARDRAIL", "EMBEDDING"),),
     ),
 )

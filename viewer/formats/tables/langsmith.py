@@ -93,6 +93,6 @@ LANGSMITH = RecordFormat(
         start=_START,
         group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
         attributes="",
-        tools=(is_("run_type", "tool"),),
+        tools=(is_("run_type", "tool", "retriever", "embedding"),),
     ),
 )

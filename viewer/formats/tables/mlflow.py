@@ -24,6 +24,7 @@ _START = "start_time_unix_nano|start_time|start_time_ns"
 _END = f"end_time_unix_nano|end_time|end_time_ns|{_START}"
 _IN, _OUT, _CHAT = "attributes.mlflow.spanInputs", "attributes.mlflow.spanOutputs", "attributes.mlflow.chat.messages"
 _TYPE = "attributes.mlflow.spanType|span_type"
+_TOOLS = ("TOOL", "RETRIEVER", "RERANKER", "EMBEDDING", "EVALUATOR", "GUARDRAIL")
 _CALLS = ("LLM", "CHAT_MODEL", '"LLM"', '"CHAT_MODEL"')
 
 MLFLOW = RecordFormat(
@@ -59,6 +60,6 @@ MLFLOW = RecordFormat(
         parent="parent_span_id|parent_id",
         start=_START,
         agents=(is_(_TYPE, "AGENT", '"AGENT"'),),
-        tools=(is_(_TYPE, "TOOL", '"TOOL"'),),
+        tools=(is_(_TYPE, *_TOOLS, *(f'"{name}"' for name in _TOOLS)),),
     ),
 )

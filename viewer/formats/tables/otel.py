@@ -14,6 +14,7 @@ from viewer.formats.tables.model import (
     When,
     has,
     is_,
+    is_not,
     lacks,
 )
 from viewer.model.messages import Kind
@@ -21,6 +22,8 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
+_ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
+"""Kinds of spans that talk to no user, also through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id"
@@ -261,14 +264,14 @@ def _values(root: tuple[When, ...]) -> tuple[RecordRule, ...]:
     )
 
 
+_NOT_SPOKEN = "{0}[0].role|{0}.messages[0].role|{0}.role|{0}.choices"
 _UNKNOWN_VALUES = tuple(
-    RecordRule(
-        (*_PLAIN, has(at), lacks(f"{at}[0].role|{at}.messages[0].role|{at}.role|{at}.choices")),
-        Kind.UNKNOWN,
-        "assistant",
-        at,
-    )
+    RecordRule((*_PLAIN, has(at), *conditions), Kind.UNKNOWN, "assistant", at)
     for at in (_IN, _OUT)
+    for conditions in (
+        (has(_PARENT), is_not(_PARENT, "")),
+        *((*root, lacks(_NOT_SPOKEN.format(at))) for root in _ROOTS),
+    )
 )
 _ERROR = ("2", "STATUS_CODE_ERROR", "ERROR")
 _CODES = {
@@ -323,6 +326,8 @@ OTEL = RecordFormat(
         Signature(90, members=("gen_ai.", "llm.", "ai.prompt", "ai.response", "attributes.llm.", "attributes.gen_ai.")),
     ),
     records=(
+        RecordRule((is_("attributes.gen_ai.operation.name", "embeddings"),), None),
+        RecordRule((is_("attributes.openinference.span.kind", *_ASIDE),), None),
         RecordRule((When("attributes", kind=JsonKind.OBJECT),), None, also=_SPAN_RULES),
         RecordRule((has("resourceLogs"),), Kind.UNKNOWN, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
     ),
@@ -352,7 +357,7 @@ OTEL = RecordFormat(
         ),
         tools=(
             is_("attributes.gen_ai.operation.name", "execute_tool"),
-            is_("attributes.openinference.span.kind", "TOOL"),
+            is_("attributes.openinference.span.kind", "TOOL", "RETRIEVER", *_ASIDE),
             is_("attributes.traceloop.span.kind", "tool"),
             has("attributes.ai.toolCall.name"),
         ),

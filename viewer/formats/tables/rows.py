@@ -60,7 +60,7 @@ def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: boo
             (*first, When(name, kind=kind)) for kind in (JsonKind.STRING, JsonKind.OBJECT, JsonKind.ARRAY)
         )
         in_lists = () if unused else _IN_LISTS
-        asked = () if unused or name in _WHOLE else (_ASKED,)
+        asked = (_ASKED,) if conditions == _NO_LIST and name not in _WHOLE else ()
         rules += [
             RecordRule((*is_text, *asked), Kind.SAID, "assistant", name, PARTS, repeats=in_lists, unused=unused),
             RecordRule((*is_object, *asked), each=name, rules=CHAT, repeats=in_lists, unused=unused),

@@ -100,7 +100,7 @@ def test_no_safe_surface_contains_hidden_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_debug_view_shows_every_hidden_text(name: str) -> None:
-    text = run("show", "--json", "--reveal", "all", str(path_of(name))).out
+    text = run("show", "--json", "--reveal", "all", "--threads", "all", str(path_of(name))).out
     opaque = NOT_IN_JSON | set(expected(name).get("opaque", []))
     missing = [hidden for hidden in expected(name)["hidden"] if hidden not in text and hidden not in opaque]
     assert missing == []

@@ -72,7 +72,7 @@ class Sample:
 
     @property
     def seen(self) -> dict[str, list[str]]:
-        """What the end user saw, what stays hidden, and the errors, by the documentation of the format; may be empty."""
+        """What the end user saw, what stays hidden, and the errors, by the documentation of the format."""
         path = self.path.with_name(f"{self.path.name}.seen.json")
         value: dict[str, list[str]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
         return value

@@ -30,6 +30,7 @@ _DEBUG = "DEBUG view: includes hidden messages. Messages marked * were visible t
 @click.command("show", short_help="Print the conversation.")
 @options.reading
 @options.audience
+@options.threads
 @options.printing
 @options.following
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
@@ -40,6 +41,7 @@ def command(
     reveal: frozenset[Reveal],
     debug: bool,
     strict_safe: bool,
+    threads: int | None,
     color: str,
     ascii_only: bool,
     as_json: bool,
@@ -47,7 +49,7 @@ def command(
     stall_after: float | None,
 ) -> int:
     """Print the conversation. With -f, prints each message as soon as it is complete."""
-    audience = options.audience_of(reveal, debug, strict_safe)
+    audience = options.audience_of(reveal, debug, strict_safe, threads)
     if options.is_followed(follow, files, stall_after):
         followed = options.followed_of(files, format, preambles, stall_after)
         return print_live(followed, audience, options.output_of(color, ascii_only), as_json=as_json)

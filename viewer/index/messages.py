@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -50,6 +50,17 @@ class MessageIndex:
         """Lists for messages that still grow."""
         self._times: dict[int, int] = {}
         self._turns = TurnCounter()
+        self._superseded: list[tuple[int, int]] = []
+        """The first and the last message of each branch that was left behind."""
+
+    def supersede(self, first: int, last: int) -> None:
+        """Mark the messages of a branch that was left behind."""
+        insort(self._superseded, (first, last))
+
+    def is_superseded(self, number: int) -> bool:
+        """True if a message is on a branch that was left behind."""
+        place = bisect_left(self._superseded, (number + 1, 0)) - 1
+        return any(first <= number <= last for first, last in self._superseded[max(0, place) : place + 1])
 
     def use_columns(self, columns: Columns) -> None:
         """Use another backend from now on; the columns stay."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.model.messages import Channel, Ending, Kind, Message
-from viewer.values import frozen
 
 NEVER_DISPLAYED = frozenset({"debug", "status"})
 PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
@@ -56,13 +57,14 @@ class Reveal(Enum):
     ALL = "all"
 
 
-@frozen
-class Audience:
+class Audience(Struct, frozen=True):
     """The audience of a view. If nothing is revealed, it is the end user."""
 
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     """True if the safe view must not even show that something is hidden."""
+    thread: int | None = None
+    """The only thread to show; None for all of them. It selects, and never reveals."""
 
     @property
     def is_safe(self) -> bool:
@@ -90,6 +92,8 @@ class Audience:
 
     def sees(self, message: Message) -> bool:
         """True if this audience may see the message."""
+        if self.thread is not None and message.header.thread != self.thread:
+            return False
         if is_user_safe(message):
             return True
         return self.reveals(kind_of(message)) and (not message.header.thread or self.reveals(Reveal.SUBAGENT))

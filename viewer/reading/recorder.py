@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viewer.model.diagnostic import Rule
-from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
+from viewer.model.events import (
+    Closed,
+    DeclaredTools,
+    Event,
+    Found,
+    Grew,
+    Opened,
+    Started,
+    Strayed,
+    Superseded,
+    ToolCancelled,
+)
 from viewer.model.messages import Ending, Header, Message, Piece, Span, Stray, Transcript
 from viewer.rules.structure import W_TEXT_BETWEEN
 
@@ -22,8 +33,8 @@ class Recorder:
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
 
-    def take(self) -> list[Event]:
-        """Drain the queued events."""
+    def drain(self) -> list[Event]:
+        """The queued events, which are then forgotten."""
         events, self._events = self._events, []
         return events
 
@@ -145,6 +156,10 @@ class Recorder:
         """Record a `tool.cancel` event for a call."""
         self.start_if_none(start)
         self._events.append(ToolCancelled(self.transcript, call_id, start, end))
+
+    def supersede(self, first: int, last: int) -> None:
+        """Record that these messages are on a branch that was left behind."""
+        self._events.append(Superseded(first, last))
 
     def declare(self, message: int, start: int, end: int) -> None:
         """Record that these bytes declare tools in JSON."""

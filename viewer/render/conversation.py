@@ -17,7 +17,7 @@ from viewer.render.body import GrowingBody, body_lines, may_be_json
 from viewer.render.diagnostic import note
 from viewer.render.head import HeadLayout, MessageHead, body_lead, clock, head_lines, head_of, inner_width, look_of
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
-from viewer.render.title import boundary_lines, rule
+from viewer.render.title import boundary_lines, branch_words, rule
 
 BLANK: Line = ()
 TAKEN_BACK = "the text above was a thought; it is hidden from here on"
@@ -264,6 +264,8 @@ class _Page:
         self._notes = Notes(self._safe)
         self._transcript = self._turn = 0
         self._trims = False
+        self._is_rewound = False
+        """True if the last message is on a branch that the user left behind."""
         self._begun = begun
 
     def note(self, diagnostics: Iterable[ShownDiagnostic]) -> None:
@@ -275,6 +277,10 @@ class _Page:
         if isinstance(item, ShownMessage):
             yield from self._noted(self._notes.before(item))
         yield from self._boundaries(item.transcript)
+        if isinstance(item, ShownMessage) and item.is_superseded is not self._is_rewound:
+            self._is_rewound = item.is_superseded
+            yield from self._apart()
+            yield rule(trusted(branch_words(item.is_superseded)), trusted(""), self._width, self._style)
         if isinstance(item, ShownMessage) and item.turn != self._turn:
             self._turn = item.turn
             yield from self._apart()
@@ -345,7 +351,7 @@ class _Page:
     def _boundaries(self, last: int) -> Iterator[Line]:
         """Begin the transcripts up to this one."""
         while self._transcript < last:
-            self._transcript, self._turn = self._transcript + 1, 0
+            self._transcript, self._turn, self._is_rewound = self._transcript + 1, 0, False
             boundary = self._boundary_of(self._transcript)
             self._trims = FORMATS[boundary.transcript.format].display_trim
             if not self._safe or max(boundary.count, self._transcript) > 1:

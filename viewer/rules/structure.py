@@ -43,6 +43,18 @@ version: 2.9
 """,
 )
 
+W_FORMAT_VERSION = Rule(
+    code="W-FORMAT-VERSION",
+    title="The file is newer than this version of ocmlview supports.",
+    safe="Some parts of this transcript may be missing from this view.",
+    section="Record formats",
+    advice="Update ocmlview. Unknown records are hidden.",
+    example="""\
+{"schema_version":"ATIF-v2.0","agent":{"name":"a","version":"1"},"steps":[\
+{"step_id":1,"source":"user","message":"Is it sunny?"}]}
+""",
+)
+
 W_TEXT_BETWEEN = Rule(
     code="W-TEXT-BETWEEN",
     title="Text outside any message.",
@@ -101,6 +113,35 @@ W_SIBLING_UNREAD = Rule(
     example="""\
 {"messages":[{"role":"user","content":"Is it sunny?"}],"draft":{"role":"assistant","content":"Yes."}}
 """,
+)
+
+W_COPY_DIFFERS = Rule(
+    code="W-COPY-DIFFERS",
+    title="Two copies of a message differ.",
+    safe="The transcript contains two versions of a message.",
+    section="Record formats",
+    advice="Compare both messages. Both are shown.",
+    example="""\
+{"type":"response.output_item.added","item":{"id":"m1","type":"message","role":"assistant","content":[]}}
+{"type":"response.output_text.delta","item_id":"m1","content_index":0,"delta":"It is sunny."}
+{"type":"response.output_text.done","item_id":"m1","content_index":0,"text":"It is cloudy."}
+""",
+)
+
+W_THREAD_BROKEN = Rule(
+    code="W-THREAD-BROKEN",
+    title="The message tree is broken.",
+    safe="The order of some messages is uncertain.",
+    section="Record formats",
+    advice="Check the parent ids. Messages are in file order from here on.",
+    example="""\
+{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Is it sunny?"}}
+{"type":"user","uuid":"u2","parentUuid":"u9","sessionId":"s1","message":{"role":"user","content":"Is it warm?"}}
+""",
+    reasons={
+        "cycle": "The message is its own ancestor.",
+        "parent-missing": "The parent of the message is missing.",
+    },
 )
 
 W_START_IMPLICIT = Rule(
@@ -196,11 +237,14 @@ FRAMES = (
     W_ATTRIBUTE_UNKNOWN,
     W_HEADER_MISSING,
     W_VERSION_UNKNOWN,
+    W_FORMAT_VERSION,
     W_TEXT_BETWEEN,
     W_RECORD_UNKNOWN,
     W_PART_UNKNOWN,
     W_CONTENT_MISSING,
     W_SIBLING_UNREAD,
+    W_COPY_DIFFERS,
+    W_THREAD_BROKEN,
     W_START_IMPLICIT,
     W_START_REPEATED,
     W_END_MISSING,
@@ -292,10 +336,26 @@ version: 2.2
     },
 )
 
+W_PLUGIN = Rule(
+    code="W-PLUGIN",
+    title="A format plug-in failed.",
+    safe="Part of this transcript could not be read.",
+    section="Format plug-ins",
+    advice="Run `ocmlview formats --verify NAME`, and report the problem to the author of the plug-in.",
+    example="""\
+{"type": "a record of a plug-in whose hook raises an exception"}
+""",
+    reasons={
+        "failed": "The plug-in failed on this record.",
+        "disabled": "The plug-in failed 16 times and was disabled for this file.",
+    },
+)
+
 TEXT = (
     W_JSON_DUPLICATE_KEY,
     W_STREAM_INTERLEAVED,
     W_STREAM_LATE,
     W_TEXT_HIDDEN_CHARACTERS,
     W_ENCODING,
+    W_PLUGIN,
 )

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json, string_body
 from viewer.syntax.names import plain_name
-from viewer.values import mutable
 
 LONGEST_FILE_NAME = 60
 """The largest number of characters of a file name in a label."""
 
 _KINDS = {
-    "image": ("image", "image_url", "input_image", "output_image", "image_file"),
+    "image": (
+        "image",
+        "image_url",
+        "input_image",
+        "output_image",
+        "image_file",
+        *("image_generation_call", "computer_screenshot"),
+    ),
     "audio": ("audio", "audio_url", "input_audio", "output_audio"),
     "video": ("video", "video_url", "input_video", "video_file"),
     "file": ("file", "file_url", "input_file", "document", "document_url", "media", "blob", "uri"),
@@ -33,7 +41,7 @@ _HOLDERS = frozenset({"source", *_KINDS, *_KIND_OF_TYPE, *_KIND_OF_MEMBER})
 _MEDIA_TYPE = lazy_regex(r"[a-z0-9.+-]{1,32}/[a-z0-9.+-]{1,64}")
 _MEDIA_TYPE_KEYS = frozenset({"media_type", "mediaType", "mime_type", "mimeType", "mimetype"})
 _NAME_KEYS = frozenset({"filename", "file_name", "fileName", "name"})
-_DATA_KEYS = frozenset({"data", "bytes", "file_data", "fileData", "content", "blob"})
+_DATA_KEYS = frozenset({"data", "bytes", "file_data", "fileData", "content", "blob", "result"})
 _ADDRESS = lazy_regex(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _DATA_ADDRESS = lazy_regex(r"data:([^;,]*)([^,]*),", re.IGNORECASE)
 _BASE64 = lazy_regex(r"[A-Za-z0-9+/_\s-]*={0,2}\s*")
@@ -45,8 +53,7 @@ _DEEPEST = 4
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
-@mutable
-class _Facts:
+class _Facts(Struct, gc=False):
     """The known facts about an attachment."""
 
     media_type: str | None = None

@@ -55,7 +55,7 @@ def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: igno
     whole = events_of("otel", data)
     assert seen(whole, data) == sample.seen["seen"]
     assert events_of("otel", data, [1] * len(data)) == whole
-    everything = run("show", "--json", "--reveal", "all", str(sample.path)).out
+    everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
     for hidden in sample.seen["hidden"]:
         assert hidden in everything
     for command, *options in SURFACES:

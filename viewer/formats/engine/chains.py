@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from viewer.formats.engine.drafts import Draft, RecordReading
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Kind
-from viewer.values import mutable
 
 Identity = tuple[str, ...]
 Call = tuple[RecordReading, "Source | None", str, bool]
 """What a model call gave, its bytes, its agent, and if calls below it repeat it."""
 
 
-@mutable
-class _Chain:
+class _Chain(Struct):
     """Calls, each of which repeats the messages of those before it."""
 
     said: list[Identity]

@@ -1,21 +1,22 @@
-"""Pair the records that repeat one text: one occurrence is the message, the other a copy."""
+"""Pair the records that repeat one text or one reply: one occurrence is the message, the other a copy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.formats.engine.drafts import Draft
 from viewer.formats.tables.model import Alone
 from viewer.model.messages import Kind
-from viewer.values import mutable
 
 FARTHEST = 16
-"""The largest number of records between two copies."""
+"""The largest number of records between two copies. A reply waits longer: its call id links it."""
+MOST_WAITING = 256
+"""The largest number of occurrences that wait for a partner."""
 
 
-@mutable
-class Waiting:
+class Waiting(Struct):
     """An occurrence without a partner so far."""
 
     draft: Draft
@@ -26,7 +27,7 @@ class Waiting:
     """The number of its message."""
     is_settled: bool
     """True if its kind is final."""
-    texts: frozenset[str] = field(default_factory=frozenset)
+    texts: set[str] = field(default_factory=set)
 
 
 class CopyPairs:
@@ -38,11 +39,13 @@ class CopyPairs:
         open_hidden: Callable[[Draft], int],
         settle: Callable[[int, Draft], None],
         emit: Callable[[Draft], int],
+        report_outcome: Callable[[Draft, int], None],
     ) -> None:
         self._alone = alone
         self._open_hidden = open_hidden
         self._settle = settle
         self._emit = emit
+        self._report_outcome = report_outcome
         self._waiting: list[Waiting] = []
         self._had_copy: set[str] = set()
 
@@ -52,39 +55,98 @@ class CopyPairs:
         assert copy is not None
         if not copy.primary:
             self._had_copy.add(copy.group)
-        partner = self._partner(draft)
-        if partner is not None:
-            self._waiting.remove(partner)
-            if not partner.is_settled:
-                primary = draft if copy.primary else partner.draft
-                self._settle(partner.number, primary)
+        partners = self._partners(draft)
+        if partners:
+            self._pair(draft, partners)
             return
-        needs_copy = copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
-        is_settled = draft.kind is not Kind.SAID or (copy.primary and not needs_copy)
+        is_settled = draft.kind not in (Kind.SAID, Kind.REPLY) or (copy.primary and not self._needs_copy(draft))
         number = self._emit(draft) if is_settled else self._open_hidden(draft)
-        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, _texts(draft)))
+        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft)))
 
     def forget_before(self, at: int) -> None:
         """Settle the occurrences that are too far from this record for a partner."""
-        while self._waiting and self._waiting[0].at < at - FARTHEST:
+        first = at - FARTHEST
+        while self._waiting and (len(self._waiting) > MOST_WAITING or self._has_passed(self._waiting[0], first)):
             self._settle_alone(self._waiting.pop(0))
+        if self._waiting and self._waiting[0].at < first:
+            passed = [waiting for waiting in self._waiting if self._has_passed(waiting, first)]
+            self._waiting = [waiting for waiting in self._waiting if not self._has_passed(waiting, first)]
+            for waiting in passed:
+                self._settle_alone(waiting)
 
-    def close(self) -> None:
+    def settle(self) -> None:
         """Settle all occurrences: no partner comes."""
         while self._waiting:
             self._settle_alone(self._waiting.pop(0))
 
-    def _partner(self, draft: Draft) -> Waiting | None:
+    def close(self) -> None:
+        """End the transcript."""
+        self.settle()
+        self._had_copy.clear()
+
+    @staticmethod
+    def _has_passed(waiting: Waiting, first: int) -> bool:
+        """True if no partner comes for an occurrence; `first` is the first record that may have one."""
+        is_reply = waiting.draft.kind is Kind.REPLY and not waiting.is_settled
+        return waiting.at < first and not is_reply
+
+    def _needs_copy(self, draft: Draft) -> bool:
         copy = draft.rule.copy
         assert copy is not None
-        texts = _texts(draft)
-        for waiting in self._waiting:
-            other = waiting.draft
-            assert other.rule.copy is not None
-            is_other_side = other.rule.copy.group == copy.group and waiting.is_primary is not copy.primary
-            if is_other_side and other.role == draft.role and texts & waiting.texts:
-                return waiting
-        return None
+        return copy.primary and self._alone.get(copy.group, Alone.ITSELF) is not Alone.ITSELF
+
+    def _partners(self, draft: Draft) -> list[Waiting]:
+        """The occurrence with the same text; for a primary, else those that repeat its parts."""
+        found = [waiting for waiting in self._waiting if self._fits(draft, waiting)]
+        same = [waiting for waiting in found if _is_same(draft, waiting.draft)]
+        if same or draft.rule.copy is None or not draft.rule.copy.primary:
+            return (same or found)[:1]
+        return found
+
+    @staticmethod
+    def _fits(draft: Draft, waiting: Waiting) -> bool:
+        copy, other = draft.rule.copy, waiting.draft.rule.copy
+        assert copy is not None and other is not None
+        if other.group != copy.group or waiting.is_primary is copy.primary or waiting.draft.role != draft.role:
+            return False
+        return bool(texts_of(draft) & waiting.texts)
+
+    def _pair(self, draft: Draft, partners: list[Waiting]) -> None:
+        copy, partner = draft.rule.copy, partners[0]
+        assert copy is not None
+        primary = draft if copy.primary else partner.draft
+        other = partner.draft if copy.primary else draft
+        if self._needs_copy(primary) and primary.kind is Kind.SAID and not _is_same(primary, other):
+            self._say_only_copies(draft, partners)
+            return
+        if primary.outcome is None:
+            primary.outcome, primary.outcome_span = other.outcome, other.outcome_span
+            if partner.is_settled and primary is partner.draft:
+                self._report_outcome(primary, partner.number)
+        if not copy.primary and not _is_same(primary, other):
+            partner.texts -= texts_of(draft) | {primary.text.strip()}
+        if copy.primary or _is_same(primary, other) or not partner.texts:
+            self._waiting.remove(partner)
+        if not partner.is_settled:
+            self._settle(partner.number, primary)
+            partner.is_settled = True
+        for more in partners[1:]:
+            self._waiting.remove(more)
+            more.draft.kind = Kind.REPLAYED if more.draft.kind is Kind.SAID else more.draft.kind
+            if not more.is_settled:
+                self._settle(more.number, more.draft)
+
+    def _say_only_copies(self, draft: Draft, partners: list[Waiting]) -> None:
+        """Show the copies of some parts of a primary, and not the other parts, which the program added."""
+        for partner in partners:
+            self._waiting.remove(partner)
+            if partner.is_primary:
+                partner.draft.kind = Kind.INJECTED
+            if not partner.is_settled:
+                self._settle(partner.number, partner.draft)
+        if not partners[0].is_primary:
+            draft.kind = Kind.INJECTED
+        self._emit(draft)
 
     def _settle_alone(self, waiting: Waiting) -> None:
         if waiting.is_settled:
@@ -96,6 +158,13 @@ class CopyPairs:
         self._settle(waiting.number, draft)
 
 
-def _texts(draft: Draft) -> frozenset[str]:
-    """The text, and each of its parts: a copy may repeat only one."""
-    return frozenset({draft.text.strip(), *(part.strip() for part in draft.texts)} - {""})
+def _is_same(one: Draft, other: Draft) -> bool:
+    """True if the whole occurrence is the same; replies are linked by their call."""
+    return one.kind is Kind.REPLY or one.text.strip() == other.text.strip()
+
+
+def texts_of(draft: Draft) -> set[str]:
+    """The text, and each of its parts: a copy may repeat only one. A reply is known by its call."""
+    if draft.kind is Kind.REPLY:
+        return {draft.call_id or ""} - {""}
+    return {draft.text.strip(), *(part.strip() for part in draft.texts)} - {""}

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
+from msgspec import Struct, field
+
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
+from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import first_text_member
-from viewer.formats.tables.model import Fault, Outcomes, PartRule, RecordRule, Words
+from viewer.formats.tables.model import Exchange, Fault, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_fine_time, parse_time
-from viewer.values import frozen, mutable
 
 TEXT_KEYS = frozenset(
     {
@@ -28,20 +29,22 @@ TEXT_KEYS = frozenset(
 _DEEPEST_TEXT = 3
 _UNUSED = "unused"
 """The thread of answers that no user got."""
+MOST_TURNS = 1024
+"""The largest number of prompts that one record supersedes."""
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
+_WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
+"""Kinds of a part that is its own body if its rule names none."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
-@frozen
-class Stated:
+class Stated(Struct, frozen=True):
     """A word of the record and its place."""
 
     word: str
     span: Span
 
 
-@mutable
-class Draft:
+class Draft(Struct):
     """A message as a rule describes it, before copies, merging, and threads."""
 
     kind: Kind
@@ -58,11 +61,10 @@ class Draft:
     outcome: Outcome | None = None
     outcome_span: Span | None = None
     is_text: bool = False
+    intent: str | None = None
     time_ms: int | None = None
     thread: str | None = None
     """The id of the thread of another agent."""
-    id: str | None = None
-    parent: str | None = None
     key: str | None = None
     """The key of merging."""
     part: str = ""
@@ -72,16 +74,45 @@ class Draft:
     texts: list[str] = field(default_factory=list)
     """The texts of its parts, if there are several."""
     is_open: bool = False
+    marked: list[ContentPart] | None = None
+    """The parts between marks of a template; None if they were not looked for."""
     problems: list[Problem] = field(default_factory=list)
 
 
-@mutable
-class RecordReading:
+class StreamStep(Struct, frozen=True):
+    """What one record does to a reply that arrives in blocks."""
+
+    step: Step
+    scope: str
+    block: str
+    key: str | None
+    """What the reply and its copies have in common."""
+    drafts: list[Draft]
+    span: Span
+    is_whole: bool = False
+    """True for a block that nothing may be added to."""
+
+
+class RecordReading(Struct):
     """What one record gave."""
 
     drafts: list[Draft] = field(default_factory=list)
+    steps: list[StreamStep] = field(default_factory=list)
+    done: list[tuple[RecordRule, str]] = field(default_factory=list)
+    """The rules and keys whose messages the record ends without more text."""
     faults: list[Problem] = field(default_factory=list)
     starts: bool = False
+    session: str | None = None
+    """The id of the transcript that the record starts."""
+    narrows: list[Narrowing] = field(default_factory=list)
+    cancels: bool = False
+    exchanges: set[Exchange] = field(default_factory=set)
+    is_aside: bool = False
+    """True if the record has no place in the tree of the session."""
+    rewind_turns: int = 0
+    """The number of the last prompts that are superseded."""
+    rewind_to: str | None = None
+    """The id of a record: what follows that record is superseded."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -113,15 +144,31 @@ def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | Non
         found.append((index, rule))
         if not rule.each and not rule.goes_on:
             break
-    if not found:
+    if all(rule.goes_on and rule.kind is None and not rule.each for _, rule in found):
         if holds_text(node, _DEEPEST_TEXT):
             reading.drafts.append(_unknown(node))
         else:
             reading.unknown = node
-        return
     for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
-        reading.starts = reading.starts or rule.starts
+        _note_start(rule, node, reading)
+        reading.is_aside = reading.is_aside or rule.aside
+        reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
         _apply(rule, node, outer, reading)
+
+
+def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
+    """What a record changes for itself and for the next ones."""
+    reading.starts = reading.starts or rule.starts
+    if rule.starts:
+        reading.session = reading.session or string_at(node, rule.session)
+    if rule.narrows is not None:
+        reading.narrows.append(rule.narrows)
+    reading.cancels = reading.cancels or rule.cancels
+    if rule.exchange is not None:
+        reading.exchanges.add(rule.exchange)
+    turns = string_at(node, rule.rewind_turns)
+    if turns is not None and turns.isascii() and turns.isdecimal():
+        reading.rewind_turns = min(int(turns[:9]), MOST_TURNS)
 
 
 def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
@@ -132,13 +179,14 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
     return 1, first.start if first is not None else node.start
 
 
-@frozen
-class _Outer:
+class _Outer(Struct, frozen=True):
     """What the records in a record take from it."""
 
     kind: Kind
     thread: str | None
     time_ms: int | None
+    call_id: str | None = None
+    """The call of replies that name none."""
     is_unused: bool = False
 
 
@@ -149,12 +197,16 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
-        inner = _Outer(kind, thread, time_ms, rule.unused or (outer is not None and outer.is_unused))
+        calls = path(rule.call_id).all(node) if rule.call_id else []
+        is_unused = rule.unused or (outer is not None and outer.is_unused)
+        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused)
         items = path(rule.each).all(node)
         for item in items[repeated_length(items, rule.repeats, node) :]:
             _read(rule.rules, item, inner, reading)
         return
-    if rule.kind is not None:
+    if rule.stream is not None:
+        reading.steps.append(_step(rule, node, outer))
+    elif rule.kind is not None:
         drafts = [] if is_repeated(rule, node) else list(_messages(rule, node))
         if rule.unused:
             outer = _Outer(rule.kind, None, None, is_unused=True)
@@ -166,9 +218,31 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             if member is not None and (body is None or not is_empty(body)):
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
+        if not drafts and rule.merge is not None and rule.merge.done is not None and holds(rule.merge.done, node):
+            reading.done.append((rule, string_at(node, rule.merge.key) or ""))
     for more in rule.also:
         if all_hold(more.when, node):
             _apply(more, node, outer, reading)
+
+
+def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
+    stream = rule.stream
+    assert stream is not None
+    base = _base(rule, node)
+    bodies = path(rule.body).all(node) if rule.body else []
+    reader = _PartReader(rule, base)
+    drafts = reader.drafts(bodies) if stream.step is Step.REPLY else reader.drafts_of_one(bodies)
+    is_whole = False
+    if stream.step is Step.OPEN and bodies:
+        part = first_rule(rule.parts, bodies[0]) if bodies[0].kind is JsonKind.OBJECT else None
+        is_whole = part is None or part.label or part.opaque or part.kind is Kind.REPLY
+        if not drafts and part is not None and part.kind is not None:
+            drafts = [_copy_of(base, part.kind)]
+    for draft in drafts:
+        _narrow(draft, outer)
+    scope, block = string_at(node, stream.scope) or "", string_at(node, stream.block) or ""
+    reply = string_at(node, stream.reply)
+    return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole)
 
 
 def _narrow(draft: Draft, outer: _Outer | None) -> None:
@@ -180,6 +254,8 @@ def _narrow(draft: Draft, outer: _Outer | None) -> None:
     if outer.is_unused:
         draft.kind = Kind.UNKNOWN if draft.kind is Kind.SAID else draft.kind
         draft.thread = _UNUSED
+    if draft.kind is Kind.REPLY:
+        draft.call_id = draft.call_id or outer.call_id
     draft.thread = draft.thread or outer.thread
     draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
 
@@ -190,12 +266,15 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
         if rule.kind is Kind.CALL or rule.kind is Kind.REPLY:
             yield base
         else:
-            base.pieces = [Piece(node.start, node.end, Coding.JSON_VALUE)]
+            base.pieces = [Piece(node.start, node.end, Coding.LABEL if rule.label else Coding.JSON_VALUE)]
             yield base
         return
     bodies = path(rule.body).all(node)
     if rule.parts:
         yield from _PartReader(rule, base).drafts(bodies)
+        return
+    if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
+        yield _unknown(node)
         return
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     base.text = "\n".join(body.text for body in bodies)
@@ -235,7 +314,6 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     draft.is_text = rule.text
     draft.time_ms = _time(node, rule.time)
     draft.thread = string_at(node, rule.thread)
-    draft.id, draft.parent = string_at(node, rule.id), string_at(node, rule.parent)
     draft.key = string_at(node, rule.merge.key) if rule.merge and rule.merge.key else None
     _set_outcome(draft, rule.outcome, node)
     return draft
@@ -269,9 +347,13 @@ def _states(test: str, node: JsonNode) -> JsonNode | None:
         value = path(at).first(node)
         if value is None:
             return None
-        return value if (_word(value) == word if equal else _is_true(value)) else None
+        return value if (_is_word(value, word) if equal else _is_true(value)) else None
     value = path(at).first(node)
     return value if value is not None and _word(value) != word else None
+
+
+def _is_word(value: JsonNode, word: str) -> bool:
+    return _word(value).endswith(word[1:]) if word[:1] == "*" else _word(value) == word
 
 
 def _word(value: JsonNode) -> str:
@@ -342,6 +424,15 @@ class _PartReader:
                 self._add(part, index)
         return self._found
 
+    def drafts_of_one(self, bodies: list[JsonNode]) -> list[Draft]:
+        """The messages of a part that must be an object."""
+        for body in bodies:
+            if body.kind is JsonKind.OBJECT:
+                self._add(body, 0)
+            else:
+                self._add_unknown(body)
+        return self._found
+
     def _add(self, part: JsonNode, index: int) -> None:
         if is_empty(part):
             return
@@ -368,7 +459,8 @@ class _PartReader:
         draft = self._part(rule, part)
         draft.part = f"{rule.kind.value} {draft.call_id or index}"
         if draft.pieces or rule.kind in (Kind.CALL, Kind.REPLY):
-            self._end_said()
+            if rule.kind is not Kind.INJECTED:
+                self._end_said()
             self._found.append(draft)
         if rule.reply is not None and all_hold(rule.reply.when, part):
             self._found.append(self._part(rule.reply, part))
@@ -382,6 +474,8 @@ class _PartReader:
                 self._add_unknown(part)
             elif not is_empty(body):
                 self._add_text(body, own_line=rule.refusal)
+                if self._said is not None:
+                    _set_outcome(self._said, rule.outcome, part)
 
     def _add_text(self, value: JsonNode, *, own_line: bool) -> None:
         self._put(piece_of(value), own_line=own_line, text=value.text)
@@ -410,11 +504,12 @@ class _PartReader:
         draft.channel_word, draft.has_unknown_channel = None, False
         draft.call_id = string_at(part, rule.call_id)
         draft.name = string_at(part, rule.name) or rule.default_name or None
+        draft.intent = rule.intent or None
         draft.outcome = draft.outcome_span = None
         if kind is Kind.REPLY:
             draft.outcome, draft.outcome_span = self._base.outcome, self._base.outcome_span
         _set_outcome(draft, rule.outcome, part)
-        bodies = path(rule.body).all(part) if rule.body else [part] if kind is Kind.UNKNOWN else []
+        bodies = path(rule.body).all(part) if rule.body else [part] if kind in _WHOLE else []
         draft.pieces = _pieces(bodies, kind, label=rule.label, opaque=rule.opaque)
         draft.text = "\n".join(body.text for body in bodies)
         draft.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
@@ -435,7 +530,6 @@ def _copy_of(base: Draft, kind: Kind) -> Draft:
     draft = Draft(narrowed, base.role, [], base.span, base.rule, base.channel, base.channel_word)
     draft.has_unknown_channel = base.has_unknown_channel
     draft.time_ms, draft.thread, draft.key = base.time_ms, base.thread, base.key
-    draft.id, draft.parent = base.id, base.parent
     draft.outcome, draft.outcome_span = base.outcome, base.outcome_span
     return draft
 

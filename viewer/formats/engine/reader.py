@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import read_inner_strings
+from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
+from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.events.reader import EventReader
 from viewer.formats.json.documents import JsonDocuments
@@ -16,11 +19,11 @@ from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
-from viewer.rules.structure import W_SIBLING_UNREAD
+from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
 
 LONGEST_RECORD = 64 * 1024 * 1024
@@ -29,19 +32,22 @@ LONGEST_RECORD = 64 * 1024 * 1024
 class Records:
     """The records of an input, in order."""
 
-    def __init__(self, record: Recorder, format: RecordFormat, options: Options) -> None:
+    def __init__(self, record: Recorder, format: RecordFormat, options: ReadOptions) -> None:
         self._record = record
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
+        self._narrowings = Narrowings(record, format.replays)
+        self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
+        self._tree = RecordTree(format.threads) if format.threads else None
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
 
-    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
         if self._spans is not None:
             self._spans.take(node, source)
@@ -50,10 +56,26 @@ class Records:
         reading = read_record(self._format.records, node)
         self._start_if_new(node, source, reading)
         reading.faults = [*problems, *reading.faults]
+        self._narrowings.apply(reading, node)
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
+        first = self._record.last_number + 1
         self._writer.add(reading, node, source)
+        if self._tree is not None:
+            self._grow_tree(self._tree, reading, node, first)
         return True
+
+    def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
+        """Add the record to the tree of the session, and mark the branches that it leaves behind."""
+        fault = tree.fault(node)
+        if fault is not None:
+            self._record.report(W_THREAD_BROKEN, fault, node.start, node.end)
+        last = first - 1 if reading.is_aside else self._record.last_number
+        branches = [*tree.add(node, first, last, is_prompt=self._writer.has_prompt)]
+        if reading.rewind_to is not None:
+            branches += tree.rewind_to(reading.rewind_to)
+        for branch in branches:
+            self._record.supersede(*branch)
 
     def end_response(self) -> None:
         """The mark `[DONE]`: all messages are complete."""
@@ -80,10 +102,18 @@ class Records:
         self._writer.add(span.reading, span.node, span.source)
 
     def _start_if_new(self, node: JsonNode, source: Source | None, reading: RecordReading) -> None:
-        session = string_at(node, self._format.session)
+        session = string_at(node, self._format.session) or reading.session
         is_other = session is not None and self._session is not None and session != self._session
-        if not self._record.transcript or (reading.starts and (session is None or is_other)) or is_other:
+        is_other |= self._conversation is not None and self._conversation.take(reading, node)
+        is_new = is_other or (reading.starts and session is None) or not self._record.transcript
+        if self._record.transcript and is_new and self._narrowings.is_replay(node):
+            return
+        if is_new:
+            if self._tree is not None and self._tree.knows(self._tree.parent_of(node)):
+                self._session = session
+                return
             self._writer.start()
+            self._narrowings.start(node)
             model, version = string_at(node, self._format.model), string_at(node, self._format.version)
             keeps = self._format.keeps_fields and reading.starts and source is not None
             fields = _fields(node, source, reading) if keeps and source is not None else None
@@ -125,7 +155,7 @@ class DocumentReader(JsonDocuments):
         is_list = node.kind is JsonKind.ARRAY
         for item in node.items if is_list else [node]:
             if item.kind is JsonKind.OBJECT:
-                self._records.take(item, None, [], source)
+                self._records.apply(item, None, [], source)
             elif is_list:
                 self._not_a_record(item)
         for span in reading.lenient:
@@ -157,7 +187,7 @@ class DocumentReader(JsonDocuments):
 class RecordReader:
     """Reader for all record formats. A document format may come as one document per line."""
 
-    def __init__(self, record: Recorder, options: Options, format: RecordFormat) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions, format: RecordFormat) -> None:
         self._record = record
         self._options = options
         self._records = Records(record, format, options)
@@ -208,8 +238,8 @@ def traits(format: RecordFormat) -> FormatTraits:
     )
 
 
-def _opener(format: RecordFormat) -> Callable[[Recorder, Options], Reader]:
-    def open_reader(record: Recorder, options: Options) -> Reader:
+def _opener(format: RecordFormat) -> Callable[[Recorder, ReadOptions], Reader]:
+    def open_reader(record: Recorder, options: ReadOptions) -> Reader:
         return RecordReader(record, options, format)
 
     return open_reader

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from msgspec import Struct
+
 from viewer.formats.engine.attributes import attribute_tree
 from viewer.formats.engine.chains import Conversation
 from viewer.formats.engine.conditions import Unreadable, holds
@@ -17,7 +19,6 @@ from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.messages import Kind
 from viewer.rules.structure import W_SIBLING_UNREAD
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
-from viewer.values import mutable
 
 MOST_WAITING = 65_536
 """Spans that may wait for the root of their trace."""
@@ -26,8 +27,7 @@ _NO_PARENT = "0" * 16
 _NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
 
 
-@mutable
-class TraceSpan:
+class TraceSpan(Struct):
     """One span."""
 
     node: JsonNode

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
-from dataclasses import field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import holds
-from viewer.formats.engine.copies import CopyPairs
-from viewer.formats.engine.drafts import Draft, RecordReading
-from viewer.formats.json.content_parts import part_header, split_content
+from viewer.formats.engine.copies import CopyPairs, texts_of
+from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
+from viewer.formats.engine.streams import BlockStreams
+from viewer.formats.json.content_parts import ContentPart, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
-from viewer.formats.tables.model import Mode, RecordFormat
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
-from viewer.rules.notes import I_RECORD_UNKNOWN
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
+from viewer.rules.structure import W_PLUGIN
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.values import mutable
 
 MOST_REPLIES = 64
 """Replies whose parts may still be repeated."""
+MOST_SAID = 256
+"""Texts that a later record may repeat."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
+_REPEATING = (Mode.REPEAT, Mode.FINAL)
 _SPOKEN = ("user", "assistant")
+_COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
+"""The kinds of messages that other records repeat."""
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
@@ -35,8 +43,7 @@ _OUTCOME_RULES = {
 }
 
 
-@mutable
-class _Open:
+class _Open(Struct):
     """A message that may still grow."""
 
     number: int
@@ -45,10 +52,11 @@ class _Open:
     end: int
     must_end: bool = False
     """True if the message is incomplete without its last record."""
+    draft: Draft | None = None
+    """What the message was made of."""
 
 
-@mutable
-class _Reply:
+class _Reply(Struct):
     """The parts of one reply that were read."""
 
     seen: set[tuple[str, str]] = field(default_factory=set)
@@ -69,19 +77,40 @@ class DraftWriter:
         self._threads: dict[str, int] = {}
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
-        self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit)
+        self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
+        self._has_reported_end = False
+        """True if it was reported that a plug-in is disabled."""
+        self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit, self._report_outcome)
+        self._once: set[tuple[Kind, str, str]] = set()
+        """The texts that are messages only once."""
+        self._unanswered: dict[str, None] = {}
+        """The ids of calls without a reply."""
+        self._streams = BlockStreams(record, self._header, self._emit, self._report)
+        self._prefill: _Open | None = None
+        """The last message, if it may be the beginning of the next answer."""
+        self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """The last texts of the speakers, if records of the format repeat texts."""
+        self._repeats = any(_repeats(rule) for rule in format.records)
         self._unknown: set[str] = set()
+        self._prompts: deque[int] = deque(maxlen=MOST_TURNS)
+        """The numbers of the last prompts."""
+        self.has_prompt = False
+        """True if the last record held text that the user typed."""
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
         self.close()
         self._tools.clear()
         self._threads.clear()
+        self._once.clear()
+        self._unanswered.clear()
+        self._prompts.clear()
 
     def add(self, reading: RecordReading, node: JsonNode, source: Source | None) -> None:
         """Write what one record gave."""
         self._at += 1
         self._source = source
+        self.has_prompt = False
         self._copies.forget_before(self._at)
         for problem in reading.faults:
             self._record.start_if_none(node.start)
@@ -91,12 +120,33 @@ class DraftWriter:
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
+        for step in reading.steps:
+            self._end_prefill()
+            self._streams.take(step)
         for draft in reading.drafts:
             self._write(draft, node)
+        if reading.cancels:
+            for call_id in self._unanswered:
+                self._record.cancel_tool(call_id, node.start, node.end)
+            self._unanswered.clear()
+        if reading.rewind_turns:
+            self._rewind(reading.rewind_turns)
+        for rule, key in reading.done:
+            self._end_done(rule, key, node.end)
+
+    def _rewind(self, turns: int) -> None:
+        """Leave the last turns behind."""
+        self._copies.settle()
+        prompts = [*self._prompts][-turns:]
+        if prompts:
+            self._record.supersede(prompts[0], self._record.last_number)
+            self._prompts = deque([*self._prompts][: -len(prompts)], maxlen=MOST_TURNS)
 
     def close(self) -> None:
         """The end of the input or of the transcript: nothing grows anymore."""
         self._copies.close()
+        self._end_prefill()
+        self._streams.close()
         for key in [*self._replies]:
             self._end_reply(key)
         for growing in [*self._growing]:
@@ -113,19 +163,81 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
-        classify = self._format.hooks.classify
-        if draft.rule.classify and classify is not None and draft.kind is Kind.SAID:
-            draft.kind = classify(draft.text)
-        if draft.rule.copy is not None and draft.kind in (Kind.SAID, Kind.THOUGHT, Kind.INJECTED):
-            self._copies.add(draft, self._at)
+        if draft.rule.classify and self._hooks.classify is not None and draft.kind is Kind.SAID:
+            kind = self._hooks.classify(draft.text)
+            draft.kind = Kind.UNKNOWN if kind is None else kind
+            if kind is None:
+                self._report_hook(draft)
+        if draft.rule.once and self._is_repeated(draft):
             return
+        if draft.rule.copy is not None and draft.kind in _COPIED:
+            for part in self._runs(draft):
+                self._copies.add(part, self._at)
+            return
+        if draft.rule.prefill is Prefill.GOES_ON and self._goes_on(draft):
+            return
+        self._end_prefill()
         merge = draft.rule.merge
-        if merge is None or (merge.key and draft.key is None):
-            self._emit(draft)
+        if merge is not None and merge.mode in _REPEATING:
+            self._repeat(draft)
+            return
+        self._note_said(draft)
+        if draft.rule.prefill is Prefill.BEGINS and draft.kind is Kind.SAID and not self._is_marked(draft):
+            self._prefill = self._opened(draft)
+        elif merge is None or (merge.key and draft.key is None):
+            if merge is None or merge.mode is not Mode.PARTS or not self._streams.repeats(draft):
+                self._emit(draft)
         elif merge.mode is Mode.PARTS:
             self._add_part(draft)
         else:
             self._grow(draft, node)
+
+    def _is_repeated(self, draft: Draft) -> bool:
+        identity = (draft.kind, draft.role, draft.text)
+        is_known = bool(draft.text) and identity in self._once
+        self._once.add(identity)
+        return is_known
+
+    # Texts that a later record repeats.
+
+    def _note_said(self, draft: Draft) -> None:
+        if not self._repeats or draft.kind is not Kind.SAID:
+            return
+        for text in texts_of(draft):
+            self._said[draft.role, text] = None
+            self._said.move_to_end((draft.role, text))
+        while len(self._said) > MOST_SAID:
+            self._said.popitem(last=False)
+
+    def _repeat(self, draft: Draft) -> None:
+        """Write a text that nothing said before."""
+        merge = draft.rule.merge
+        assert merge is not None
+        is_known = any((draft.role, text) in self._said for text in texts_of(draft))
+        if draft.kind is Kind.SAID and (is_known or self._streams.has_said(draft)):
+            return
+        if draft.kind is Kind.SAID and merge.mode is Mode.FINAL:
+            draft.problems.append(Problem(I_STREAM_FINAL_ONLY, None, *draft.span))
+        self._emit(draft)
+
+    # The answer that a request begins.
+
+    def _goes_on(self, draft: Draft) -> bool:
+        """Add the first text of a response to the beginning in its request; False if there is none."""
+        begun, self._prefill = self._prefill, None
+        if begun is None:
+            return False
+        is_text = draft.kind is Kind.SAID and not self._is_marked(draft)
+        if is_text:
+            self._record.grow(begun.number, draft.pieces, len(begun.pieces))
+            begun = _Open(begun.number, [*begun.pieces, *draft.pieces], begun.text + draft.text, draft.span[1])
+        self._close(begun)
+        return is_text
+
+    def _end_prefill(self) -> None:
+        if self._prefill is not None:
+            self._close(self._prefill)
+            self._prefill = None
 
     # One message.
 
@@ -139,21 +251,40 @@ class DraftWriter:
                 )
                 self._report(part.problems, number)
                 self._report_outcome(part, number)
+                self._note_prompt(header, number)
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
         """Write text with marks of a template as the messages that it holds; False for any other text."""
-        if draft.kind is not Kind.SAID or header.role not in _SPOKEN or self._source is None or draft.is_open:
-            return False
-        split = split_content(draft.pieces, self._read, header.role)
-        for part in split:
-            own, ending = part_header(part, header)
-            if own.role == "tool" and own.name is None:
-                own = replace(own, name=self._tools.get(own.call_id or ""))
-            ending = ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
+        marked = self._marked(draft, header.role)
+        for part in marked:
+            own, ending = self._marked_header(part, header)
             number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
-            self._report([Problem(each.rule, each.reason, each.start, each.end) for each in part.reports], number)
-        return bool(split)
+            self._note_prompt(own, number)
+            self._report_part(part, number)
+        return bool(marked)
+
+    def _note_prompt(self, header: Header, number: int) -> None:
+        if header.role == "user" and header.kind is Kind.SAID and not header.thread:
+            self.has_prompt = True
+            self._prompts.append(number)
+
+    def _marked(self, draft: Draft, role: str) -> list[ContentPart]:
+        """The parts of a text with marks of a template; found while its bytes are at hand."""
+        if draft.kind is not Kind.SAID or role not in _SPOKEN or draft.is_open:
+            return []
+        if draft.marked is None:
+            draft.marked = split_content(draft.pieces, self._read, role) if self._source is not None else []
+        return draft.marked
+
+    def _marked_header(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
+        own, ending = part_header(part, header)
+        if own.role == "tool" and own.name is None:
+            own = replace(own, name=self._tools.get(own.call_id or ""))
+        return own, ending or (Ending.CALL if own.recipient not in (None, "user") else Ending.END)
+
+    def _report_part(self, part: ContentPart, number: int) -> None:
+        self._report([Problem(each.rule, each.reason, each.start, each.end) for each in part.reports], number)
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._source is not None
@@ -161,14 +292,25 @@ class DraftWriter:
 
     def _runs(self, draft: Draft) -> Iterable[Draft]:
         """The draft, or the runs of its text by kind."""
-        split = self._format.hooks.split
-        if not draft.rule.split or split is None or draft.kind is not Kind.SAID or self._source is None:
+        split = self._hooks.split if draft.rule.split else None
+        if split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
         body = read_body(tuple(draft.pieces), self._read)
         runs = split(body.text)
+        if runs is None:
+            draft.kind = Kind.UNKNOWN
+            self._report_hook(draft)
+            return [draft]
         if len(runs) == 1 and runs[0][0] is Kind.SAID:
             return [draft]
         return [self._run(draft, body, *run) for run in runs]
+
+    def _report_hook(self, draft: Draft) -> None:
+        """Report that a plug-in failed on this record, and once that it is disabled."""
+        is_disabled = self._hooks.is_disabled()
+        if not (is_disabled and self._has_reported_end):
+            draft.problems.append(Problem(W_PLUGIN, "disabled" if is_disabled else "failed", *draft.span))
+        self._has_reported_end = is_disabled
 
     def _run(self, draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
         text = body.text
@@ -176,6 +318,7 @@ class DraftWriter:
         last = first + len(text[start:end].encode("utf-8", "replace"))
         run = Draft(kind, draft.role, body.pieces(first, last), draft.span, draft.rule, draft.channel)
         run.text, run.time_ms, run.thread = text[start:end], draft.time_ms, draft.thread
+        run.channel_word, run.has_unknown_channel = draft.channel_word, draft.has_unknown_channel
         return run
 
     def _header(self, draft: Draft) -> Header:
@@ -185,9 +328,11 @@ class DraftWriter:
         if kind is Kind.REPLY:
             name = draft.name or self._tools.get(draft.call_id or "")
             name = full_tool_name(name) if name else None
+            self._unanswered.pop(draft.call_id or "", None)
             return self._made(draft, Header("tool", name, None, Channel.FINAL, call_id=draft.call_id))
         if kind is Kind.THOUGHT:
-            return self._made(draft, Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis"))
+            header = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
+            return self._made(draft, header)
         if kind is Kind.INSTRUCTION:
             role = "developer" if role == "developer" else "system"
             return self._made(draft, Header(role, channel=Channel.FINAL))
@@ -212,6 +357,8 @@ class DraftWriter:
         tool = full_tool_name(draft.name) if draft.name else None
         if tool and draft.call_id:
             self._tools[draft.call_id] = tool
+        if draft.call_id:
+            self._unanswered[draft.call_id] = None
         header = Header(
             "assistant",
             recipient=tool or "functions.unknown",
@@ -246,12 +393,29 @@ class DraftWriter:
     # Copies.
 
     def _open_hidden(self, draft: Draft) -> int:
-        header = Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+        if draft.kind is Kind.REPLY:
+            header = self._header(draft)
+        else:
+            header = Header(draft.role, channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+        self._marked(draft, draft.role)
         return self._record.open(header, draft.span[0], draft.pieces, time_ms=draft.time_ms)
 
     def _settle(self, number: int, draft: Draft) -> None:
         header = self._header(draft)
-        self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
+        marked = self._marked(draft, header.role)
+        if not marked:
+            self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
+            self._note_prompt(header, number)
+            self._report(draft.problems, number)
+            self._report_outcome(draft, number)
+            return
+        for index, part in enumerate(marked):
+            own, ending = self._marked_header(part, header)
+            if index:
+                number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            else:
+                self._record.close(number, ending, draft.span[1], part.pieces, header=own)
+            self._report_part(part, number)
 
     # The parts of one reply.
 
@@ -261,7 +425,7 @@ class DraftWriter:
         while len(self._replies) > MOST_REPLIES:
             self._end_reply(next(iter(self._replies)))
         identity = (draft.kind.value, draft.call_id or draft.text)
-        if identity in reply.seen:
+        if identity in reply.seen or self._streams.repeats(draft):
             return
         reply.seen.add(identity)
         if draft.kind is not Kind.SAID:
@@ -295,6 +459,10 @@ class DraftWriter:
         assert merge is not None
         key = self._growing_key(draft)
         known = self._growing.get(key)
+        is_done = merge.done is not None and holds(merge.done, node)
+        if known is None and is_done:
+            self._emit(draft)
+            return
         if known is None:
             known = self._growing[key] = self._opened(draft)
             known.must_end = merge.done is not None
@@ -305,12 +473,21 @@ class DraftWriter:
             self._record.grow(known.number, draft.pieces, first)
         else:
             self._growing[key] = self._replaced(known, draft)
-        if merge.done is not None and holds(merge.done, node):
+        if is_done and merge.mode is Mode.REPLACE:
+            self._settle(self._growing.pop(key).number, draft)
+        elif is_done:
             done = self._growing.pop(key)
             done.must_end = False
             self._close(done)
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
+
+    def _end_done(self, rule: RecordRule, key: str, end: int) -> None:
+        """End the messages of a rule and a key: their last record has no text."""
+        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key)]:
+            done = self._growing.pop(one)
+            done.must_end, done.end = False, end
+            self._close(done)
 
     def _growing_key(self, draft: Draft) -> tuple[str, ...]:
         return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part
@@ -327,16 +504,29 @@ class DraftWriter:
         self._close(self._growing.pop(key))
 
     def _opened(self, draft: Draft) -> _Open:
-        number = self._record.open(self._header(draft), draft.span[0], draft.pieces, time_ms=draft.time_ms)
+        pieces = self._unmarked(draft)
+        number = self._record.open(self._header(draft), draft.span[0], pieces, time_ms=draft.time_ms)
         self._report(draft.problems, number)
-        return _Open(number, draft.pieces, draft.text, draft.span[1])
+        return _Open(number, pieces, draft.text, draft.span[1], draft=draft)
 
     def _replaced(self, known: _Open, draft: Draft) -> _Open:
-        self._record.grow(known.number, draft.pieces, 0)
-        return _Open(known.number, draft.pieces, draft.text, draft.span[1], known.must_end)
+        pieces = self._unmarked(draft)
+        self._record.grow(known.number, pieces, 0)
+        return _Open(known.number, pieces, draft.text, draft.span[1], known.must_end, draft)
+
+    def _unmarked(self, draft: Draft) -> list[Piece]:
+        """The pieces to show so far: none of a text with marks, which is divided when it is complete."""
+        return [] if self._marked(draft, draft.role) else draft.pieces
 
     def _close(self, known: _Open) -> None:
         ending = Ending.OPEN if known.must_end else Ending.END
         if known.must_end:
             self._record.report(E_STREAM_TRUNCATED, "event-stream", known.end, known.end, known.number)
+        if known.draft is not None and known.draft.marked and not known.pieces:
+            self._settle(known.number, known.draft)
+            return
         self._record.close(known.number, ending, known.end, known.pieces)
+
+
+def _repeats(rule: RecordRule) -> bool:
+    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(_repeats(each) for each in rule.rules)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from viewer.formats.events.chunks import ChatChunks
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
@@ -62,10 +63,10 @@ class EventApplier:
         event = event_object(node)
         return bool(kinds_of_event(event, name)) or is_chunk(event)
 
-    def take(self, node: JsonNode, name: str | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
         if node.kind is JsonKind.STRING and name:
-            return self._take_string(node, kind_of(name))
+            return self._apply_string(node, kind_of(name))
         if node.kind is not JsonKind.OBJECT:
             return False
         event = event_object(node)
@@ -77,12 +78,12 @@ class EventApplier:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
         if not kinds:
-            return self._chunks.take(event)
+            return self._chunks.apply(event)
         if kinds[0].act is Act.UNKNOWN:
             return self._unknown(event, names_of_event(event, name)[0])
         return _ACTS[kinds[0].act](self, event, kinds[0])
 
-    def _take_string(self, node: JsonNode, kind: EventKind | None) -> bool:
+    def _apply_string(self, node: JsonNode, kind: EventKind | None) -> bool:
         """Apply a delta that is only its text."""
         if kind is None or kind.act is not Act.DELTA or kind.family is None:
             return False
@@ -143,15 +144,15 @@ class EventApplier:
         said = own.over(item.said) if item else own
         time_ms = self._time_ms if event.time_ms is None else event.time_ms
         opening = opening_of(event, family, said, self._names(event, lane), time_ms)
-        opening = opening._replace(faults=(*opening.faults, *faults))
+        opening = replace(opening, faults=(*opening.faults, *faults))
         if family is not Family.TEXT or not is_shown(opening.header):
             return opening
         header = opening.header
         if item and item.is_announced:
             allowed = is_shown(with_said(ANSWER, item.said))
-            return opening if allowed else opening._replace(header=replace(header, kind=Kind.UNKNOWN))
+            return opening if allowed else replace(opening, header=replace(header, kind=Kind.UNKNOWN))
         if lane.identified and self._items.announces_messages:
-            return opening._replace(header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
+            return replace(opening, header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
         return opening
 
     def _names(self, event: EventObject, lane: DeltaKey) -> CallNames:
@@ -345,7 +346,7 @@ class EventApplier:
         lane = self._learn(event, item, index)
         texts = list(texts_of(item))
         for text in texts:
-            place = lane._replace(part=text.part) if lane.identified else lane
+            place = replace(lane, part=text.part) if lane.identified else lane
             if text.family is not Family.TEXT and (text.part or len(texts) == 1):
                 whole = text.node
                 self.streams.withdraw_lane(place, Family.TEXT, (whole.start, whole.end))
@@ -360,7 +361,7 @@ class EventApplier:
         self._write(event, lane, text, rule, is_copy=True)
 
 
-def _nothing(taker: EventApplier, event: EventObject, kind: EventKind) -> bool:
+def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:
     return True
 
 

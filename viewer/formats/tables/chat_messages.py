@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.formats.tables.anthropic_parts import ERRORS, RESULTS
+from viewer.formats.tables.anthropic_parts import ERRORS
 from viewer.formats.tables.model import (
     Fault,
     Outcomes,
@@ -12,6 +12,7 @@ from viewer.formats.tables.model import (
     RecordRule,
     When,
     Words,
+    ends,
     flag,
     has,
     is_,
@@ -48,13 +49,16 @@ PARTS = (
         "id|call_id|tool_call_id|toolCallId",
         "name|toolName|function.name",
     ),
-    PartRule(
-        (is_("type", *RESULTS, *REPLIES),),
-        Kind.REPLY,
-        "content|response|result|output.value|output|server_tool_call_response",
-        CALL_ID,
-        "name|toolName",
-        outcome=FAILED,
+    *(
+        PartRule(
+            (condition,),
+            Kind.REPLY,
+            "content|response|result|output.value|output|server_tool_call_response",
+            CALL_ID,
+            "name|toolName",
+            outcome=FAILED,
+        )
+        for condition in (is_("type", *REPLIES), ends("type", "tool_result"))
     ),
     PartRule((is_("type", *MEDIA),), Kind.SAID, label=True),
 )

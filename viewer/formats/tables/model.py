@@ -7,13 +7,13 @@ and `a|b` is the first of two paths that resolve. The empty path is the value it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Kind
 from viewer.syntax.json_text import JsonKind
-from viewer.values import frozen
 
 
 class Container(Enum):
@@ -28,8 +28,7 @@ class Container(Enum):
     TEXT = "text"
 
 
-@frozen
-class When:
+class When(Struct, frozen=True):
     """A condition on a record or a part. Conditions that are not set hold."""
 
     path: str
@@ -37,6 +36,10 @@ class When:
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
     """Beginnings of a string, after ASCII white space."""
+    ends: tuple[str, ...] = ()
+    """Endings of a string."""
+    only: frozenset[str] = frozenset()
+    """The members that the object may have. Another member, or a repeated one, may change its meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
@@ -54,6 +57,21 @@ def is_not(path: str, *words: str) -> When:
     return When(path, not_equals=frozenset(words))
 
 
+def starts(path: str, *words: str) -> When:
+    """The value begins with one of these strings."""
+    return When(path, starts=words)
+
+
+def ends(path: str, *words: str) -> When:
+    """The value ends with one of these strings."""
+    return When(path, ends=words)
+
+
+def only(*members: str) -> When:
+    """The object has no other members."""
+    return When("", only=frozenset(members))
+
+
 def has(path: str) -> When:
     """There is a value."""
     return When(path, present=True)
@@ -69,8 +87,12 @@ def flag(path: str) -> When:
     return When(path, true=True)
 
 
-@frozen
-class Words:
+def no_flag(path: str) -> When:
+    """The value is false, or there is none."""
+    return When(path, true=False)
+
+
+class Words(Struct, frozen=True):
     """A channel by a word of the record."""
 
     path: str
@@ -79,10 +101,9 @@ class Words:
     """The channel without a word. Any unlisted word is an unknown channel, which is hidden."""
 
 
-@frozen
-class Outcomes:
+class Outcomes(Struct, frozen=True):
     """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
-    `path!=word`; numbers compare as text."""
+    `path!=word`; numbers compare as text, and `path=*word` is an ending."""
 
     ok: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -91,13 +112,12 @@ class Outcomes:
     refused: tuple[str, ...] = ()
 
 
-@frozen
-class Fault:
+class Fault(Struct, frozen=True):
     """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
 
     path: str
-    codes: Mapping[str, tuple[Rule, str | None]] = field(default_factory=dict)
-    """The rule and the reason for a text or a number."""
+    codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
+    """The rule and the reason for a text or a number; None if it is usual."""
     default: tuple[Rule, str | None] | None = None
     """The rule and the reason for any other value that is not null, false, or empty."""
 
@@ -111,10 +131,13 @@ class Mode(Enum):
     """The text grows."""
     REPLACE = "replace"
     """The text replaces the earlier one."""
+    REPEAT = "repeat"
+    """A copy if a message of the same role has this text, otherwise a message."""
+    FINAL = "final"
+    """The same for the last record of a run, which brings a text that no other record had."""
 
 
-@frozen
-class Merge:
+class Merge(Struct, frozen=True):
     """Which records belong to one message."""
 
     mode: Mode
@@ -124,8 +147,59 @@ class Merge:
     """The condition on the record that ends the message."""
 
 
-@frozen
-class Copies:
+class Exchange(Enum):
+    """What a record is in a conversation with a server."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+
+
+class History(Struct, frozen=True):
+    """How requests repeat a conversation: one that begins with all of it goes on with it."""
+
+    id: str
+    """The path of the id of a response."""
+    previous: str
+    """The path of the id of the response before."""
+
+
+class Prefill(Enum):
+    """The text of an answer that its request begins."""
+
+    BEGINS = "begins"
+    """A message of a request: the last one may be the beginning of the answer."""
+    GOES_ON = "goes on"
+    """A response: its first text goes on with the message right before it if that message may be its beginning."""
+
+
+class Step(Enum):
+    """What a record does to a reply that arrives in blocks."""
+
+    REPLY = "reply"
+    """A reply begins."""
+    OPEN = "open"
+    """A block begins. Its part decides the kind of the block, once."""
+    GROW = "grow"
+    """More of a block. A part of another kind is unknown."""
+    CLOSE = "close"
+    """A block is complete."""
+    END = "end"
+    """The reply is complete."""
+
+
+class Stream(Struct, frozen=True):
+    """Membership in a reply that arrives in blocks. The parts in the body of the record are what it brings."""
+
+    step: Step
+    block: str = ""
+    """The path of the key of the block."""
+    scope: str = ""
+    """The path of what separates replies that arrive at the same time."""
+    reply: str = ""
+    """The path of the id of the reply, which other records of it have as the key of merging."""
+
+
+class Copies(Struct, frozen=True):
     """Membership in a group of records that repeat one text."""
 
     group: str
@@ -142,8 +216,20 @@ class Alone(Enum):
     """It is said if the file has had no copy of the group yet and it does not begin with `<`, otherwise injected."""
 
 
-@frozen
-class PartRule:
+class Narrowing(Struct, frozen=True):
+    """What said texts are instead, after a record."""
+
+    kind: Kind
+    until: tuple[When, ...] = ()
+    """The conditions on the record that ends it."""
+    time: str = ""
+    """The path of the time of a record. With it, only records close to the first one of the transcript are meant."""
+    within_ms: int = 0
+    fault: tuple[Rule, str] | None = None
+    """What is reported when it begins."""
+
+
+class PartRule(Struct, frozen=True):
     """How one content part becomes a message, or a piece of one. The first rule whose conditions hold wins."""
 
     when: tuple[When, ...]
@@ -164,6 +250,8 @@ class PartRule:
     """True if the arguments of a call are text, not JSON."""
     refusal: bool = False
     """True if the text is on a line of its own."""
+    intent: str = ""
+    """The intent of a thought: `summary`."""
     reply: PartRule | None = None
     """The reply that the same part carries."""
     each: str = ""
@@ -172,8 +260,7 @@ class PartRule:
     """Rules for further messages in the same part."""
 
 
-@frozen
-class RecordRule:
+class RecordRule(Struct, frozen=True):
     """How one record becomes messages. The first rule whose conditions hold wins."""
 
     when: tuple[When, ...]
@@ -188,13 +275,23 @@ class RecordRule:
     each: str = ""
     """The path of records in this record. Such a rule does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for these records."""
+    """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False
     """True if the next rules apply to the record as well."""
     starts: bool = False
-    """True if the record starts a transcript."""
+    """True if the record starts a transcript, unless its session is the current one."""
+    session: str = ""
+    """The path of the id of the transcript that the record starts."""
+    narrows: Narrowing | None = None
+    """What the said texts of the next records are instead."""
+    cancels: bool = False
+    """True if the record ends all calls without a reply."""
+    exchange: Exchange | None = None
+    """What the record is in a conversation with a server."""
+    once: bool = False
+    """True if a text that the transcript already has is a copy."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
@@ -204,9 +301,9 @@ class RecordRule:
     time: str = ""
     thread: str = ""
     """The path of the thread of another agent."""
-    id: str = ""
-    parent: str = ""
     merge: Merge | None = None
+    stream: Stream | None = None
+    prefill: Prefill | None = None
     copy: Copies | None = None
     outcome: Outcomes | None = None
     faults: tuple[Fault, ...] = ()
@@ -215,6 +312,12 @@ class RecordRule:
     text: bool = False
     split: bool = False
     """True if the hook `split` divides the text."""
+    rewind: str = ""
+    """The path of the id of a record: everything after that record is superseded."""
+    rewind_turns: str = ""
+    """The path of a number of prompts: the last ones, with everything after them, are superseded."""
+    aside: bool = False
+    """True if the record has no place in the tree: the branches of its neighbors pass it over."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
     then: tuple[str, ...] = ()
@@ -225,8 +328,7 @@ class RecordRule:
     """True for an answer that no user got: what it says is unknown, in a thread of its own."""
 
 
-@frozen
-class Signature:
+class Signature(Struct, frozen=True):
     """What the records of a format have in common."""
 
     score: int
@@ -240,31 +342,34 @@ class Signature:
     """Beginnings of names, one of which a member must have."""
 
 
-@frozen
-class Threads:
+class Threads(Struct, frozen=True):
     """How records form a tree."""
 
+    id: str
     parent: str
-    fork_on: Kind = Kind.SAID
     calls: frozenset[str] = frozenset()
+    """The tools that start another agent."""
 
 
-Split = Callable[[str], list[tuple[Kind, int, int]]]
-Classify = Callable[[str], Kind]
+Split = Callable[[str], list[tuple[Kind, int, int]] | None]
+Classify = Callable[[str], Kind | None]
+"""None if the hook failed: the record is unknown."""
 
 
-@frozen
-class Hooks:
+class Hooks(Struct, frozen=True):
     """The functions that a table may contain. They return kinds and offsets, never text."""
 
     split: Split | None = None
     """The runs of a text, in order, with the kind of each."""
     classify: Classify | None = None
     """The kind of a whole text."""
+    renew: Callable[[], Hooks] | None = None
+    """Makes the hooks for one input, if they keep a state."""
+    is_disabled: Callable[[], bool] = lambda: False
+    """True if the hooks failed too often."""
 
 
-@frozen
-class Inner:
+class Inner(Struct, frozen=True):
     """Strings that hold JSON, in objects that fulfill conditions."""
 
     holders: str
@@ -276,8 +381,7 @@ class Inner:
     """True if the string is JSON also if it is no object and no array."""
 
 
-@frozen
-class Spans:
+class Spans(Struct, frozen=True):
     """How the spans of traces become conversations."""
 
     each: str
@@ -299,8 +403,7 @@ class Spans:
     """The same for a span whose parent is in another process."""
 
 
-@frozen
-class RecordFormat:
+class RecordFormat(Struct, frozen=True):
     """A format as a table."""
 
     name: str
@@ -320,6 +423,9 @@ class RecordFormat:
     threads: Threads | None = None
     alone: Mapping[str, Alone] = field(default_factory=dict)
     """What primaries of a copy group are without a partner."""
+    history: History | None = None
+    replays: Narrowing | None = None
+    """What the texts of another session are that starts right after the first one: its history."""
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()

@@ -1,0 +1,79 @@
+"""Checks that hold for every record format, for the tests of the single formats."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.support.reading import Reading, read, read_cut
+
+EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
+_TYPE = re.compile(rb'"(?:type|role|object)":"([^"]+)"')
+
+
+def shown(text: bytes | str, format: str) -> list[str]:
+    """The texts that the end user saw."""
+    return shown_in(read(text, format))
+
+
+def shown_in(reading: Reading) -> list[str]:
+    """The same for what was read."""
+    return [body.strip() for body, visible in zip(reading.texts, reading.visible, strict=True) if visible]
+
+
+def headers(reading: Reading) -> list[Any]:
+    """The headers of all messages."""
+    return [message.header for message in reading.messages]  # type: ignore[attr-defined]
+
+
+def kinds(text: bytes | str, format: str) -> list[tuple[str, str]]:
+    """The kind and the text of each message."""
+    reading = read(text, format)
+    return [(header.kind.value, body) for header, body in zip(headers(reading), reading.texts, strict=True)]
+
+
+def check_bytes(text: bytes, format: str) -> None:
+    """Reading byte by byte equals reading in one piece."""
+    whole = read(text, format)
+    assert read_cut(text, format, range(1, len(text))) == whole
+    assert read_cut(text, format, range(1, len(text), 7)) == whole
+
+
+def check_prefixes(text: bytes, format: str, step: int = 61) -> None:
+    """An input that ends anywhere shows no hidden text."""
+    for end in range(0, len(text), step):
+        assert not [body for body in shown(text[:end], format) if "SECRET_" in body], end
+
+
+def check_renamed(text: bytes, format: str) -> None:
+    """A record, part, or speaker with another name shows nothing more."""
+    before = "\n".join(shown(text, format))
+    for found in _TYPE.finditer(text):
+        renamed = text[: found.start(1)] + b"x" + text[found.end(1) :]
+        for body in shown(renamed, format):
+            assert _is_part_of(body, before), (found[0], found.start())
+
+
+def check_values(text: bytes, format: str) -> None:
+    """A string that becomes a number, a list, or an object shows nothing more."""
+    before = "\n".join(shown(text, format))
+    for found in re.finditer(rb'(?<=:)"[^"\\]{0,40}"(?=[,}\]])', text):
+        for value in (b"7", b"[" + found[0] + b"]", b'{"text":' + found[0] + b"}", b"null", b"true"):
+            if value == b"null" and text.endswith((b'"phase":', b'"kind":', b'"type":'), 0, found.start()):
+                continue  # without them, the text was said
+            for body in shown(text[: found.start()] + value + text[found.end() :], format):
+                assert _is_part_of(body, before), (found[0], value)
+
+
+def check_forced(format: str) -> None:
+    """No example of another format shows hidden text."""
+    for path in sorted(EXAMPLES.iterdir()):
+        if path.name == "README.md" or path.name.endswith(".seen.json"):
+            continue
+        assert not [body for body in shown(path.read_bytes(), format) if "SECRET_" in body], path.name
+
+
+def _is_part_of(body: str, before: str) -> bool:
+    """True if each line was there before; the label of an attachment may differ."""
+    return all(line in before or line.startswith("[") for line in body.splitlines())

@@ -1,0 +1,77 @@
+"""Narrow what was said: the history of another session, and sessions of other agents."""
+
+from __future__ import annotations
+
+from viewer.formats.engine.conditions import Unreadable, all_hold
+from viewer.formats.engine.drafts import RecordReading
+from viewer.formats.engine.paths import path
+from viewer.formats.tables.model import Narrowing
+from viewer.model.messages import Kind
+from viewer.reading.recorder import Recorder
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.times import parse_time
+
+_OTHER_AGENT = "session"
+"""The thread of a transcript that belongs to another agent as a whole."""
+
+
+class Narrowings:
+    """What holds for the rest of a transcript, or for its beginning."""
+
+    def __init__(self, record: Recorder, replays: Narrowing | None) -> None:
+        self._record = record
+        self._replays = replays
+        self._active: list[Narrowing] = []
+        self._first: JsonNode | None = None
+        """The first record of the transcript."""
+
+    def start(self, node: JsonNode) -> None:
+        """Begin a transcript."""
+        self._active = []
+        self._first = node
+
+    def is_replay(self, node: JsonNode) -> bool:
+        """True if a record that starts another session begins its history in this transcript."""
+        replays = self._replays
+        if replays is None or not self._is_close(replays, node):
+            return False
+        self._begin(replays, node)
+        return True
+
+    def apply(self, reading: RecordReading, node: JsonNode) -> None:
+        """Narrow the messages of a record, and note what it states about the next ones."""
+        self._active = [each for each in self._active if not self._ends(each, node)]
+        for narrowing in self._active:
+            for draft in reading.drafts:
+                if draft.kind is Kind.SAID:
+                    draft.kind = narrowing.kind
+                if narrowing.kind is Kind.SUBAGENT:
+                    draft.thread = draft.thread or _OTHER_AGENT
+        for narrowing in reading.narrows:
+            self._begin(narrowing, node)
+
+    def _begin(self, narrowing: Narrowing, node: JsonNode) -> None:
+        if narrowing in self._active:
+            return
+        self._active.append(narrowing)
+        if narrowing.fault is not None:
+            self._record.report(*narrowing.fault, node.start, node.end)
+
+    def _ends(self, narrowing: Narrowing, node: JsonNode) -> bool:
+        if narrowing.time and not self._is_close(narrowing, node):
+            return True
+        try:
+            return bool(narrowing.until) and all_hold(narrowing.until, node)
+        except Unreadable:
+            return False
+
+    def _is_close(self, narrowing: Narrowing, node: JsonNode) -> bool:
+        """True if a record is close to the first one in time; a record without a time is."""
+        first, now = _time(narrowing, self._first), _time(narrowing, node)
+        return first is None or now is None or now - first <= narrowing.within_ms
+
+
+def _time(narrowing: Narrowing, node: JsonNode | None) -> int | None:
+    """The time of a record as a date; a number has no known unit."""
+    value = path(narrowing.time).first(node) if node is not None else None
+    return parse_time(value) if value is not None and value.kind is JsonKind.STRING else None

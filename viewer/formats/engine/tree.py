@@ -1,0 +1,109 @@
+"""The tree of the records of a session: finds the branches that a rewind left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from viewer.formats.engine.paths import string_at
+from viewer.formats.tables.model import Threads
+from viewer.syntax.json_text import JsonNode
+
+
+class _Node(Struct):
+    id: str
+    parent: str | None
+    first: int
+    last: int
+    """The messages of the record; the last one is before the first one if it has none."""
+    is_prompt: bool
+    """True if the user typed it."""
+    prompt: str | None = None
+    """The record with the last prompt that follows this one."""
+
+
+class RecordTree:
+    """The records of one transcript by id."""
+
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
+        self._nodes: dict[str, _Node] = {}
+        self._is_broken = False
+
+    def parent_of(self, node: JsonNode) -> str | None:
+        """The id of the parent that a record states."""
+        return string_at(node, self._threads.parent)
+
+    def knows(self, id: str | None) -> bool:
+        """True if a record with this id was read."""
+        return id in self._nodes
+
+    def fault(self, node: JsonNode) -> str | None:
+        """Why the place of a record is uncertain, reported once: `cycle`, `parent-missing`; None for most records."""
+        parent = self.parent_of(node)
+        if self._is_broken or parent is None or not self._nodes:
+            return None
+        reason = None if parent in self._nodes else "parent-missing"
+        if parent == string_at(node, self._threads.id):
+            reason = "cycle"
+        self._is_broken = reason is not None
+        return reason
+
+    def add(self, node: JsonNode, first: int, last: int, *, is_prompt: bool) -> Iterator[tuple[int, int]]:
+        """Add a record with its messages; returns the runs of messages that it supersedes."""
+        id = string_at(node, self._threads.id)
+        if id is None or id in self._nodes:
+            return
+        added = _Node(id, self.parent_of(node), first, last, is_prompt)
+        if is_prompt:
+            yield from self._branches(added)
+        self._nodes[id] = added
+
+    def rewind_to(self, id: str) -> Iterator[tuple[int, int]]:
+        """Leave all records after this one behind; returns the runs of their messages."""
+        if id in self._nodes:
+            names = [*self._nodes]
+            yield from self._leave({*names[names.index(id) + 1 :]})
+
+    def _branches(self, prompt: _Node) -> Iterator[tuple[int, int]]:
+        """The branch of an earlier prompt at the same place."""
+        place = self._nodes.get(self._place(prompt.parent) or "")
+        if place is None:
+            return
+        earlier, place.prompt = place.prompt, prompt.id
+        if earlier is None or earlier not in self._nodes:
+            return
+        branch = {earlier}
+        names = [*self._nodes]
+        for name in names[names.index(earlier) + 1 :]:
+            if self._nodes[name].parent in branch:
+                branch.add(name)
+        yield from self._leave(branch)
+
+    def _place(self, parent: str | None) -> str | None:
+        """The nearest ancestor with a message: attachments and notices between them do not count."""
+        seen: set[str] = set()
+        while parent is not None and parent in self._nodes and parent not in seen:
+            node = self._nodes[parent]
+            if node.last >= node.first:
+                return parent
+            seen.add(parent)
+            parent = node.parent
+        return None
+
+    def _leave(self, branch: set[str]) -> Iterator[tuple[int, int]]:
+        """The messages of a branch in runs. Its records are forgotten."""
+        run: tuple[int, int] | None = None
+        for name in [name for name in self._nodes if name in branch]:
+            node = self._nodes.pop(name)
+            if node.last < node.first:
+                continue
+            if run is not None and node.first == run[1] + 1:
+                run = run[0], node.last
+                continue
+            if run is not None:
+                yield run
+            run = node.first, node.last
+        if run is not None:
+            yield run

@@ -1,0 +1,132 @@
+"""OpenAI Responses: response objects, requests, lists of items, and both in the wrappers of batches and proxies."""
+
+from __future__ import annotations
+
+from viewer.formats.tables.model import (
+    Container,
+    Exchange,
+    Fault,
+    History,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    When,
+    has,
+    is_,
+    is_not,
+    lacks,
+)
+from viewer.formats.tables.responses_items import Items
+from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
+from viewer.syntax.json_text import JsonKind
+
+_ITEMS = Items()
+ITEM_RULES = (
+    *_ITEMS.messages({}, {}),
+    _ITEMS.reasoning(),
+    *_ITEMS.calls(),
+    *_ITEMS.replies(),
+    *_ITEMS.others(),
+)
+"""The rules for one item."""
+
+ERRORS = {
+    "rate_limit_exceeded": (W_RUN_ERROR, "rate-limit"),
+    "insufficient_quota": (W_RUN_ERROR, "rate-limit"),
+    "invalid_api_key": (W_RUN_ERROR, "auth"),
+    "context_length_exceeded": (W_RUN_ERROR, "context-length"),
+    "content_filter": (W_RUN_ERROR, "content-filter"),
+    "server_error": (W_RUN_ERROR, "api"),
+}
+"""Reports by the code of an error."""
+_REASONS = {
+    "max_output_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
+    "content_filter": (W_RUN_ERROR, "content-filter"),
+}
+_STATUS = {"cancelled": (W_RUN_ERROR, "aborted")}
+_FAULTS = (
+    Fault("error.code|error.type|error.message", ERRORS, (W_RUN_ERROR, "unknown")),
+    Fault("incomplete_details.reason", _REASONS, (W_RUN_INCOMPLETE, "stopped")),
+    Fault("status", _STATUS),
+)
+
+_IS_OBJECT = lacks("type")
+_IS_REQUEST = (
+    _IS_OBJECT,
+    has("input"),
+    has("model|prompt|previous_response_id|conversation"),
+    is_not("object", "response"),
+)
+_IS_RESPONSE = (_IS_OBJECT, is_("object", "response"))
+_IS_BARE_RESPONSE = (_IS_OBJECT, lacks("object"), When("output", kind=JsonKind.ARRAY))
+
+_OBJECT_RULES = (
+    RecordRule((*_IS_RESPONSE,), None, faults=_FAULTS, exchange=Exchange.RESPONSE, goes_on=True),
+    RecordRule(_IS_BARE_RESPONSE, None, faults=_FAULTS, exchange=Exchange.RESPONSE, goes_on=True),
+    RecordRule((*_IS_RESPONSE, has("error.message")), Kind.NOTICE, "system", "error.message", goes_on=True),
+    RecordRule(_IS_REQUEST, None, exchange=Exchange.REQUEST, goes_on=True),
+    *(
+        RecordRule((*when, has(member)), Kind.INSTRUCTION, "system", member, once=True, goes_on=True)
+        for when in (_IS_REQUEST, _IS_RESPONSE)
+        for member in ("instructions", "prompt")
+    ),
+    RecordRule((*_IS_REQUEST, When("input", kind=JsonKind.STRING)), Kind.SAID, "user", "input", goes_on=True),
+    RecordRule((*_IS_REQUEST, When("input", kind=JsonKind.ARRAY)), each="input[]", rules=ITEM_RULES),
+    RecordRule((*_IS_REQUEST, When("input", kind=JsonKind.OBJECT)), each="input", rules=ITEM_RULES),
+    *(
+        RecordRule((*when, When("output", kind=JsonKind.ARRAY)), each="output[]", rules=ITEM_RULES)
+        for when in (_IS_RESPONSE, _IS_BARE_RESPONSE)
+    ),
+    RecordRule(
+        (*_IS_RESPONSE, lacks("output"), has("output_text")), Kind.SAID, "assistant", "output_text", goes_on=True
+    ),
+    RecordRule((is_("object", "list", "conversation.items"),), each="data[]", rules=ITEM_RULES),
+)
+_WRAPPERS = tuple(
+    RecordRule((_IS_OBJECT, lacks("role"), When(at, kind=JsonKind.OBJECT), *more), each=at, rules=_OBJECT_RULES)
+    for at, more in (
+        ("body", ()),
+        ("request.body", ()),
+        ("request", (lacks("request.body"),)),
+        ("response.body", ()),
+        ("response", (lacks("response.body"),)),
+    )
+)
+
+_TYPES = frozenset(
+    {
+        *("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "shell_call"),
+        *("local_shell_call", "apply_patch_call", "computer_call", "computer_call_output", "mcp_call"),
+    }
+)
+_ALONE = frozenset({"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"})
+_NOT = ("stop_reason", "uuid", "sessionId", "message", "payload", "timestamp", "text")
+
+RESPONSES = RecordFormat(
+    name="responses",
+    title="OpenAI Responses",
+    container=Container.JSON,
+    signatures=(
+        Signature(95, ("output",), {"object": frozenset({"response"})}),
+        Signature(95, any_of={"response.body.object": frozenset({"response"})}),
+        Signature(95, any_of={"response.object": frozenset({"response"})}, none_of=("type",)),
+        Signature(90, ("role", "content"), {"type": frozenset({"message"})}, _NOT),
+        Signature(90, ("summary|content|encrypted_content",), {"type": frozenset({"reasoning"})}, _NOT),
+        Signature(90, ("call_id|id",), {"type": _TYPES | _ALONE}, _NOT),
+        Signature(
+            90, any_of={"object": frozenset({"list"}), "data[].type": frozenset({"message", "reasoning"}) | _TYPES}
+        ),
+        Signature(
+            80, ("input", "model"), none_of=("messages", "type", "output", "name", "trace_id", "traceId", "usage")
+        ),
+        Signature(80, ("body.input", "body.model"), none_of=("type", "body.messages")),
+    ),
+    records=(*_OBJECT_RULES, *_WRAPPERS, *ITEM_RULES),
+    model="model|response.model|response.body.model|body.model|request.model",
+    history=History(
+        id="response.body.id|response.id|body.id|id",
+        previous="previous_response_id|request.previous_response_id|request.body.previous_response_id"
+        "|body.previous_response_id|response.previous_response_id|response.body.previous_response_id",
+    ),
+)

@@ -266,9 +266,10 @@ def test_an_agent_in_an_agent_or_in_a_tool_is_another_thread() -> None:
 
 def test_a_span_whose_parent_never_came_is_hidden() -> None:
     said = chat([text("user", "SECRET_1")], [])
-    shown, hidden, _ = trace(span(2, said, 1))
+    shown, hidden, codes = trace(span(2, said, 1))
     assert (shown, hidden) == ([], [("subagent", "SECRET_1")])
-    assert trace(span(2, said, 1, flags=769))[0] == ["SECRET_1"]
+    assert codes == ["W-THREAD-BROKEN/parent-missing"]
+    assert trace(span(2, said, 1, flags=769))[::2] == (["SECRET_1"], [])
 
 
 def test_a_parent_of_zeros_is_none_and_other_zeros_count() -> None:

@@ -17,7 +17,7 @@ from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import RecordFormat, Spans, When
 from viewer.model.messages import Kind
-from viewer.rules.structure import W_SIBLING_UNREAD
+from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 MOST_WAITING = 65_536
@@ -167,6 +167,9 @@ class SpanCollector:
         top = self._top(span)
         if not top.is_root and not span.thread:
             span.thread = f"below {top.parent}"
+            if top is span:
+                fault = Problem(W_THREAD_BROKEN, "parent-missing", span.node.start, span.node.end)
+                span.reading.faults.append(fault)
 
     def _ancestors(self, span: TraceSpan) -> Iterator[TraceSpan]:
         seen = {span.id}

@@ -203,6 +203,22 @@ def test_a_repeated_field_hides_the_row() -> None:
     assert (shown, [kind for kind, _ in hidden], codes) == ([], ["unknown"], ["W-RECORD-UNKNOWN"])
 
 
+def test_a_prompt_that_a_template_made_is_unknown() -> None:
+    for text in (
+        "<|im_start|>system\nSECRET_1<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n",
+        "[INST] <<SYS>>SECRET_1<</SYS>> hi [/INST]",
+        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>SECRET_1",
+        "<start_of_turn>user\nSECRET_1<end_of_turn>",
+        "### Instruction:\nSECRET_1\n\n### Response:",
+        "SYSTEM: SECRET_1\nUSER: hi\nASSISTANT:",
+    ):
+        for fields in ({"prompt": text, "completion": "b"}, {"instruction": "a", "input": text, "output": "b"}):
+            shown, hidden, codes = row(**fields)
+            assert (shown, [kind for kind, _ in hidden], codes) == (["b"], ["unknown"], []), text
+    for text in ("[INST is a mark?", "What is <b>?", "{not json", "## Notes", "User: me"):
+        assert row(prompt=text, completion="b") == ([text, "b"], [], [])
+
+
 def test_each_row_is_a_transcript_and_a_bad_one_is_reported() -> None:
     good = '{"prompt":"a","completion":"b"}'
     for text in (f'{good}\n{{"prompt":"SECRET_1"\n{good}\n', f"[{good},7,{good}]", f"{good}\n[7]\n{good}\n"):

@@ -233,6 +233,13 @@ def test_a_renamed_type_hides_the_span() -> None:
         assert data != sample.text and seen(events_of(name, data), data) == [], sample.name
 
 
+def test_a_prompt_that_a_template_made_is_unknown() -> None:
+    text = "<|im_start|>system\nSECRET_1<|im_end|>"
+    for reading in (langfuse, mlflow):
+        shown, hidden, _ = reading(text, "b")
+        assert (shown, hidden) == (["b"], [("unknown", text)])
+
+
 def test_a_text_of_mlflow_is_json() -> None:
     assert mlflow("a", 'b "c"')[0] == ["a", 'b "c"']
     assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])

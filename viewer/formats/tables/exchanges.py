@@ -19,7 +19,7 @@ def exchange(
     return (
         RecordRule((*when, has(f"{asked}.system")), Kind.INSTRUCTION, "system", f"{asked}.system", time=start),
         RecordRule((*when, has(f"{asked}.tools")), Kind.INSTRUCTION, "system", f"{asked}.tools", time=start),
-        RecordRule(asked_is[JsonKind.STRING], Kind.SAID, "user", asked, time=start),
+        RecordRule(asked_is[JsonKind.STRING], Kind.SAID, "user", asked, time=start, classify=True),
         RecordRule(asked_is[JsonKind.ARRAY], each=f"{asked}[]", rules=rules, time=start),
         RecordRule((*asked_is[JsonKind.OBJECT], has(messages)), each=f"{messages}[]", rules=rules, time=start),
         RecordRule((*asked_is[JsonKind.OBJECT], lacks(messages)), Kind.UNKNOWN, "user", asked, time=start),

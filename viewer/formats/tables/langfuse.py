@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from viewer.formats.tables.exchanges import exchange, unknown_values
 from viewer.formats.tables.langchain_messages import LANGCHAIN
-from viewer.formats.tables.model import Container, Fault, RecordFormat, RecordRule, Signature, Spans, has, is_, is_not
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    Inner,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Spans,
+    When,
+    has,
+    is_,
+    is_not,
+)
+from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -41,7 +55,7 @@ LANGFUSE = RecordFormat(
             ),
         ),
     ),
-    inner=("input", "output"),
+    inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("input", "output")),
     model="model|providedModelName|provided_model_name",
     spans=Spans(
         each="observations[]|data[].observations[]|data[]",
@@ -54,4 +68,5 @@ LANGFUSE = RecordFormat(
         agents=(is_("type", "AGENT"),),
         tools=(is_("type", "TOOL", "RETRIEVER", "EVALUATOR", "GUARDRAIL", "EMBEDDING"),),
     ),
+    hooks=Hooks(classify=prompt_kind),
 )

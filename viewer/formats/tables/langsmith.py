@@ -7,6 +7,8 @@ from viewer.formats.tables.langchain_messages import LANGCHAIN
 from viewer.formats.tables.model import (
     Container,
     Fault,
+    Hooks,
+    Inner,
     RecordFormat,
     RecordRule,
     Signature,
@@ -17,6 +19,7 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
+from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.syntax.json_text import JsonKind
@@ -83,7 +86,7 @@ LANGSMITH = RecordFormat(
             ),
         ),
     ),
-    inner=("inputs", "outputs"),
+    inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("inputs", "outputs")),
     model="extra.metadata.ls_model_name|extra.invocation_params.model",
     spans=Spans(
         each="runs[]",
@@ -95,4 +98,5 @@ LANGSMITH = RecordFormat(
         attributes="",
         tools=(is_("run_type", "tool", "retriever", "embedding"),),
     ),
+    hooks=Hooks(classify=prompt_kind),
 )

@@ -7,6 +7,7 @@ from viewer.formats.tables.langchain_messages import LANGCHAIN
 from viewer.formats.tables.model import (
     Container,
     Fault,
+    Hooks,
     Inner,
     RecordFormat,
     RecordRule,
@@ -17,6 +18,7 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
+from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -62,4 +64,5 @@ MLFLOW = RecordFormat(
         agents=(is_(_TYPE, "AGENT", '"AGENT"'),),
         tools=(is_(_TYPE, *_TOOLS, *(f'"{name}"' for name in _TOOLS)),),
     ),
+    hooks=Hooks(classify=prompt_kind),
 )

@@ -6,6 +6,7 @@ from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS, chat_rules
 from viewer.formats.tables.model import (
     Container,
     Fault,
+    Hooks,
     Outcomes,
     RecordFormat,
     RecordRule,
@@ -17,6 +18,7 @@ from viewer.formats.tables.model import (
     is_not,
     lacks,
 )
+from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -176,6 +178,7 @@ _VERCEL_RULES = (
             "user",
             at,
             time=_START,
+            classify=True,
         )
         for at in (f"{_PROMPT}.prompt", f"{_PROMPT}.=.prompt")
     ),
@@ -363,4 +366,5 @@ OTEL = RecordFormat(
         ),
         remote=(is_("flags", "768", "769"),),
     ),
+    hooks=Hooks(classify=prompt_kind),
 )

@@ -6,6 +6,7 @@ from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS, object_rule
 from viewer.formats.tables.model import (
     Container,
     Fault,
+    Hooks,
     Inner,
     RecordFormat,
     RecordRule,
@@ -15,6 +16,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.prompts import prompt_kind
 from viewer.model.messages import Kind
 from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
@@ -89,7 +91,13 @@ _ROW = (
         ),
     ),
     RecordRule(
-        (When("prompt", kind=JsonKind.STRING), _ANSWERED), Kind.SAID, "user", "prompt", PARTS, repeats=_IN_LISTS
+        (When("prompt", kind=JsonKind.STRING), _ANSWERED),
+        Kind.SAID,
+        "user",
+        "prompt",
+        PARTS,
+        repeats=_IN_LISTS,
+        classify=True,
     ),
     RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
     RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
@@ -100,6 +108,7 @@ _ROW = (
         "user",
         "instruction",
         then=("input",),
+        classify=True,
     ),
     *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT) for name in _LISTS),
     *(
@@ -126,6 +135,7 @@ _ROW = (
 )
 """The messages of a row, in order."""
 
+_MESSAGES = (*_LISTS, "prompt", *_WHOLE, "completion", *_REJECTED)
 _SHAPES = (
     *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),
     *((When("prompt", kind=kind),) for kind in (JsonKind.ARRAY, JsonKind.OBJECT)),
@@ -160,8 +170,10 @@ ROWS = RecordFormat(
         RecordRule((), Kind.UNKNOWN, starts=True, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
     ),
     inner=(
-        *("tools", "functions", "messages", "conversations", "conversation", "prompt", "chosen", "rejected"),
+        *("tools", "functions"),
+        *(Inner("", name, (When(name, starts=("[{", "[\n", "[ {", '{"role', '{"content')),)) for name in _MESSAGES),
         *(Inner(f"{name}[]", "value", (_CALLS,)) for name in _LISTS),
     ),
     keeps_fields=True,
+    hooks=Hooks(classify=prompt_kind),
 )

@@ -18,6 +18,7 @@ __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
     Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
+    Entry("otel", "tables.otel", "OTEL", "OpenTelemetry traces"),
     Entry("jsonrpc", "tables.jsonrpc", "JSONRPC", "JSON-RPC log (ACP, MCP, A2A)"),
     Entry("codex", "tables.codex", "CODEX", "Codex session"),
     Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),
@@ -27,6 +28,7 @@ RECORD_FORMATS = (
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+    Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
     Entry("opencode", "tables.opencode", "OPENCODE", "OpenCode session"),
@@ -37,6 +39,9 @@ RECORD_FORMATS = (
     Entry("swe-agent", "tables.swe_agent", "SWE_AGENT", "SWE-agent trajectory"),
     Entry("cline", "tables.cline", "CLINE", "Cline task"),
     Entry("goose", "tables.goose", "GOOSE", "Goose session"),
+    Entry("langfuse", "tables.langfuse", "LANGFUSE", "Langfuse traces"),
+    Entry("langsmith", "tables.langsmith", "LANGSMITH", "LangSmith runs"),
+    Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
 )
 """The formats that are tables, in the order of detection."""
 

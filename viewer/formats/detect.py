@@ -185,7 +185,7 @@ def _carries_message(value: JsonNode) -> bool:
 
 def _is_exchange(value: JsonNode) -> bool:
     """True for a request with its response."""
-    if not any(value.get(key) for key in ("request", "response")):
+    if not any(value.get(key) for key in ("request", "response", "kwargs", "response_obj")):
         return False
     from viewer.formats.json.wrappers import is_wrapper
 

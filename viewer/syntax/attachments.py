@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
-from viewer.syntax.json_text import JsonKind, JsonNode, read_json
+from viewer.syntax.json_text import JsonKind, JsonNode, read_json, string_body
 from viewer.syntax.names import plain_name
 
 LONGEST_FILE_NAME = 60
@@ -72,6 +72,8 @@ def attachment_kind(part: JsonNode, part_type: str) -> str | None:
 def attachment_label(data: bytes) -> str:
     """Return the label of a content part, given its bytes."""
     part = read_json(data).node
+    if data.startswith(b"{\\"):  # a part in a string with JSON
+        part = read_json(string_body(b'"' + data + b'"').encode("utf-8", "replace")).node
     if part is None or part.kind is not JsonKind.OBJECT:
         return "[attachment]"
     given = part.get("type")

@@ -32,6 +32,15 @@ def parse_time(value: object) -> int | None:
     return None
 
 
+def parse_fine_time(node: JsonNode) -> int | None:
+    """Milliseconds since 1970 from microseconds or nanoseconds of this century; None for anything else."""
+    value = _node_value(node)
+    text = value.strip() if isinstance(value, str) else str(value)
+    if not (text.isascii() and text.isdigit()) or len(text) not in (16, 19):
+        return None
+    return int(text[:13])
+
+
 def format_time(ms: int) -> str:
     """Format as RFC 3339 in UTC, with a fraction only if there is one."""
     seconds, fraction = divmod(min(max(ms, 0), LATEST_MS), 1000)

@@ -75,6 +75,8 @@ SHOWN: list[tuple[object, list[str]]] = [
         ["abcde"],
     ),
     ([{"type": "input_text", "text": "a"}, {"type": "output_text", "text": "b"}], ["ab"]),
+    ([{"type": "text", "value": "a"}, {"type": "text", "content": "b"}], ["ab"]),
+    ([{"type": "text", "text": "a", "value": "quagga", "content": "quagga"}], ["a"]),
     ([{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "no"}], ["a\nno"]),
     ([{"type": "text", "text": "a\n"}, {"type": "refusal", "refusal": "no"}, "b"], ["a\nno\nb"]),
     ([{"text": "a", "thoughtSignature": "quagga"}, {"type": "text", "text": "b", "thought": False}], ["ab"]),
@@ -200,9 +202,25 @@ WRAPPED = [
     ),
     ('{"messages":[{"role":"user","content":"a"}],"chosen":"b","rejected":"c"}', ["a", "b"], []),
     ('[[{"role":"user","content":"a"}],[{"role":"user","content":"b"}]]', ["a", "b"], []),
-    ('{"role":"assistant","id":"m","content":null,"text":"b"}', [""], ["W-CONTENT-MISSING@1"]),
-    ('{"role":"assistant","audio":{"transcript":"b"}}', [""], ["W-CONTENT-MISSING@1"]),
+    ('{"role":"assistant","id":"m","content":null,"text":"b"}', [], ["W-CONTENT-MISSING@1"]),
+    ('{"role":"assistant","audio":{"transcript":"b"}}', [], ["W-CONTENT-MISSING@1"]),
     ('{"role":"assistant","id":"m","model":"x","created":1767225600}', [""], []),
+    ('{"role":"user","parts":[{"type":"text","text":"b"}]}', [], ["W-CONTENT-MISSING@1"]),
+    (
+        '{"messages":[{"role":"user","content":"a"}],"response":{"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"b"}]}]}}',
+        ["a", "b"],
+        [],
+    ),
+    (
+        '{"kwargs":{"messages":[{"role":"user","content":"a"}]},"response_obj":{"choices":[{"message":{"role":"assistant","content":"b"}}]}}',
+        ["a", "b"],
+        [],
+    ),
+    (
+        '{"choices":[{"message":{"role":"assistant","content":"a"},"draft":{"role":"assistant","content":"b"}}]}',
+        ["a"],
+        ["W-SIBLING-UNREAD@None"],
+    ),
     ('{"messages":[{"role":"user","content":"a"}],"tools":[{"role":{},"content":{}}]}', ["a"], []),
     (
         '{"messages":[{"role":"user","content":"a"}],"x":{"y":[{"role":"assistant","content":"b"}]}}',
@@ -220,3 +238,25 @@ def test_nothing_recognized_as_a_message_loses_its_content_quietly(
     assert [body(message, text) for message in messages(events) if is_user_safe(message)] == expected
     assert problems(events) == found
     assert len({message.transcript for message in messages(events)}) == (2 if text.startswith("[[") else 1)
+
+
+def test_the_items_of_a_response_keep_their_kinds() -> None:
+    items = [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "quagga"}]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a":1}'},
+        {"type": "function_call_output", "call_id": "c", "output": "quagga"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
+        {"type": "x", "text": "quagga"},
+    ]
+    for at in range(len(items)):
+        text = json.dumps({"messages": [{"role": "user", "content": "a"}], "response": {"output": items[: at + 1]}})
+        found = messages(read(JSON, text.encode()))
+        assert [body(message, text) for message in found if is_user_safe(message)] == (["a", "b"] if at > 2 else ["a"])
+        assert len(found) == at + 2
+
+
+def test_a_thought_next_to_its_flag_keeps_its_text() -> None:
+    for flag in (True, 1):
+        text = json.dumps([{"role": "assistant", "content": [{"text": "quagga", "thought": flag}, {"text": "b"}]}])
+        found = messages(read(JSON, text.encode()))
+        assert [(body(message, text), is_user_safe(message)) for message in found] == [("quagga", False), ("b", True)]

@@ -78,9 +78,13 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
                     raise Unreadable
                 found = values[0] if values else None
             else:
-                found = found.items[step] if isinstance(step, int) and found and step < len(found.items) else None
+                found = _item(found, step) if isinstance(step, int) and found is not None else None
             if found is None:
                 break
         if found is not None and found.kind is not JsonKind.NULL:
             return found
     return None
+
+
+def _item(node: JsonNode, at: int) -> JsonNode | None:
+    return node.items[at] if -len(node.items) <= at < len(node.items) else None

@@ -55,6 +55,8 @@ def _fits(signature: Signature, record: JsonNode) -> bool:
         return False
     if any(path(each).first(record) is not None for each in signature.none_of):
         return False
+    if signature.members and not any(member.key.startswith(signature.members) for member in record.members):
+        return False
     return all(_has_word(record, each, words) for each, words in signature.any_of.items())
 
 
@@ -69,6 +71,10 @@ def _has_word(record: JsonNode, at: str, words: frozenset[str]) -> bool:
 
 def reason(signature: Signature) -> str:
     """What the records of a signature have in common."""
-    keys = [*signature.need, *(each for each in signature.any_of if each not in signature.need)]
+    keys = [
+        *signature.need,
+        *(f"{each}…" for each in signature.members),
+        *(each for each in signature.any_of if each not in signature.need),
+    ]
     names = [f"`{key}`" for key in keys[:4]]
     return "records with " + (" and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0])

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
 from viewer.formats.engine.paths import path, string_at
+from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
@@ -17,7 +18,7 @@ from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.times import parse_time
+from viewer.syntax.times import parse_fine_time, parse_time
 
 TEXT_KEYS = frozenset(
     {
@@ -26,6 +27,8 @@ TEXT_KEYS = frozenset(
 )
 """Members that hold text in a record that no rule maps."""
 _DEEPEST_TEXT = 3
+_UNUSED = "unused"
+"""The thread of answers that no user got."""
 MOST_TURNS = 1024
 """The largest number of prompts that one record supersedes."""
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
@@ -129,9 +132,11 @@ def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, rea
     if not node.closed and not any(rule.each and not rule.whole for rule in rules):
         reading.drafts.append(_unknown(node, is_open=True))
         return
+    first = len(reading.drafts)
     try:
         _read_rules(rules, node, outer, reading)
     except Unreadable:
+        del reading.drafts[first:]
         reading.drafts.append(_unknown(node))
 
 
@@ -187,6 +192,7 @@ class _Outer(Struct, frozen=True):
     time_ms: int | None
     call_id: str | None = None
     """The call of replies that name none."""
+    is_unused: bool = False
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -201,17 +207,21 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
         calls = path(rule.call_id).all(node) if rule.call_id else []
-        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None)
-        for item in path(rule.each).all(node):
+        is_unused = rule.unused or (outer is not None and outer.is_unused)
+        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused)
+        items = path(rule.each).all(node)
+        for item in items[repeated_length(items, rule.repeats, node) :]:
             _read(rule.rules, item, inner, reading)
         return
     if rule.stream is not None:
         reading.steps.append(_step(rule, node, outer))
     elif rule.kind is not None:
-        drafts = list(_messages(rule, node))
+        drafts = [] if is_repeated(rule, node) else list(_messages(rule, node))
+        if rule.unused:
+            outer = _Outer(rule.kind, None, None, is_unused=True)
         for draft in drafts:
             _narrow(draft, outer)
-        if not drafts and rule.kind is Kind.SAID:
+        if not drafts and rule.kind is Kind.SAID and not rule.repeats:
             member = first_text_member(node)
             body = path(rule.body).first(node)
             if member is not None and body is None:
@@ -248,6 +258,9 @@ def _narrow(draft: Draft, outer: _Outer | None) -> None:
         return
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
+    if outer.is_unused:
+        draft.kind = Kind.UNKNOWN if draft.kind is Kind.SAID else draft.kind
+        draft.thread = _UNUSED
     if draft.kind is Kind.REPLY:
         draft.call_id = draft.call_id or outer.call_id
     draft.thread = draft.thread or outer.thread
@@ -274,6 +287,7 @@ def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
         _hide_all_but_text(base, bodies)
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
     base.text = "\n".join(body.text for body in bodies)
+    _add_paragraphs(base, rule, node)
     if base.pieces or base.kind in (Kind.CALL, Kind.REPLY):
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
         yield base
@@ -285,6 +299,21 @@ def _hide_all_but_text(draft: Draft, bodies: list[JsonNode]) -> None:
         if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING and not is_empty(body):
             draft.kind = Kind.UNKNOWN
             draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
+
+
+def _add_paragraphs(draft: Draft, rule: RecordRule, node: JsonNode) -> None:
+    """Add the further texts of a message. Anything but text stays out of what was said."""
+    for at in rule.then:
+        for body in path(at).all(node):
+            if is_empty(body):
+                continue
+            if draft.kind is Kind.SAID and body.kind is not JsonKind.STRING:
+                draft.problems.append(Problem(W_PART_UNKNOWN, None, body.start, body.end))
+                continue
+            if draft.pieces:
+                draft.pieces.append(Piece(body.start, body.start, Coding.BREAK))
+            draft.pieces.append(piece_of(body))
+            draft.text += f"\n\n{body.text}" if draft.text else body.text
 
 
 def _base(rule: RecordRule, node: JsonNode) -> Draft:
@@ -365,7 +394,8 @@ def _faults(faults: tuple[Fault, ...], node: JsonNode) -> Iterator[Problem]:
 
 
 def _time(node: JsonNode, at: str) -> int | None:
-    return parse_time(path(at).first(node)) if at else None
+    value = path(at).first(node) if at else None
+    return parse_fine_time(value) or parse_time(value) if value is not None else None
 
 
 def _unknown(node: JsonNode, *, is_open: bool = False) -> Draft:

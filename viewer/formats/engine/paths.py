@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
+from viewer.formats.tables.model import RecordRule
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-_STEP = re.compile(r"([^.\[\]]*)((?:\[\d*\])*)")
-_SUFFIX = re.compile(r"\[(\d*)\]")
+_STEP = re.compile(r"([^.\[\]]*)((?:\[(?:\d*|-1|1:)\])*)")
+_SUFFIX = re.compile(r"\[(\d*|-1|1:)\]")
 Step = str | int
-EACH, MEMBERS = "[]", "*"
+EACH, REST, MEMBERS = "[]", "[1:]", "*"
 
 
 class Path:
@@ -69,6 +70,14 @@ def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) 
             _change_in(holder, steps[-1], new)
 
 
+def members_of(rules: Iterable[RecordRule]) -> Iterator[str]:
+    """The names of the members of a record that rules read."""
+    for rule in rules:
+        for text in (rule.body, rule.each, *rule.then):
+            yield from (steps[0] for steps in path(text).choices if steps and isinstance(steps[0], str))
+        yield from members_of(rule.also)
+
+
 def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode | None]) -> None:
     if isinstance(step, int) or step == EACH:
         for index, item in enumerate(holder.items):
@@ -89,14 +98,16 @@ def _steps(choice: str) -> Iterator[Step]:
         if found[1]:
             yield found[1]
         for suffix in _SUFFIX.finditer(found[2]):
-            yield int(suffix[1]) if suffix[1] else EACH
+            yield suffix[0] if suffix[1] in ("", "1:") else int(suffix[1])
 
 
 def _follow(node: JsonNode, step: Step) -> list[JsonNode]:
     if isinstance(step, int):
-        return [node.items[step]] if step < len(node.items) else []
+        return [node.items[step]] if -len(node.items) <= step < len(node.items) else []
     if step == EACH:
         return node.items
+    if step == REST:
+        return node.items[1:]
     if step == MEMBERS:
         return [member.value for member in node.members]
     value = node.get(step)

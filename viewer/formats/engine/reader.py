@@ -6,22 +6,24 @@ from collections.abc import Callable
 
 from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.history import Conversation
+from viewer.formats.engine.inner import read_inner_strings
 from viewer.formats.engine.narrowing import Narrowings
-from viewer.formats.engine.paths import change, string_at
+from viewer.formats.engine.paths import members_of, string_at
+from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.events.reader import EventReader
 from viewer.formats.json.documents import JsonDocuments
-from viewer.formats.json.fields import Source
+from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.layout import Layout, LayoutJudge
+from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
-from viewer.rules.structure import W_THREAD_BROKEN
-from viewer.syntax.json_in_string import read_inner
+from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
 
 LONGEST_RECORD = 64 * 1024 * 1024
@@ -37,6 +39,8 @@ class Records:
         self._narrowings = Narrowings(record, format.replays)
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
+        self._spans = SpanCollector(format, self._write_span) if format.spans else None
+        self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
@@ -45,11 +49,13 @@ class Records:
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
-        if source is not None:
-            for at in self._format.inner:
-                self._read_inner(at, node, source)
+        if self._spans is not None:
+            self._spans.take(node, source)
+            return True
+        problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
         reading = read_record(self._format.records, node)
-        self._start_if_new(node, reading)
+        self._start_if_new(node, source, reading)
+        reading.faults = [*problems, *reading.faults]
         self._narrowings.apply(reading, node)
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
@@ -71,16 +77,6 @@ class Records:
         for branch in branches:
             self._record.supersede(*branch)
 
-    def _read_inner(self, at: str, node: JsonNode, source: Source) -> None:
-        """Replace strings by the JSON in them. A string with anything else stays a string."""
-
-        def inner(value: JsonNode) -> JsonNode | None:
-            if value.kind is not JsonKind.STRING or not value.closed or value.text.lstrip()[:1] not in ("{", "["):
-                return None
-            return read_inner(value, source.data[value.start - source.base : value.end - source.base]).node
-
-        change(at, node, inner)
-
     def end_response(self) -> None:
         """The mark `[DONE]`: all messages are complete."""
 
@@ -89,9 +85,23 @@ class Records:
 
     def close(self, at: int) -> None:
         """Handle the end of the input."""
+        if self._spans is not None:
+            self._spans.close()
+            if self._spans.first is not None:
+                self._record.start_if_none(self._spans.first)
         self._writer.close()
 
-    def _start_if_new(self, node: JsonNode, reading: RecordReading) -> None:
+    def _write_span(self, span: TraceSpan) -> None:
+        """Write the messages of a span. Another conversation is another transcript."""
+        if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
+            return
+        if not self._record.transcript or span.group != self._session:
+            self._writer.start()
+            self._record.start(span.node.start, None, string_at(span.node, self._format.model))
+            self._session = span.group
+        self._writer.add(span.reading, span.node, span.source)
+
+    def _start_if_new(self, node: JsonNode, source: Source | None, reading: RecordReading) -> None:
         session = string_at(node, self._format.session) or reading.session
         is_other = session is not None and self._session is not None and session != self._session
         is_other |= self._conversation is not None and self._conversation.take(reading, node)
@@ -105,8 +115,29 @@ class Records:
             self._writer.start()
             self._narrowings.start(node)
             model, version = string_at(node, self._format.model), string_at(node, self._format.version)
-            self._record.start(node.start, version, model)
+            keeps = self._format.keeps_fields and reading.starts and source is not None
+            fields = _fields(node, source, reading) if keeps and source is not None else None
+            self._record.start(node.start, version, model, fields)
+            if keeps:
+                self._report_unread(node)
         self._session = session or self._session
+
+    def _report_unread(self, node: JsonNode) -> None:
+        """Report messages in members that no rule reads."""
+        for member in node.members:
+            if member.key not in self._read_members:
+                for message in unread_messages(member.value):
+                    self._record.report(W_SIBLING_UNREAD, None, message.start, message.end)
+
+
+def _fields(node: JsonNode, source: Source, reading: RecordReading) -> dict[str, object]:
+    """The members of a record that hold no part of a message."""
+    starts = [piece.start for draft in reading.drafts for piece in draft.pieces]
+    return {
+        member.key: header_value(member.value, source)
+        for member in node.members
+        if not any(member.value.start <= start < member.value.end for start in starts)
+    }
 
 
 class DocumentReader(JsonDocuments):
@@ -125,6 +156,8 @@ class DocumentReader(JsonDocuments):
         for item in node.items if is_list else [node]:
             if item.kind is JsonKind.OBJECT:
                 self._records.apply(item, None, [], source)
+            elif is_list:
+                self._not_a_record(item)
         for span in reading.lenient:
             self.record.report(I_JSON_LENIENT, None, *span)
         for fault in reading.faults if node.closed else reading.faults[:-1]:
@@ -132,6 +165,11 @@ class DocumentReader(JsonDocuments):
         if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
             self.record.start_if_none(node.start)
             self.record.report(E_STREAM_TRUNCATED, "body", reading.end, reading.end)
+
+    def _not_a_record(self, item: JsonNode) -> None:
+        self.record.start_if_none(item.start)
+        self.record.report(E_PARSE_HEADER, "not-a-message", item.start, item.end)
+        self.record.stray(item.start, item.end)
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
         fault = reading.faults[-1]

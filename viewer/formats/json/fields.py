@@ -71,6 +71,15 @@ class Source(Struct, frozen=True, gc=False):
         return None if value is None else self.text(value)
 
 
+def header_value(node: JsonNode, source: Source) -> object:
+    """A header value of a transcript: mappings, lists and text."""
+    if node.kind is JsonKind.OBJECT:
+        return {member.key: header_value(member.value, source) for member in node.members}
+    if node.kind is JsonKind.ARRAY:
+        return [header_value(item, source) for item in node.items]
+    return source.value(node)
+
+
 def piece_of(node: JsonNode) -> Piece:
     """A value as a body: the text of a string, or the source text of anything else."""
     if isinstance(node, InnerNode):
@@ -95,8 +104,15 @@ def thought_pieces(node: JsonNode | None) -> list[Piece]:
         return []
     pieces: list[Piece] = []
     for part in node.items if node.kind is JsonKind.ARRAY else [node]:
-        pieces += pieces_of(first_of(part, _THOUGHT_TEXTS) or part)
+        pieces += pieces_of(_thought_text(part) or part)
     return pieces
+
+
+def _thought_text(part: JsonNode) -> JsonNode | None:
+    """The first field with a text; `"thought": true` is a flag next to it."""
+    texts = (first_of(part, (key,)) for key in _THOUGHT_TEXTS)
+    flags = (JsonKind.TRUE, JsonKind.FALSE, JsonKind.NUMBER)
+    return next((text for text in texts if text is not None and text.kind not in flags), None)
 
 
 def is_empty(node: JsonNode) -> bool:

@@ -13,6 +13,7 @@ from viewer.formats.json.fields import (
     Source,
     first_of,
     is_thought_key,
+    piece_of,
     pieces_of,
     thought_pieces,
 )
@@ -108,7 +109,11 @@ class MessageObjects:
             if calls and _mixes(node):
                 found.append(_mixed(node))
             found += [_unknown_part(*fault) for fault in content.faults]
-            found += _missing(node) if not content.pieces else []
+            unread = first_text_member(node) if node.closed and not content.pieces else None
+            if unread is not None:
+                found.append(Problem(W_CONTENT_MISSING, None, unread.key_start, unread.value.end))
+                if is_shown(spoken):
+                    spoken, content.pieces = _hidden(spoken), [piece_of(unread.value)]
             split = self._split(content.pieces, spoken, source)
             for part, reports in split:
                 problems.setdefault(len(parts), []).extend(reports)
@@ -208,14 +213,13 @@ def _unknown(run: list[JsonNode], header: Header) -> Part:
     return Part(replace(header, kind=Kind.UNKNOWN), Ending.END, [piece])
 
 
+def _hidden(header: Header) -> Header:
+    """The header of a message whose content is in a field that is not read."""
+    return replace(header, kind=Kind.UNKNOWN, channel=Channel.COMMENTARY, channel_given="commentary")
+
+
 def _unknown_part(start: int, end: int) -> Problem:
     return Problem(W_PART_UNKNOWN, None, start, end)
-
-
-def _missing(node: JsonNode) -> list[Problem]:
-    """The problem of a message without content whose other members hold text."""
-    member = first_text_member(node) if node.closed else None
-    return [Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end)] if member else []
 
 
 def _thought_header(header: Header) -> Header:

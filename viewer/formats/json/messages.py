@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from viewer.formats.json.documents import SPACE, JsonDocuments
-from viewer.formats.json.fields import Source, is_message
+from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.header import Problem
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.layout import Layout, LayoutJudge
@@ -99,7 +99,7 @@ class JsonMessagesReader(JsonDocuments):
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript; the other members of its wrapper are its header."""
-        header = {member.key: _header_value(member.value, source) for member in header_members(node)}
+        header = {member.key: header_value(member.value, source) for member in header_members(node)}
         version, model = header.get("version"), header.get("model")
         self.record.start(
             node.start,
@@ -176,15 +176,6 @@ class _Notes:
 
 def _is_truncated(fault: JsonFault | None) -> bool:
     return fault is not None and fault.reason == "json-truncated"
-
-
-def _header_value(node: JsonNode, source: Source) -> object:
-    """A header value of a transcript: mappings, lists and text."""
-    if node.kind is JsonKind.OBJECT:
-        return {member.key: _header_value(member.value, source) for member in node.members}
-    if node.kind is JsonKind.ARRAY:
-        return [_header_value(item, source) for item in node.items]
-    return source.value(node)
 
 
 JSON = FormatTraits(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)

@@ -147,8 +147,8 @@ class _Sorter:
             self.content.replies.append(bare_reply or part)
         elif _is_thought(part, kind):
             self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
-        elif kind in _TEXTS and _has_text(part, "text"):
-            self._text(part.get("text"))
+        elif kind in _TEXTS and (text := _text_of(part, kind)) is not None:
+            self._text(text)
         elif kind == "refusal" and _has_text(part, "refusal"):
             self._text(part.get("refusal"), own_line=True)
         elif attachment_kind(part, kind):
@@ -237,6 +237,15 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
         return None
     values = [member.value for member in part.members if member.key in keys]
     return values[0] if len(values) == 1 and values[0].kind is JsonKind.OBJECT else None
+
+
+def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
+    """The text of a text part; without a type, only `text` is one."""
+    for key in ("text", "value", "content") if kind == "text" else ("text",):
+        value = part.get(key)
+        if value is not None and value.kind is not JsonKind.NULL:
+            return value if value.kind is JsonKind.STRING else None
+    return None
 
 
 def _has_text(part: JsonNode, key: str) -> bool:

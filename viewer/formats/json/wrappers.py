@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -12,7 +12,9 @@ from viewer.formats.json.unread import unread_messages
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 LIST_KEYS = ("messages", "choices")
-_EXCHANGE_KEYS = ("request", "body", "response")
+_REQUEST_KEYS = ("request", "kwargs", "body")
+_RESPONSE_KEYS = ("response", "response_obj")
+_EXCHANGE_KEYS = (*_REQUEST_KEYS, *_RESPONSE_KEYS)
 """Objects that hold a message list; the messages of a response follow those of its request."""
 DEEPEST_EXCHANGE = 3
 """The maximum depth of nested objects of a request or a response."""
@@ -69,11 +71,11 @@ def header_members(node: JsonNode) -> list[JsonMember]:
     ]
 
 
-def _inside(node: JsonNode, use: Use) -> Iterator[Found]:
+def _inside(node: JsonNode, use: Use, *, is_response: bool = False) -> Iterator[Found]:
     for item in node.items:
         yield from find_messages(item, use)
     exchange = dict(_exchange(node))
-    for key in ("request", "body"):
+    for key in _REQUEST_KEYS:
         if key in exchange:
             yield from _inside(exchange[key], use)
     for key in LIST_KEYS:
@@ -81,13 +83,36 @@ def _inside(node: JsonNode, use: Use) -> Iterator[Found]:
         for item in value.items if value is not None else ():
             message = item.get("message") if key == "choices" else None
             yield from find_messages(message or item, use)
-    if "response" in exchange:
-        response = exchange["response"]
-        yield from [Found(response, use)] if _is_spoken(response) else _inside(response, use)
+            if message is not None:
+                yield from _unread(member for member in item.members if member.value is not message)
+    for key in _RESPONSE_KEYS:
+        if key in exchange:
+            response = exchange[key]
+            yield from [Found(response, use)] if _is_spoken(response) else _inside(response, use, is_response=True)
+            yield from (Found(_as_message(item), use) for item in _output(response))
     if _has_list(node):
         yield from _answers(node, use)
-    for member in header_members(node):
+    outputs = _output(node) if is_response else []
+    yield from _unread(member for member in header_members(node) if not (outputs and member.key == "output"))
+
+
+def _unread(members: Iterable[JsonMember]) -> Iterator[Found]:
+    for member in members:
         yield from (Found(message, Use.UNREAD) for message in unread_messages(member.value))
+
+
+def _output(response: JsonNode) -> list[JsonNode]:
+    """The items of a response that has no message list."""
+    value = response.get("output") if not _has_list(response) else None
+    items = value.items if value is not None and value.kind is JsonKind.ARRAY else []
+    return items if all(item.kind is JsonKind.OBJECT and item.get("type") is not None for item in items) else []
+
+
+def _as_message(item: JsonNode) -> JsonNode:
+    """A message of a response, or another item, such as a call, as a part of an answer."""
+    if item.get("role") is not None:
+        return item
+    return _spoken(JsonNode(JsonKind.ARRAY, item.start, item.end, items=[item], closed=item.closed))
 
 
 def _has_list(node: JsonNode) -> bool:
@@ -108,7 +133,7 @@ def _holds_messages(value: JsonNode, deepest: int = DEEPEST_EXCHANGE - 1) -> boo
     """True for an object with a message list, at any of its levels, or with the answer itself."""
     if value.kind is not JsonKind.OBJECT:
         return False
-    return _has_list(value) or _is_spoken(value) or any(True for _ in _exchange(value, deepest))
+    return _has_list(value) or _is_spoken(value) or bool(_output(value)) or any(True for _ in _exchange(value, deepest))
 
 
 def _is_spoken(node: JsonNode) -> bool:

@@ -1,7 +1,8 @@
 """Types of a format table: conditions, rules for records and for their parts, and the format itself.
 
-A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `*` to each member,
-and `a|b` is the first of two paths that resolve. `a&b` is both, for a body. The empty path is the value itself."""
+A path is dotted member names. `name[]` goes to each item of an array, `name[0]` to one item, `name[-1]` to the last
+one, `name[1:]` to each after the first, `*` to each member, and `a|b` is the first of two paths that resolve. `a&b` is
+both, for a body. The empty path is the value itself."""
 
 from __future__ import annotations
 
@@ -328,6 +329,12 @@ class RecordRule(Struct, frozen=True):
     """True if the record has no place in the tree: the branches of its neighbors pass it over."""
     classify: bool = False
     """True if the hook `classify` decides the kind of the text."""
+    then: tuple[str, ...] = ()
+    """Paths of further texts of a message without parts, each after an empty line."""
+    repeats: tuple[str, ...] = ()
+    """Paths of texts and lists of messages. What repeats them is a copy: a text, or the beginning of `each`."""
+    unused: bool = False
+    """True for an answer that no user got: what it says is unknown, in a thread of its own."""
 
 
 class Signature(Struct, frozen=True):
@@ -340,6 +347,8 @@ class Signature(Struct, frozen=True):
     """Words, one of which the value of a path must be; a word that ends with `*` is a beginning."""
     none_of: tuple[str, ...] = ()
     """Paths that must not have a value."""
+    members: tuple[str, ...] = ()
+    """Beginnings of names, one of which a member must have."""
 
 
 class Threads(Struct, frozen=True):
@@ -371,6 +380,40 @@ class Hooks(Struct, frozen=True):
     """True if the hooks failed too often."""
 
 
+class Inner(Struct, frozen=True):
+    """Strings that hold JSON, in objects that fulfill conditions."""
+
+    holders: str
+    """The path of the objects."""
+    path: str
+    """The path of the string in each of them."""
+    when: tuple[When, ...] = ()
+    always: bool = False
+    """True if the string is JSON also if it is no object and no array."""
+
+
+class Spans(Struct, frozen=True):
+    """How the spans of traces become conversations."""
+
+    each: str
+    """The path of the spans in a record. A record without any is a span itself."""
+    trace: str
+    id: str
+    parent: str
+    start: str
+    """The path of the time that orders the spans."""
+    group: str = ""
+    """The path of the conversation; without one, each trace is a conversation."""
+    attributes: str = "attributes"
+    """The member that holds the attributes, if there are any. A span without it is one object of attributes."""
+    agents: tuple[When, ...] = ()
+    """Conditions, one of which holds for the span of an agent."""
+    tools: tuple[When, ...] = ()
+    """The same for the span of a tool."""
+    remote: tuple[When, ...] = ()
+    """The same for a span whose parent is in another process."""
+
+
 class RecordFormat(Struct, frozen=True):
     """A format as a table."""
 
@@ -381,8 +424,11 @@ class RecordFormat(Struct, frozen=True):
     records: tuple[RecordRule, ...]
     session: str = ""
     """The path of the session in a record: another session starts another transcript."""
-    inner: tuple[str, ...] = ()
+    inner: tuple[str | Inner, ...] = ()
     """The paths of strings that hold JSON: they are read in place before the rules apply."""
+    spans: Spans | None = None
+    keeps_fields: bool = False
+    """True if the members that no rule reads describe the transcript that the record starts."""
     model: str = ""
     version: str = ""
     threads: Threads | None = None

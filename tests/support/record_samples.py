@@ -1,0 +1,50 @@
+"""Samples of record formats, read in several ways: whole, in pieces, cut off, and with a renamed type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from tests.support.json_cases import body, messages, read
+from tests.support.samples import Sample, samples
+from viewer.formats import FORMATS
+from viewer.model.events import Event, Found
+from viewer.model.messages import Message
+from viewer.model.visibility import is_user_safe
+
+SECRET = "SECRET_"
+
+
+def samples_of(name: str) -> list[Sample]:
+    """The samples of a format."""
+    found = samples(f"valid/{name}")
+    assert len(found) >= 8
+    return found
+
+
+def events_of(name: str, data: bytes, sizes: list[int] | None = None) -> list[Event]:
+    return read(FORMATS[name], data, sizes)
+
+
+def seen(events: list[Event], data: bytes) -> list[str]:
+    """The texts that the end user sees."""
+    return [body(message, data).strip() for message in messages(events) if is_user_safe(message)]
+
+
+def told(value: object, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """What is seen of a value, what is hidden with its kind, and the codes."""
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    events = events_of(name, data)
+    codes = [event.code + (f"/{event.reason}" if event.reason else "") for event in events if isinstance(event, Found)]
+    hidden = [_hidden(message, data) for message in messages(events) if not is_user_safe(message)]
+    return seen(events, data), hidden, codes
+
+
+def _hidden(message: Message, data: bytes) -> tuple[str, str]:
+    return message.header.kind.value, body(message, data).strip()
+
+
+def cuts(data: bytes) -> Iterator[int]:
+    """Places to cut: about forty, each at another distance from the start of a line."""
+    step = max(1, len(data) // 40)
+    yield from range(1, len(data), step + (step % 2 == 0))

@@ -1,0 +1,253 @@
+"""Langfuse, LangSmith, and MLflow: model calls, other spans, LangChain messages, errors, and drift."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.json_cases import messages
+from tests.support.printing import SURFACES
+from tests.support.program import run
+from tests.support.record_samples import SECRET, cuts, events_of, samples_of, seen, told
+from viewer.formats import detect
+from viewer.model.events import Started
+
+NAMES = ("langfuse", "langsmith", "mlflow")
+SAMPLES = [sample for name in NAMES for sample in samples_of(name)]
+EXAMPLES = Path(__file__).parents[2] / "data" / "formats"
+Told = tuple[list[str], list[tuple[str, str]], list[str]]
+U, A = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
+
+
+def observation(asked: object, answered: object, kind: str = "GENERATION", **more: object) -> dict[str, object]:
+    ids = {"id": "1", "traceId": "t", "parentObservationId": None}
+    return {**ids, "type": kind, "startTime": "2026-01-02T03:04:05Z", "input": asked, "output": answered, **more}
+
+
+def langfuse(*arguments: object, **more: object) -> Told:
+    return told(observation(*arguments, **more), "langfuse")  # type: ignore[arg-type]
+
+
+def ran(inputs: object, outputs: object, kind: str = "llm", **more: object) -> dict[str, object]:
+    ids = {"id": "1", "trace_id": "t", "parent_run_id": None, "run_type": kind}
+    return {**ids, "start_time": "2026-01-02T03:04:05", "inputs": inputs, "outputs": outputs, **more}
+
+
+def langsmith(*arguments: object, **more: object) -> Told:
+    return told(ran(*arguments, **more), "langsmith")  # type: ignore[arg-type]
+
+
+def spans(*given: dict[str, object], **more: object) -> dict[str, object]:
+    return {"info": {"trace_id": "t"}, "data": {"spans": list(given)}, **more}
+
+
+def mlflow(inputs: object, outputs: object, kind: str = "CHAT_MODEL", **more: object) -> Told:
+    attributes = {"mlflow.spanType": json.dumps(kind)}
+    attributes |= {"mlflow.spanInputs": json.dumps(inputs), "mlflow.spanOutputs": json.dumps(outputs)}
+    ids = {"context": {"trace_id": "t", "span_id": "1"}, "parent_id": None}
+    return told(spans({**ids, "attributes": attributes, **more}), "mlflow")
+
+
+def constructed(kind: str, **fields: object) -> dict[str, object]:
+    return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", kind], "kwargs": fields}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
+    data, name = sample.text, sample.path.parent.name
+    assert detect(data).format == name
+    whole = events_of(name, data)
+    assert seen(whole, data) == sample.seen["seen"]
+    assert events_of(name, data, [1] * len(data)) == whole
+    everything = run("show", "--json", "--reveal", "all", "--threads", "all", str(sample.path)).out
+    for hidden in sample.seen["hidden"]:
+        assert hidden in everything
+    for command, *options in SURFACES:
+        done = run(command, str(sample.path), *options)
+        assert SECRET not in done.out + done.err, (command, options)
+
+
+def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
+    for sample in SAMPLES:
+        for cut in cuts(sample.text):
+            data = sample.text[:cut]
+            assert SECRET not in "".join(seen(events_of(sample.path.parent.name, data), data)), (sample.name, cut)
+
+
+EXCHANGES: list[tuple[object, object]] = [
+    ([U], A),
+    ([U], [A]),
+    ([U], {"choices": [{"message": A}]}),
+    ({"messages": [U]}, A),
+    ({"messages": [U], "tools": "SECRET_1", "system": "SECRET_2"}, {"messages": [A]}),
+    ([U, {"role": "tool", "content": "SECRET_1"}, {"role": "bot", "content": "SECRET_2"}], A),
+    ([U], {"choices": [{"message": A}, {"message": {"role": "assistant", "content": "SECRET_1"}}]}),
+    ([{"type": "human", "content": "a"}], {"type": "ai", "role": "assistant", "content": "b"}),
+]
+
+
+def test_the_input_and_the_output_of_a_call_are_messages() -> None:
+    for asked, answered in EXCHANGES[:-1]:
+        assert langfuse(asked, answered)[0] == ["a", "b"], (asked, answered)
+        assert langfuse(json.dumps(asked), json.dumps(answered))[0] == ["a", "b"]
+        assert mlflow(asked, answered)[0] == ["a", "b"], (asked, answered)
+    assert langfuse("a", "b")[0] == ["a", "b"]
+    for name in ("HumanMessage", "HumanMessageChunk"):
+        assert langsmith({"messages": [constructed(name, content="a")]}, A)[0] == ["a", "b"]
+    for outputs in (A, {"choices": [{"message": A}]}, {"messages": [A]}):
+        assert langsmith({"messages": [U]}, outputs)[0] == ["a", "b"], outputs
+
+
+def test_any_other_input_or_output_of_a_call_is_unknown() -> None:
+    for value in ({"x": "SECRET_1"}, {"role": "tool", "content": "SECRET_1"}, {"text": "SECRET_1"}):
+        for reading in (langfuse, langsmith, mlflow):
+            shown, hidden, _ = reading(value, {"y": "SECRET_1"})
+            assert (shown, len(hidden)) == ([], 2), (reading, value)
+            assert all("SECRET_1" in text for _, text in hidden)
+
+
+def test_other_spans_are_unknown() -> None:
+    for kind in ("SPAN", "EVENT", "AGENT", "TOOL", "RETRIEVER", "EMBEDDING", "generation", ""):
+        assert langfuse([{"role": "user", "content": "SECRET_1"}], "SECRET_2", kind)[0] == []
+    for kind in ("chain", "tool", "retriever", "prompt", "parser", "embedding", "LLM"):
+        assert langsmith({"messages": [{"role": "user", "content": "SECRET_1"}]}, {"output": "SECRET_2"}, kind)[0] == []
+    for kind in ("CHAIN", "AGENT", "TOOL", "RETRIEVER", "UNKNOWN"):
+        shown, hidden, _ = mlflow({"messages": [{"role": "user", "content": "SECRET_1"}]}, "SECRET_2", kind)
+        assert (shown, [found for found, _ in hidden]) == ([], ["unknown", "unknown"])
+
+
+def test_the_messages_of_langchain_have_their_kinds() -> None:
+    call = {"name": "f", "args": {"k": "SECRET_1"}, "id": "c"}
+    cases: list[tuple[dict[str, object], list[str]]] = [
+        (constructed("SystemMessage", content="SECRET_1"), ["instruction"]),
+        (constructed("ToolMessage", content="SECRET_1", tool_call_id="c"), ["reply"]),
+        (constructed("FunctionMessage", content="SECRET_1", name="f"), ["reply"]),
+        (constructed("AIMessage", content="", tool_calls=[call]), ["call"]),
+        (
+            constructed(
+                "AIMessage",
+                content=[{"type": "tool_use", "id": "c", "name": "f", "input": {"k": "SECRET_1"}}],
+                tool_calls=[call],
+            ),
+            ["call"],
+        ),
+        (
+            constructed(
+                "AIMessage",
+                content="",
+                additional_kwargs={"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "SECRET_1"}}]},
+            ),
+            ["call"],
+        ),
+        (constructed("AIMessage", content="", additional_kwargs={"reasoning_content": "SECRET_1"}), ["thought"]),
+        (constructed("RemoveMessage", content="SECRET_1"), ["unknown"]),
+        (constructed("ChatMessage", content="SECRET_1", role="critic"), ["unknown"]),
+        ({"type": "tool", "content": "SECRET_1", "tool_call_id": "c"}, ["reply"]),
+        ({"type": "system", "data": {"content": "SECRET_1"}}, ["instruction"]),
+        ({"type": "x", "content": "SECRET_1"}, ["unknown"]),
+        ({"type": "x", "data": {"content": "SECRET_1"}}, ["unknown"]),
+    ]
+    for message, kinds in cases:
+        shown, hidden, _ = langsmith({"messages": [[message]]}, None)
+        assert (shown, [kind for kind, _ in hidden]) == ([], kinds), message
+        assert "SECRET_1" in hidden[0][1]
+    spoken: list[dict[str, object]] = [
+        constructed("ChatMessage", content="a", role="user"),
+        {"type": "human", "content": "a"},
+        {"type": "human", "data": {"content": "a"}},
+        {"type": "ai", "content": [{"type": "text", "text": "a"}, {"type": "thinking", "thinking": "SECRET_1"}]},
+    ]
+    for each in spoken:
+        assert langsmith({"messages": [[each]]}, None)[0] == ["a"], each
+
+
+def test_the_first_of_several_generations_is_the_answer() -> None:
+    first, second = constructed("AIMessage", content="b"), constructed("AIMessage", content="SECRET_1")
+    outputs = {"generations": [[{"message": first}, {"message": second}], [{"message": second}]]}
+    shown, hidden, _ = langsmith({"messages": [[U], [{"role": "user", "content": "SECRET_2"}]]}, outputs)
+    assert shown == ["a", "b"]
+    assert {kind for kind, _ in hidden} == {"unknown"}
+    shown, hidden, _ = langsmith({"prompts": ["SECRET_1"]}, {"generations": [[{"text": "SECRET_2"}]]})
+    assert (shown, [kind for kind, _ in hidden]) == ([], ["unknown", "unknown"])
+
+
+def test_an_error_is_a_notice() -> None:
+    for reading, stated in (
+        (langfuse, {"level": "ERROR", "statusMessage": "SECRET_1"}),
+        (langsmith, {"error": "SECRET_1"}),
+        (mlflow, {"status_code": "ERROR", "status_message": "SECRET_1"}),
+        (mlflow, {"status": {"code": "STATUS_CODE_ERROR", "message": "SECRET_1"}}),
+    ):
+        shown, hidden, codes = reading({"messages": [U]}, None, **stated)
+        assert (shown, ("notice", "SECRET_1") in hidden, codes) == (["a"], True, ["W-RUN-ERROR/unknown"]), reading
+
+
+def test_the_messages_of_mlflow_chat_are_the_conversation() -> None:
+    attributes = {
+        "mlflow.spanType": "LLM",
+        "mlflow.chat.messages": json.dumps([U, A]),
+        "mlflow.spanInputs": '"SECRET_1"',
+        "mlflow.spanOutputs": '{"x": "SECRET_2"}',
+    }
+    assert told(spans({"span_id": "1", "attributes": attributes}), "mlflow")[0] == ["a", "b"]
+
+
+def test_a_conversation_of_several_traces_is_one_transcript() -> None:
+    rows = [
+        ran({"messages": [U]}, A, trace_id="1", extra={"metadata": {"thread_id": "x"}}),
+        ran(
+            {"messages": [U, A, {"role": "user", "content": "c"}]},
+            None,
+            trace_id="2",
+            extra={"metadata": {"thread_id": "x"}},
+        ),
+    ]
+    data = json.dumps(rows).encode()
+    events = events_of("langsmith", data)
+    assert seen(events, data) == ["a", "b", "c"]
+    assert sum(isinstance(event, Started) for event in events) == 1
+
+
+def test_a_call_below_a_tool_belongs_to_another_agent() -> None:
+    said: Any = [{"role": "user", "content": "SECRET_1"}]
+    inner = {"id": "2", "parentObservationId": "1"}
+    record = {"observations": [observation(None, None, "TOOL"), observation(said, None, **inner)]}
+    data = json.dumps(record).encode()
+    assert [message.header.kind.value for message in messages(events_of("langfuse", data))] == ["subagent"]
+
+
+def test_messages_next_to_the_spans_are_reported() -> None:
+    record = {"id": "t", "output": {"role": "assistant", "content": "SECRET_1"}, "observations": [observation([U], A)]}
+    shown, _, codes = told(record, "langfuse")
+    assert (shown, codes) == (["a", "b"], ["W-SIBLING-UNREAD"])
+
+
+def test_a_renamed_type_hides_the_span() -> None:
+    words = {"langfuse": b'"GENERATION"', "langsmith": b'"run_type": "llm"', "mlflow": b"CHAT_MODEL"}
+    for sample in SAMPLES:
+        name = sample.path.parent.name
+        data = sample.text.replace(words[name], words[name].replace(b"llm", b"x").replace(b"E", b"X"))
+        assert data != sample.text and seen(events_of(name, data), data) == [], sample.name
+
+
+def test_a_prompt_that_a_template_made_is_unknown() -> None:
+    text = "<|im_start|>system\nSECRET_1<|im_end|>"
+    for reading in (langfuse, mlflow):
+        shown, hidden, _ = reading(text, "b")
+        assert (shown, hidden) == (["b"], [("unknown", text)])
+
+
+def test_a_text_of_mlflow_is_json() -> None:
+    assert mlflow("a", 'b "c"')[0] == ["a", 'b "c"']
+    assert mlflow(None, None)[:2] == mlflow(7, True)[:2] == ([], [])
+
+
+def test_the_rules_on_other_examples_show_no_secret() -> None:
+    for path in EXAMPLES.iterdir():
+        if not path.name.endswith(".seen.json"):
+            for name in NAMES:
+                done = run("show", "--json", "--format", name, str(path))
+                assert SECRET not in done.out + done.err, (name, path.name)

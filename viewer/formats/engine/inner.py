@@ -1,0 +1,75 @@
+"""Read JSON in the strings of a record in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from viewer.formats.engine.conditions import Unreadable, all_hold
+from viewer.formats.engine.paths import change, path
+from viewer.formats.json.fields import Source
+from viewer.formats.json.header import Problem
+from viewer.formats.tables.model import Inner
+from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
+from viewer.syntax.json_in_string import InnerNode, read_inner
+from viewer.syntax.json_string import string_body
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
+
+
+def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Source) -> list[Problem]:
+    """Replace strings by the JSON in them, and report those with JSON that is broken. Any other string stays."""
+    reader = _InnerReader(source)
+    for each in inner:
+        if isinstance(each, str):
+            change(each, node, reader.read)
+            continue
+        for holder in path(each.holders).all(node):
+            if _applies(each, holder):
+                change(each.path, holder, reader.read_any if each.always else reader.read)
+    return reader.problems
+
+
+def _applies(inner: Inner, holder: JsonNode) -> bool:
+    try:
+        return all_hold(inner.when, holder)
+    except Unreadable:
+        return False
+
+
+class _InnerReader:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.problems: list[Problem] = []
+
+    def read_any(self, value: JsonNode) -> JsonNode | None:
+        """The JSON of any type in a string; None for any other value."""
+        if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
+            return None
+        if value.text.lstrip()[:1] in ("{", "["):
+            return self.read(value)
+        reading = read_inner(value, self._raw(value))
+        return None if reading.faults or not self._is_all(reading, value) else reading.node
+
+    def read(self, value: JsonNode) -> JsonNode | None:
+        """The JSON in a string, also if its end is missing; None for any other value."""
+        if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
+            return None
+        if value.text.lstrip()[:1] not in ("{", "["):
+            return None
+        reading = read_inner(value, self._raw(value))
+        if _is_cut(reading):
+            self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
+            return reading.node
+        if reading.node is None or reading.faults or not self._is_all(reading, value):
+            self.problems.append(Problem(E_BODY_CONSTRAINT_VIOLATION, "json-malformed", value.start, value.end))
+            return None
+        return reading.node
+
+    def _raw(self, value: JsonNode) -> bytes:
+        return self._source.data[value.start - self._source.base : value.end - self._source.base]
+
+    def _is_all(self, reading: JsonReading, value: JsonNode) -> bool:
+        return not string_body(self._raw(value)).encode("utf-8", "replace")[reading.end :].strip()
+
+
+def _is_cut(reading: JsonReading) -> bool:
+    return bool(reading.faults) and all(fault.reason == "json-truncated" for fault in reading.faults)

@@ -1,0 +1,73 @@
+"""Find the texts and messages of a record that repeat others in it."""
+
+from __future__ import annotations
+
+from viewer.formats.engine.paths import path
+from viewer.formats.json.fields import ROLE_KEYS, first_of
+from viewer.formats.tables.model import RecordRule
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+_TEXT_KEYS = ("content", "value", "text")
+_ROLES = (*ROLE_KEYS, "from")
+
+
+def repeated_length(items: list[JsonNode], others: tuple[str, ...], node: JsonNode) -> int:
+    """The number of items at the beginning of a list that repeat the beginning or the end of another one."""
+    length = 0
+    for at in others:
+        length = max(length, _overlap(items, path(at).all(node)))
+    return length
+
+
+def is_repeated(rule: RecordRule, node: JsonNode) -> bool:
+    """True if the text of a rule occurs in one of the lists that it may repeat."""
+    if not rule.repeats:
+        return False
+    text = path(rule.body).first(node)
+    if text is None or text.kind is not JsonKind.STRING:
+        return False
+    role = JsonNode(JsonKind.STRING, 0, 0, rule.role)
+    return any(_is_same(role, text, _role(item), _text(item)) for at in rule.repeats for item in path(at).all(node))
+
+
+def _overlap(items: list[JsonNode], others: list[JsonNode]) -> int:
+    if not items or not others:
+        return 0
+    length = _common_length(items, others)
+    for start in range(max(1, len(others) - len(items)), len(others)):
+        tail = others[start:]
+        if len(tail) > length and _common_length(items, tail) == len(tail):
+            return len(tail)
+    return length
+
+
+def _common_length(items: list[JsonNode], others: list[JsonNode]) -> int:
+    length = 0
+    for one, other in zip(items, others, strict=False):
+        if not _is_same(_role(one), _text(one), _role(other), _text(other)) or _rest(one) != _rest(other):
+            break
+        length += 1
+    return length
+
+
+def _is_same(role: JsonNode | None, text: JsonNode | None, role_2: JsonNode | None, text_2: JsonNode | None) -> bool:
+    """True for equal texts of one role. A text without a role has any."""
+    if role is not None and role_2 is not None and role.to_python() != role_2.to_python():
+        return False
+    if text is None or text_2 is None:
+        return text is text_2
+    return text.to_python() == text_2.to_python()
+
+
+def _role(item: JsonNode) -> JsonNode | None:
+    return first_of(item, _ROLES)
+
+
+def _text(item: JsonNode) -> JsonNode | None:
+    return item if item.kind is not JsonKind.OBJECT else first_of(item, _TEXT_KEYS)
+
+
+def _rest(item: JsonNode) -> object:
+    """The calls of a message, which make it another one."""
+    calls = first_of(item, ("tool_calls", "function_call"))
+    return calls.to_python() if calls is not None else None

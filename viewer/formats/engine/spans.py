@@ -1,0 +1,230 @@
+"""Conversations of traces: collect the spans of a trace, and divide them into conversations, agents, and chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from viewer.formats.engine.attributes import attribute_tree
+from viewer.formats.engine.chains import Conversation
+from viewer.formats.engine.conditions import Unreadable, holds
+from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.engine.inner import read_inner_strings
+from viewer.formats.engine.paths import path, string_at
+from viewer.formats.json.fields import Source
+from viewer.formats.json.header import Problem
+from viewer.formats.json.unread import unread_messages
+from viewer.formats.tables.model import RecordFormat, Spans, When
+from viewer.model.messages import Kind
+from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
+from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
+
+MOST_WAITING = 65_536
+"""Spans that may wait for the root of their trace."""
+MOST_ANCESTORS = 200
+_NO_PARENT = "0" * 16
+_NO_NODE = JsonNode(JsonKind.NULL, 0, 0)
+
+
+class TraceSpan(Struct):
+    """One span."""
+
+    node: JsonNode
+    source: Source | None
+    trace: str
+    id: str
+    parent: str
+    group: str
+    """The conversation, or the trace."""
+    start: tuple[int, int]
+    """Its time, then its place in the file."""
+    is_agent: bool
+    is_tool: bool
+    is_root: bool
+    reading: RecordReading
+    has_messages: bool = False
+    thread: str = ""
+    """The span of the other agent around it; empty for the main agent."""
+    is_covered: bool = False
+    """True if spans below it hold the same messages."""
+
+    def forget(self) -> None:
+        """Keep only what the spans below it need: its messages are written."""
+        self.node, self.source, self.reading = _NO_NODE, None, RecordReading()
+
+
+Emit = Callable[[TraceSpan], None]
+
+
+class SpanCollector:
+    """Owner of the spans whose trace is incomplete. Agents are known by their ancestors, which arrive last."""
+
+    def __init__(self, format: RecordFormat, emit: Emit) -> None:
+        assert format.spans is not None
+        self._format = format
+        self._spans: Spans = format.spans
+        self._emit = emit
+        self._waiting: list[TraceSpan] = []
+        self._known: dict[tuple[str, str], TraceSpan] = {}
+        self._groups: dict[str, str] = {}
+        """The conversation of each trace."""
+        self._conversations: dict[str, Conversation] = {}
+        self._count = 0
+        self.first: int | None = None
+        """The place of the first span: also a trace without content is a transcript."""
+
+    def take(self, record: JsonNode, source: Source | None) -> None:
+        """Add the spans of a record, and write the traces whose root is known."""
+        found = path(self._spans.each).all(record)
+        added = [self._read(span, source) for span in found or [record]]
+        if found:
+            added[0].reading.faults += self._unread(record)
+        self._waiting += added
+        for span in added:
+            if span.id:
+                self._known.setdefault((span.trace, span.id), span)
+        complete = {span.trace for span in self._waiting if span.is_root}
+        if len(self._waiting) > MOST_WAITING:
+            self.close()
+        elif complete:
+            self._write([span for span in self._waiting if span.trace in complete])
+            self._waiting = [span for span in self._waiting if span.trace not in complete]
+
+    def close(self) -> None:
+        """Write all spans: no root comes."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._write(waiting)
+
+    def _read(self, node: JsonNode, source: Source | None) -> TraceSpan:
+        spans = self._spans
+        problems: list[Problem] = []
+        if node.closed and node.kind is JsonKind.OBJECT and spans.attributes:
+            node = _with_trees(node, spans)
+        if node.closed:
+            problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
+        reading = read_record(self._format.records, node)
+        reading.faults = [*problems, *reading.faults]
+        self._count += 1
+        self.first = node.start if self.first is None else self.first
+        trace = string_at(node, spans.trace) or ""
+        group = string_at(node, spans.group) if spans.group else None
+        if group is not None:
+            self._groups.setdefault(trace, group)
+        parent = string_at(node, spans.parent)
+        return TraceSpan(
+            node=node,
+            source=source,
+            trace=trace,
+            id=string_at(node, spans.id) or "",
+            parent=parent or "",
+            group=group or "",
+            start=(_number(string_at(node, spans.start)), self._count),
+            is_agent=_any_holds(spans.agents, node),
+            is_tool=_any_holds(spans.tools, node),
+            is_root=parent in (None, "", _NO_PARENT) or _any_holds(spans.remote, node),
+            reading=reading,
+            has_messages=any(draft.kind is Kind.SAID for draft in reading.drafts),
+        )
+
+    def _unread(self, record: JsonNode) -> Iterator[Problem]:
+        """Messages next to the spans of a record."""
+        read = {choice[0] for choice in path(self._spans.each).choices if choice}
+        for member in record.members:
+            if member.key not in read:
+                for message in unread_messages(member.value):
+                    yield Problem(W_SIBLING_UNREAD, None, message.start, message.end)
+
+    def _write(self, spans: list[TraceSpan]) -> None:
+        groups: dict[str, list[TraceSpan]] = {}
+        for span in spans:
+            self._settle(span)
+            groups.setdefault(span.group, []).append(span)
+        for span in spans:
+            self._cover(span)
+        for group, members in groups.items():
+            conversation = self._conversations.setdefault(group, Conversation())
+            traces: dict[str, list[TraceSpan]] = {}
+            for span in sorted(members, key=lambda span: span.start):
+                traces.setdefault(span.trace, []).append(span)
+            for ordered in traces.values():
+                is_stated = ordered[0].trace in self._groups
+                conversation.add(
+                    [(span.reading, span.source, span.thread, span.is_covered) for span in ordered], is_stated=is_stated
+                )
+                for span in ordered:
+                    self._emit(span)
+                    span.forget()
+
+    def _settle(self, span: TraceSpan) -> None:
+        """Find the conversation of a span, and the agent around it."""
+        span.group = span.group or self._groups.get(span.trace) or span.trace
+        around = [above for above in self._ancestors(span) if above.is_agent or above.is_tool]
+        agents = [each for each in [span, *around] if each.is_agent]
+        if len(agents) > 1 or any(above.is_tool for above in around):
+            span.thread = agents[0].id if span.is_agent else around[0].id
+        top = self._top(span)
+        if not top.is_root and not span.thread:
+            span.thread = f"below {top.parent}"
+            if top is span:
+                fault = Problem(W_THREAD_BROKEN, "parent-missing", span.node.start, span.node.end)
+                span.reading.faults.append(fault)
+
+    def _ancestors(self, span: TraceSpan) -> Iterator[TraceSpan]:
+        seen = {span.id}
+        for _ in range(MOST_ANCESTORS):
+            above = self._known.get((span.trace, span.parent)) if not span.is_root else None
+            if above is None or above.id in seen:
+                return
+            seen.add(above.id)
+            yield above
+            span = above
+
+    def _top(self, span: TraceSpan) -> TraceSpan:
+        return [span, *self._ancestors(span)][-1]
+
+    def _cover(self, span: TraceSpan) -> None:
+        """Mark the spans above one with messages: they repeat them."""
+        if span.has_messages:
+            for above in self._ancestors(span):
+                above.is_covered = above.is_covered or above.thread == span.thread
+
+
+def _with_trees(node: JsonNode, spans: Spans) -> JsonNode:
+    """The span with its attributes, and those of its events, as trees."""
+    given = node.get(spans.attributes)
+    if given is None or given.kind not in (JsonKind.OBJECT, JsonKind.ARRAY):
+        if not any("." in member.key for member in node.members):
+            return node
+        tree = attribute_tree(node)
+        if tree.get(spans.attributes) is not None:
+            return tree
+        return _with_member(node, spans.attributes, tree)
+    changed = _with_member(node, spans.attributes, attribute_tree(given))
+    events = node.get("events")
+    if events is not None and events.kind is JsonKind.ARRAY:
+        items = [_with_trees(event, spans) if event.get(spans.attributes) else event for event in events.items]
+        changed = _with_member(
+            changed, "events", JsonNode(JsonKind.ARRAY, events.start, events.end, items=items, closed=events.closed)
+        )
+    return changed
+
+
+def _with_member(node: JsonNode, key: str, value: JsonNode) -> JsonNode:
+    members = [member for member in node.members if member.key != key]
+    members.append(JsonMember(key, value.start, value.start, value))
+    return JsonNode(JsonKind.OBJECT, node.start, node.end, members=members, closed=node.closed)
+
+
+def _any_holds(conditions: tuple[When, ...], node: JsonNode) -> bool:
+    try:
+        return any(holds(condition, node) for condition in conditions)
+    except Unreadable:
+        return False
+
+
+def _number(text: str | None) -> int:
+    """A time as a number that orders: nanoseconds, or the digits of a date."""
+    digits = "".join(each for each in text or "" if "0" <= each <= "9")[:20]
+    return int(digits.ljust(20, "0")) if digits else 0

@@ -1,0 +1,72 @@
+"""Langfuse: exported traces with their observations, or observations one per line."""
+
+from __future__ import annotations
+
+from viewer.formats.tables.exchanges import exchange, unknown_values
+from viewer.formats.tables.langchain_messages import LANGCHAIN
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    Inner,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Spans,
+    When,
+    has,
+    is_,
+    is_not,
+)
+from viewer.formats.tables.prompts import prompt_kind
+from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
+
+_START, _END = "startTime|start_time", "endTime|end_time|startTime|start_time"
+_GENERATION = (is_("type", "GENERATION"),)
+_OTHER = (is_not("type", "GENERATION"),)
+_TYPES = frozenset(
+    {"GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EMBEDDING", "EVALUATOR", "GUARDRAIL"}
+)
+
+LANGFUSE = RecordFormat(
+    name="langfuse",
+    title="Langfuse traces",
+    container=Container.JSON,
+    signatures=(
+        Signature(92, ("observations[].id",), {"observations[].type": _TYPES}),
+        Signature(92, ("id",), {"type": _TYPES}, ("attributes",), ("traceId", "trace_id")),
+    ),
+    records=(
+        RecordRule(
+            (has("type"),),
+            None,
+            also=(
+                *exchange("input", "output", _GENERATION, (_START, _END), LANGCHAIN),
+                *unknown_values("input", "output", _OTHER, (_START, _END)),
+                RecordRule(
+                    (is_("level", "ERROR"),),
+                    Kind.NOTICE,
+                    "system",
+                    "statusMessage|status_message",
+                    faults=(Fault("level", default=(W_RUN_ERROR, "unknown")),),
+                    time=_END,
+                ),
+            ),
+        ),
+    ),
+    inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("input", "output")),
+    model="model|providedModelName|provided_model_name",
+    spans=Spans(
+        each="observations[]|data[].observations[]|data[]",
+        trace="traceId|trace_id",
+        id="id",
+        parent="parentObservationId|parent_observation_id",
+        start=_START,
+        group="sessionId|session_id",
+        attributes="",
+        agents=(is_("type", "AGENT"),),
+        tools=(is_("type", "TOOL", "RETRIEVER", "EVALUATOR", "GUARDRAIL", "EMBEDDING"),),
+    ),
+    hooks=Hooks(classify=prompt_kind),
+)

@@ -1,0 +1,102 @@
+"""LangSmith: exported runs, one per line or in a list."""
+
+from __future__ import annotations
+
+from viewer.formats.tables.exchanges import exchange, unknown_values
+from viewer.formats.tables.langchain_messages import LANGCHAIN
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    Inner,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    Spans,
+    When,
+    has,
+    is_,
+    is_not,
+    lacks,
+)
+from viewer.formats.tables.prompts import prompt_kind
+from viewer.model.messages import Kind
+from viewer.rules.run import W_RUN_ERROR
+from viewer.syntax.json_text import JsonKind
+
+_START, _END = "start_time", "end_time|start_time"
+_CALL = (is_("run_type", "llm", "chat"),)
+_OTHER = (is_not("run_type", "llm", "chat"),)
+_BATCHED = When("inputs.messages[0]", kind=JsonKind.ARRAY)
+_GENERATIONS = "outputs.generations"
+_LLM = (
+    RecordRule((*_CALL, _BATCHED), each="inputs.messages[0][]", rules=LANGCHAIN, time=_START),
+    RecordRule((*_CALL, _BATCHED), each="inputs.messages[1:]", rules=LANGCHAIN, time=_START, unused=True),
+    RecordRule(
+        (*_CALL, has(f"{_GENERATIONS}[0][0].message")),
+        each=f"{_GENERATIONS}[0][0].message",
+        rules=LANGCHAIN,
+        time=_END,
+    ),
+    RecordRule(
+        (*_CALL, has(f"{_GENERATIONS}[0].message")), each=f"{_GENERATIONS}[0].message", rules=LANGCHAIN, time=_END
+    ),
+    *(
+        RecordRule((*_CALL, has(at)), each=f"{_GENERATIONS}{rest}.message", rules=LANGCHAIN, time=_END, unused=True)
+        for at, rest in (
+            (f"{_GENERATIONS}[0][1]", "[0][1:]"),
+            (f"{_GENERATIONS}[1][0]", "[1:][]"),
+            (f"{_GENERATIONS}[1].message", "[1:]"),
+        )
+    ),
+    RecordRule(
+        (*_CALL, has(_GENERATIONS), lacks(f"{_GENERATIONS}[0][0].message"), lacks(f"{_GENERATIONS}[0].message")),
+        Kind.UNKNOWN,
+        "assistant",
+        _GENERATIONS,
+        time=_END,
+    ),
+)
+
+LANGSMITH = RecordFormat(
+    name="langsmith",
+    title="LangSmith runs",
+    container=Container.JSON,
+    signatures=(
+        Signature(93, ("run_type", "inputs")),
+        Signature(93, ("run_type", "dotted_order")),
+        Signature(93, ("runs[].run_type",)),
+    ),
+    records=(
+        RecordRule(
+            (has("run_type"),),
+            None,
+            also=(
+                *exchange("inputs", "outputs", (*_CALL, lacks("inputs.messages[0][0]")), (_START, _END), LANGCHAIN),
+                *_LLM,
+                *unknown_values("inputs", "outputs", _OTHER, (_START, _END)),
+                RecordRule(
+                    (has("error"),),
+                    Kind.NOTICE,
+                    "system",
+                    "error",
+                    faults=(Fault("error", default=(W_RUN_ERROR, "unknown")),),
+                    time=_END,
+                ),
+            ),
+        ),
+    ),
+    inner=tuple(Inner("", name, (When(name, starts=("[{", '{"')),)) for name in ("inputs", "outputs")),
+    model="extra.metadata.ls_model_name|extra.invocation_params.model",
+    spans=Spans(
+        each="runs[]",
+        trace="trace_id",
+        id="id",
+        parent="parent_run_id",
+        start=_START,
+        group="extra.metadata.thread_id|extra.metadata.session_id|extra.metadata.conversation_id",
+        attributes="",
+        tools=(is_("run_type", "tool", "retriever", "embedding"),),
+    ),
+    hooks=Hooks(classify=prompt_kind),
+)

@@ -1,0 +1,18 @@
+"""Recognize prompts that a program filled into a chat template: they hold more than the user typed."""
+
+from __future__ import annotations
+
+from viewer.cache import lazy_regex
+from viewer.model.messages import Kind
+
+_MARK = lazy_regex(
+    r"<\|(?:im_start|im_system|im_user|im_assistant|start_header_id|start_of_role|start|system|user|assistant|begin_of_text)\|>"
+    r"|<\|(?:START_OF_TURN_TOKEN|turn)\|?>|<\|turn>|<start_of_turn>|\[/?INST\]|<<SYS>>|\[(?:SYSTEM_PROMPT|AVAILABLE_TOOLS)\]"
+    r"|<｜(?:User|Assistant|begin▁of▁sentence)｜>|\[gMASK\]|\]~b\]|<(?:SYSTEM|User|Assistant)>"
+    r"|(?m:^)(?:\#{2,3} ?(?:System|Instruction|Human|Response|Assistant|User)\b|(?:SYSTEM|USER|ASSISTANT):)"
+)
+
+
+def prompt_kind(text: str) -> Kind:
+    """A text without marks of turns is what the user typed. Any other may hold instructions."""
+    return Kind.UNKNOWN if _MARK.search(text) else Kind.SAID

@@ -1,0 +1,179 @@
+"""Training rows: ShareGPT, preference pairs, prompts with completions, Alpaca, message lists. A row is a transcript."""
+
+from __future__ import annotations
+
+from viewer.formats.tables.chat_messages import CALL, CHAT, PARTS, object_rule
+from viewer.formats.tables.model import (
+    Container,
+    Fault,
+    Hooks,
+    Inner,
+    RecordFormat,
+    RecordRule,
+    Signature,
+    When,
+    has,
+    is_,
+    lacks,
+)
+from viewer.formats.tables.prompts import prompt_kind
+from viewer.model.messages import Kind
+from viewer.rules.structure import W_RECORD_UNKNOWN
+from viewer.syntax.json_text import JsonKind
+
+_CALLS = is_("from", "function_call", "tool_call")
+_ASSISTANTS = ("gpt", "assistant", "model", "chatgpt", "bing", "bard")
+_TURNS = (
+    RecordRule((is_("from", "system"),), Kind.INSTRUCTION, "system", "value"),
+    RecordRule((_CALLS, When("value", kind=JsonKind.OBJECT)), each="value", rules=CALL),
+    RecordRule((_CALLS, When("value", kind=JsonKind.ARRAY)), each="value[]", rules=CALL),
+    RecordRule((_CALLS, When("value", kind=JsonKind.STRING)), Kind.CALL, "assistant", "value", text=True),
+    RecordRule((is_("from", "observation", "tool", "function_response"),), Kind.REPLY, "tool", "value"),
+    object_rule("from", "value", "human", "user", *_ASSISTANTS),
+    RecordRule((is_("from", "human", "user"),), Kind.SAID, "user", "value", PARTS),
+    RecordRule((is_("from", *_ASSISTANTS),), Kind.SAID, "assistant", "value", PARTS),
+    *CHAT,
+)
+"""A turn of ShareGPT, or a message."""
+
+_LISTS = ("messages", "conversations", "conversation")
+_NO_LIST = tuple(lacks(name) for name in _LISTS)
+_IN_LISTS = tuple(f"{name}[]" for name in _LISTS)
+_ASKED = has("prompt|instruction|input.messages")
+_ANSWERED = has(
+    "completion|chosen|chosen_messages|preferred_output|response|responses|output|answer|rejected|messages|conversations"
+)
+"""A text without its other half may be anything."""
+_PROMPT = ("prompt[]", "prompt", "input.messages[]")
+_WHOLE = ("chosen", "chosen_messages", "preferred_output")
+"""Answers that may be whole conversations."""
+_WITH_LIST = ("chosen", "chosen_messages", "completion", "response")
+_ANSWERS_WITHOUT_LIST = (*_WHOLE, "completion", "response", "output", "answer")
+_REJECTED = ("rejected", "rejected_messages", "rejected_response", "non_preferred_output", "dispreferred_output")
+
+
+def _answer(names: tuple[str, ...], conditions: tuple[When, ...], *, unused: bool = False) -> tuple[RecordRule, ...]:
+    """The rules for an answer in the first of these members: a text, a message, or a list of messages."""
+    rules: list[RecordRule] = []
+    before = (*_IN_LISTS, *_PROMPT, *(("chosen[]", "chosen_messages[]") if unused else ()))
+    for index, name in enumerate(names):
+        first = (*conditions, *(lacks(other) for other in names[:index]))
+        is_text, is_object, is_list = (
+            (*first, When(name, kind=kind)) for kind in (JsonKind.STRING, JsonKind.OBJECT, JsonKind.ARRAY)
+        )
+        in_lists = () if unused else _IN_LISTS
+        asked = (_ASKED,) if conditions == _NO_LIST and name not in _WHOLE else ()
+        rules += [
+            RecordRule((*is_text, *asked), Kind.SAID, "assistant", name, PARTS, repeats=in_lists, unused=unused),
+            RecordRule((*is_object, *asked), each=name, rules=CHAT, repeats=in_lists, unused=unused),
+            RecordRule((*is_list, *asked), each=f"{name}[]", rules=CHAT, repeats=before, unused=unused),
+        ]
+    return tuple(rules)
+
+
+_ROW = (
+    RecordRule((has("system|system_prompt"),), Kind.INSTRUCTION, "system", "system|system_prompt"),
+    RecordRule((has("tools"),), Kind.INSTRUCTION, "system", "tools"),
+    RecordRule((has("functions"),), Kind.INSTRUCTION, "system", "functions"),
+    RecordRule(
+        (has("history"), _ASKED),
+        each="history[]",
+        rules=(
+            RecordRule(
+                (When("", kind=JsonKind.ARRAY),),
+                Kind.SAID,
+                "user",
+                "[0]",
+                PARTS,
+                also=(RecordRule((), Kind.SAID, "assistant", "[1]", PARTS),),
+            ),
+            *_TURNS,
+        ),
+    ),
+    RecordRule(
+        (When("prompt", kind=JsonKind.STRING), _ANSWERED),
+        Kind.SAID,
+        "user",
+        "prompt",
+        PARTS,
+        repeats=_IN_LISTS,
+        classify=True,
+    ),
+    RecordRule((When("prompt", kind=JsonKind.OBJECT),), each="prompt", rules=CHAT, repeats=_IN_LISTS),
+    RecordRule((When("prompt", kind=JsonKind.ARRAY),), each="prompt[]", rules=CHAT),
+    RecordRule((has("input.messages"),), each="input.messages[]", rules=CHAT),
+    RecordRule(
+        (When("instruction", kind=JsonKind.STRING), _ANSWERED, *_NO_LIST),
+        Kind.SAID,
+        "user",
+        "instruction",
+        then=("input",),
+        classify=True,
+    ),
+    *(RecordRule((has(name),), each=f"{name}[]", rules=_TURNS, repeats=_PROMPT) for name in _LISTS),
+    *(
+        RecordRule((has(name),), Kind.THOUGHT, "assistant", name)
+        for name in ("thinking", "reasoning", "cot", "rationale", "chain_of_thought")
+    ),
+    *_answer(_ANSWERS_WITHOUT_LIST, _NO_LIST),
+    *(rule for name in _LISTS for rule in _answer(_WITH_LIST, (has(name),))),
+    RecordRule(
+        (_ASKED, lacks("response"), When("responses[0]", kind=JsonKind.STRING)),
+        Kind.SAID,
+        "assistant",
+        "responses[0]",
+        PARTS,
+    ),
+    RecordRule((lacks("response"), When("responses[0]", kind=JsonKind.OBJECT)), each="responses[0]", rules=CHAT),
+    *(rule for name in _REJECTED for rule in _answer((name,), (), unused=True)),
+    RecordRule(
+        (has("responses[1]"),),
+        each="responses[1:]",
+        rules=(RecordRule((When("", kind=JsonKind.STRING),), Kind.UNKNOWN, "assistant"), *CHAT),
+        unused=True,
+    ),
+)
+"""The messages of a row, in order."""
+
+_MESSAGES = (*_LISTS, "prompt", *_WHOLE, "completion", *_REJECTED)
+_SHAPES = (
+    *((has(name),) for name in (*_LISTS, *_WHOLE, "input.messages")),
+    *((When("prompt", kind=kind),) for kind in (JsonKind.ARRAY, JsonKind.OBJECT)),
+    (_ASKED, _ANSWERED),
+)
+
+ROWS = RecordFormat(
+    name="rows",
+    title="Training rows",
+    container=Container.JSON,
+    signatures=(
+        Signature(88, ("conversations[].from", "conversations[].value")),
+        Signature(88, ("conversations[].role",)),
+        Signature(88, ("conversation[].role",)),
+        Signature(88, ("chosen", "rejected")),
+        Signature(88, ("chosen_messages",)),
+        Signature(88, ("preferred_output",)),
+        Signature(88, ("instruction", "output")),
+        Signature(88, ("prompt", "completion")),
+        Signature(88, ("prompt", "responses"), none_of=("model", "type")),
+        Signature(88, ("prompt", "response"), none_of=("model", "type")),
+        *(
+            Signature(88, ("messages", name), none_of=("model",))
+            for name in ("tools", "functions", "label", "weight", "prompt")
+        ),
+        Signature(88, (), {"messages": frozenset({"[*"}), "conversations": frozenset({"[*"})}),
+        Signature(88, (), {"messages": frozenset({"[*"})}),
+        Signature(88, (), {"conversations": frozenset({"[*"})}),
+    ),
+    records=(
+        *(RecordRule(shape, None, also=_ROW, starts=True) for shape in _SHAPES),
+        RecordRule((), Kind.UNKNOWN, starts=True, faults=(Fault("", default=(W_RECORD_UNKNOWN, None)),)),
+    ),
+    inner=(
+        *("tools", "functions"),
+        *(Inner("", name, (When(name, starts=("[{", "[\n", "[ {", '{"role', '{"content')),)) for name in _MESSAGES),
+        *(Inner(f"{name}[]", "value", (_CALLS,)) for name in _LISTS),
+    ),
+    keeps_fields=True,
+    hooks=Hooks(classify=prompt_kind),
+)

@@ -84,6 +84,8 @@ class _Agent:
 
     def _add_covered(self) -> None:
         """Keep what calls say that the calls below them do not repeat, as context."""
+        if not self._covered:
+            return
         known = {identity for chain in self._chains for identity in chain.said}
         for reading, new, spoken in self._covered:
             kept = {id(draft) for identity, draft in spoken if identity not in known}
@@ -184,9 +186,9 @@ def _overlap(chain: list[Identity], said: list[Identity]) -> int:
     """The number of messages at the beginning that repeat the end of a chain, or all of them if it holds them."""
     if said[: len(chain)] == chain:
         return len(chain)
-    for start, identity in enumerate(chain):
-        if identity != said[0]:
-            continue
+    start = -1
+    for _ in range(chain.count(said[0])):
+        start = chain.index(said[0], start + 1)
         length = min(len(said), len(chain) - start)
         if chain[start : start + length] == said[:length]:
             return length

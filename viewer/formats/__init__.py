@@ -20,6 +20,7 @@ RECORD_FORMATS = (
     Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
+    Entry("responses-stream", "events.responses", "RESPONSES_STREAM", "OpenAI Responses stream"),
 )
 """The formats that are tables, in the order of detection."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from viewer.cache import lazy_regex
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
@@ -31,6 +32,7 @@ _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
+_DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the beginning of an array that the end of the head cuts off."""
@@ -73,7 +75,7 @@ def _structured(bare: bytes) -> Detection | None:
     if _LINES_OF_INTEGERS.fullmatch(bare):
         return Detection("harmony-tokens", "a list of integers", 0.8)
     if _SSE.match(bare) and not _LINE_MARKER.search(bare):
-        return Detection("events", "lines of server-sent events", 0.9)
+        return _by_table(_event_values(bare)) or Detection("events", "lines of server-sent events", 0.9)
     return None
 
 
@@ -100,6 +102,12 @@ def _by_table(values: list[JsonNode]) -> Detection | None:
     if not ranking or ranking[0].score < LEAST_SCORE:
         return None
     return Detection(ranking[0].format, ranking[0].reason, ranking[0].score / 100)
+
+
+def _event_values(bare: bytes) -> list[JsonNode]:
+    """The first values of server-sent events."""
+    readings = [read_json(found[1]) for found in islice(_DATA_LINE.finditer(bare), 64)]
+    return [reading.node for reading in readings if reading.node and not reading.fault]
 
 
 def _first_values(bare: bytes) -> list[JsonNode]:

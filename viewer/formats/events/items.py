@@ -60,12 +60,14 @@ class Items:
         self._items: dict[str, Item] = {}
         self.announces_messages = False
         """True after an item was announced as a message: the text of other items may then be anything."""
+        self.announces = False
+        """True after any item was announced."""
 
     def clear(self) -> None:
         """Forget all items when another response begins."""
         self._lanes.clear()
         self._items.clear()
-        self.announces_messages = False
+        self.announces_messages = self.announces = False
 
     def lane_of(self, event: EventObject, act: Act, family: Family | None) -> DeltaKey:
         """The key of an event that is not about an item itself."""
@@ -125,7 +127,7 @@ class Items:
         names = CallNames(text_of(item.get("name")), text_of(item.get("call_id")))
         known.names = CallNames(names.name or known.names.name, names.call_id or known.names.call_id)
         known.said = said_by((item, *event.layers)).over(known.said)
-        known.is_announced = True
+        known.is_announced = self.announces = True
         known.is_message = known.is_message and is_message(item)
         self.announces_messages = self.announces_messages or known.is_message
         return known

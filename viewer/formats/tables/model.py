@@ -11,6 +11,8 @@ from enum import Enum
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Kind
+from viewer.reading.format import Options, Reader
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind
 from viewer.values import frozen
 
@@ -326,3 +328,5 @@ class RecordFormat:
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
+    reader: Callable[[Recorder, Options], Reader] | None = None
+    """The reader of a format without rules."""

@@ -219,6 +219,15 @@ def test_streams_are_told_apart_from_generic_events() -> None:
     assert shown(EXAMPLE, "events") == ["FINAL_TEXT"]
 
 
+def test_the_format_of_generic_events_reads_a_numbered_stream_as_strictly() -> None:
+    events = added("m2", type="hologram", sequence_number=0), delta("SECRET_") | {"sequence_number": 1}
+    events[0]["sequence_number"] = 0
+    assert shown(lines(*events), "events") == []
+    for sample in samples(f"valid/{NAME}"):
+        if b"sequence_number" in sample.text:
+            assert shown(sample.text, "events") == shown(sample.text, NAME), sample.name
+
+
 def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
     check_forced(NAME)
     for sample in samples(f"valid/{NAME}"):

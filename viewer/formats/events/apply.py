@@ -105,6 +105,8 @@ class EventApplier:
         if contradiction or len({kind for kind in kinds if Act.DELTA in {each.act for each in kinds}}) > 1:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
+        if not self._traits.is_api and kinds and event.text("sequence_number"):
+            self._traits = replace(self._traits, is_api=True)
         if not kinds:
             return self._chunks.take(event)
         if kinds[0].act is Act.UNKNOWN:

@@ -97,6 +97,7 @@ def test_every_type_of_item_has_its_kind() -> None:
         (["unknown"], message("assistant", text("SECRET_"), channel="analysis")),
         (["unknown"], message("assistant", text("SECRET_"), recipient="functions.f")),
         (["unknown"], message("assistant", {"type": "hunch", "text": "SECRET_"})),
+        (["unknown"], message("assistant", {"text": "SECRET_"})),
         (["unknown"], message("assistant", {"type": "output_text", "text": {"a": "SECRET_"}})),
         (["unknown"], message("assistant", text("SECRET_") | {"thought": "no"})),
     ]

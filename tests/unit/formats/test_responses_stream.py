@@ -134,6 +134,10 @@ def test_text_is_said_at_once_only_if_its_item_was_announced_or_none_was() -> No
         {"phase": "draft"},
     ):
         assert seen(added(**hidden), delta("SECRET_")) == [], hidden
+    for missing in ("role", "type"):
+        one = added()
+        del one["item"][missing]
+        assert seen(one, delta("SECRET_")) == [], missing
 
 
 def test_text_of_an_item_that_was_not_announced_settles_late() -> None:

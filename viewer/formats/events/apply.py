@@ -70,6 +70,7 @@ class EventApplier:
         self.streams = Streams(record)
         self._chunks = ChatChunks(self.streams, self._reject)
         self._items = Items()
+        self._items.is_strict = traits.is_api
         self._known: set[str] = set()
         """The reported events that are unlisted and without text."""
         self._time_ms: int | None = None
@@ -107,6 +108,7 @@ class EventApplier:
         self._note_model(event)
         if not self._traits.is_api and kinds and event.text("sequence_number"):
             self._traits = replace(self._traits, is_api=True)
+            self._items.is_strict = True
         if not kinds:
             return self._chunks.take(event)
         if kinds[0].act is Act.UNKNOWN:

@@ -62,6 +62,8 @@ class Items:
         """True after an item was announced as a message: the text of other items may then be anything."""
         self.announces = False
         """True after any item was announced."""
+        self.is_strict = False
+        """True if only an item of the type `message` with the role `assistant` is a message."""
 
     def clear(self) -> None:
         """Forget all items when another response begins."""
@@ -128,7 +130,7 @@ class Items:
         known.names = CallNames(names.name or known.names.name, names.call_id or known.names.call_id)
         known.said = said_by((item, *event.layers)).over(known.said)
         known.is_announced = self.announces = True
-        known.is_message = known.is_message and is_message(item)
+        known.is_message = known.is_message and is_message(item) and (not self.is_strict or _is_answer(item))
         self.announces_messages = self.announces_messages or known.is_message
         return known
 
@@ -139,6 +141,11 @@ def is_message(item: JsonNode) -> bool:
     if kind is None or kind.kind is JsonKind.NULL:
         return not is_thought(item) and item.get("call_id") is None
     return kind.kind is JsonKind.STRING and kind.text == "message" and not is_thought(item)
+
+
+def _is_answer(item: JsonNode) -> bool:
+    """True if an item states that it is a message of the assistant."""
+    return text_of(item.get("type")) == "message" and text_of(item.get("role")) == "assistant"
 
 
 def texts_of(item: JsonNode) -> Iterator[ItemText]:

@@ -83,3 +83,38 @@ def test_a_search_for_a_common_word_finds_the_file() -> None:
         first = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n")[0]
         line = f"{name} {first}".lower().replace("_", " ")
         assert all(word.lower() in line for word in words.split(", ")), f"{name}: {first}"
+
+
+def notices(source: str) -> Iterator[str]:
+    """The literal texts in the first argument of each call of `notify`; an inserted value is `{}`."""
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "notify":
+            yield from texts_of(call.args[0])
+
+
+def texts_of(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.IfExp):
+        yield from (*texts_of(node.body), *texts_of(node.orelse))
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    elif isinstance(node, ast.Constant):
+        yield str(node.value)
+
+
+NOTES = {"{}: {} ({})", "{}: {}"}
+"""Notices that are no sentences: a problem with its code, a file with its reason."""
+
+
+def is_sentence(text: str) -> bool:
+    return text in NOTES or (not text[0].islower() and text.endswith((".", "{}")))
+
+
+def test_a_notice_is_a_sentence() -> None:
+    said = [text for path in (ROOT / "viewer" / "tui").rglob("*.py") for text in notices(path.read_text("utf-8"))]
+    assert len(said) > 30 and [text for text in said if not is_sentence(text)] == []
+    assert [is_sentence(text) for text in ("nothing found", "Nothing found", "{} exists")] == [False, False, False]
+
+
+def test_every_help_describes_itself_in_the_words_of_the_project() -> None:
+    helps = [run("--help").out, *(run(name, "--help").out for name in COMMANDS)]
+    assert [text for text in helps if not re.search(r"-h, --help +Show this help\.\n", text)] == []

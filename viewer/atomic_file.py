@@ -85,14 +85,14 @@ class AtomicFile:
         target = self.path
         if target.exists():
             if target.is_dir():
-                raise ViewerError(f"{target} is a folder: name a file in it")
+                raise ViewerError(f"{target} is a directory; name a file in it")
             if not stat.S_ISREG(target.stat().st_mode):
                 self._file = target.open("wb")
                 return
             if self._never is not None and self._never.exists() and target.samefile(self._never):
-                raise ViewerError(f"{target} is what is being exported: choose another name")
+                raise ViewerError(f"{target} is the input; choose another name")
             if not self._overwrite:
-                raise OutputExistsError(f"{target} already exists: use --force to replace it")
+                raise OutputExistsError(f"{target} already exists (use --force to overwrite)")
         self.path = target.resolve()
         temporary = self.path.parent / f".export-{secrets.token_hex(8)}"
         self._temporary = temporary  # set before it exists: a signal can arrive as soon as it does
@@ -119,10 +119,10 @@ class AtomicFile:
         try:
             self.path.hardlink_to(temporary)
         except FileExistsError:
-            raise OutputExistsError(f"{self.path} already exists: use --force to replace it") from None
+            raise OutputExistsError(f"{self.path} already exists (use --force to overwrite)") from None
         except OSError:  # a file system without hard links
             if self.path.exists():
-                raise OutputExistsError(f"{self.path} already exists: use --force to replace it") from None
+                raise OutputExistsError(f"{self.path} already exists (use --force to overwrite)") from None
             temporary.replace(self.path)
 
     def _discard(self) -> None:

@@ -15,4 +15,4 @@ def bundled(*names: str) -> Path:
         path = home.joinpath(*names)
         if path.exists():
             return path
-    raise ViewerError(f"this installation lacks {'/'.join(names)}: install it again")
+    raise ViewerError(f"this installation lacks {'/'.join(names)}; reinstall ocmlview")

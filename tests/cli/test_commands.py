@@ -142,7 +142,7 @@ class TestExplain:
     def test_suggestions(self) -> None:
         result = run("explain", "E-CAL-SCHEMA")
         assert result.code == 2
-        assert "did you mean E-CALL-SCHEMA" in result.err
+        assert "Did you mean E-CALL-SCHEMA" in result.err
 
 
 class TestConvert:
@@ -201,6 +201,16 @@ class TestFormats:
         assert [line.split()[0] for line in lines[1:]] == list(FORMATS)
         assert all(FORMATS.detected_by(name) for name in FORMATS)
 
+    def test_a_file_has_a_ranking(self, tmp_path: Path) -> None:
+        path = tmp_path / "one.jsonl"
+        path.write_text('{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Hi."}}\n')
+        assert run("formats", "--detect", path).out.splitlines()[1].split()[:2] == ["claude-code", "0.96"]
+        line = json.loads(run("formats", "--detect", path, "--json").out.splitlines()[0])
+        assert (line["kind"], line["name"], line["score"]) == ("format", "claude-code", 0.96)
+        path.write_text('{"name":"shop"}\n')
+        assert run("formats", "--detect", path).code == 1
+        assert run("formats", "--json").code == 2
+
 
 def test_demo_prints_the_tour() -> None:
     result = run("demo")
@@ -236,7 +246,7 @@ def test_explain_prints_the_texts_of_every_code_and_reason() -> None:
 
 
 def test_explain_suggests_the_nearest_code_and_reason() -> None:
-    assert "did you mean E-PARSE-HEADER" in run("explain", "E-PARSE-HEDER").err
+    assert "Did you mean E-PARSE-HEADER" in run("explain", "E-PARSE-HEDER").err
     wrong = run("explain", "E-PARSE-HEADER/chanel-unknown")
     assert wrong.code == 2
     assert "E-PARSE-HEADER/channel-unknown" in wrong.err

@@ -49,6 +49,8 @@ def test_without_a_file_everything_is_as_it_comes(file: Path) -> None:
         "wrap": ("screen", "default"),
         "markdown": ("true", "default"),
         "stall-after": ("10", "default"),
+        "plugins": ("true", "default"),
+        "discovery": ("true", "default"),
         "max_spool": ("4 GB", "default"),
         "max_decompressed": ("2 GB", "default"),
     }
@@ -71,8 +73,8 @@ def test_what_is_wrong_is_told_and_left_out(file: Path) -> None:
     result = run("config")
     assert result.code == 1
     assert [line.removeprefix(f"ocmlview: {file}:") for line in result.err.splitlines()] == [
-        "1:1: unknown key 'thme' (did you mean 'theme'?)",
-        "2:7: 'wide' does not fit: write screen, or a number from 20 to 1000",
+        "1:1: unknown key 'thme'. Did you mean theme?",
+        "2:7: 'wide' is not allowed: write screen, or a number from 20 to 1000",
     ]
     assert values(result.out)["markdown"] == ("false", "line 3")
     assert values(result.out)["wrap"] == ("screen", "default")
@@ -115,7 +117,7 @@ def test_the_file_as_it_is_begun_says_what_may_be_said(file: Path) -> None:
     assert settings.problems_found == ()
     assert set(settings.lines) == {
         "theme", "keymap.search", "keymap.partner", "layout.outline", "layout.inspector", "layout.problems", "wrap",
-        "markdown", "stall-after", "max_spool", "max_decompressed",
+        "markdown", "stall-after", "plugins", "discovery", "places.claude-code", "max_spool", "max_decompressed",
     }  # fmt: skip
     fresh = Settings()
     assert (settings.wrap, settings.markdown, settings.stall_after) == (fresh.wrap, fresh.markdown, fresh.stall_after)

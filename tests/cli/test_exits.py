@@ -67,7 +67,7 @@ def test_a_missing_file_ends_with_2(command: str) -> None:
 def test_a_directory_ends_with_2(command: list[str], tmp_path: Path) -> None:
     result = run(*command, tmp_path)
     assert result.code == 2
-    one_sentence(result, "directory")
+    one_sentence(result, "A folder needs an output folder: -o DIR.")
 
 
 def test_the_viewer_lists_a_directory_where_there_is_no_screen(chat: Path) -> None:

@@ -40,7 +40,10 @@ def test_a_safe_file_is_written_beside_and_named_so(chat: Path, form: str) -> No
     result = run("export", "--to", form, chat)
     name = f"chat.safe{EXPORTERS[form].ending}"
     assert (result.code, result.out) == (0, "")
-    assert result.err == f"wrote {name}: SAFE view. What the end user saw: user, final and flagged preambles.\n"
+    assert (
+        result.err
+        == f"Exported {name}: SAFE view. What the end user saw: user messages, final answers and flagged preambles.\n"
+    )
     made = Path(name).read_text("utf-8")
     assert "Yes, it is." in made
     assert not [secret for secret in SECRETS if secret in made]
@@ -48,7 +51,7 @@ def test_a_safe_file_is_written_beside_and_named_so(chat: Path, form: str) -> No
 
 def test_a_debug_file_says_so_in_its_name_and_is_for_its_owner(chat: Path) -> None:
     result = run("export", "-d", chat)
-    assert result.err.startswith("wrote chat.DEBUG.html: DEBUG view. Everything")
+    assert result.err.startswith("Exported chat.DEBUG.html: DEBUG view. Everything")
     assert stat.S_IMODE(Path("chat.DEBUG.html").stat().st_mode) == 0o600
     made = Path("chat.DEBUG.html").read_text("utf-8")
     assert "plums" in made
@@ -60,7 +63,7 @@ def test_only_what_is_named_is_revealed(chat: Path) -> None:
     assert "plums" in made
     assert '"city"' not in made
     assert made.startswith(
-        "DEBUG view of chat.ocml. What the end user saw, and what they did not see of this: analysis."
+        "DEBUG view of chat.ocml. What the end user saw, and some of what they did not see: analysis."
     )
 
 
@@ -88,20 +91,20 @@ def test_what_is_there_is_replaced_only_by_force(chat: Path) -> None:
 
 
 def test_the_transcript_itself_is_never_replaced(chat: Path) -> None:
-    refused(run("export", "-o", "chat.ocml", "--force", chat), "is what is being exported")
+    refused(run("export", "-o", "chat.ocml", "--force", chat), "is the input; choose another name")
     assert chat.read_text() == CHAT
 
 
 def test_what_cannot_be_written_is_one_sentence(chat: Path) -> None:
     refused(run("export", "-o", "nowhere/a.html", chat), "nowhere/a.html cannot be written")
-    refused(run("export", "-o", ".", chat), "is a folder")
+    refused(run("export", "-o", ".", chat), "is a directory")
     refused(run("export", "-o", "/dev/full", chat), "No space left on device")
     assert [path.name for path in chat.parent.iterdir()] == ["chat.ocml"]
 
 
 def test_mistakes(chat: Path) -> None:
     refused(run("export", "--to", "pdf", chat), "pdf")
-    refused(run("export", chat, chat), "One file at a time")
+    refused(run("export", chat, chat), "One file or folder at a time")
     refused(run("export", "nowhere.ocml"), "nowhere.ocml")
     refused(run("export", "--strict-safe", "-d", chat), "exclude each other")
 

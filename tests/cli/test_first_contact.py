@@ -47,10 +47,21 @@ def opened(path: Path, *keys: str, **variables: str) -> Terminal:
 
 
 class TestWithoutATranscript:
-    def test_no_arguments_give_help_that_fits_a_small_screen_with_the_prompt(self) -> None:
-        terminal = Terminal([], SMALL)
-        assert terminal.end() == 2
+    def test_help_fits_a_screen_with_the_prompt(self) -> None:
+        terminal = Terminal(["--help"], (80, 30))
+        assert terminal.end() == 0
         assert terminal.text().startswith("Usage: ocmlview")
+        assert "Open the bundled tour." in terminal.text()
+
+    def test_no_arguments_list_the_sessions_of_agents(self, tmp_path: Path) -> None:
+        terminal = Terminal([], SMALL, variables={"HOME": str(tmp_path)})
+        terminal.wait_for("No sessions found")
+        terminal.press("escape")
+        assert terminal.end() == 0
+
+    def test_no_arguments_on_a_terminal_without_a_screen_give_help(self) -> None:
+        terminal = Terminal([], SMALL, variables={"TERM": "dumb"})
+        assert terminal.end() == 2
         assert "Open the bundled tour." in terminal.text()
 
     @pytest.mark.slow
@@ -58,7 +69,7 @@ class TestWithoutATranscript:
     def test_a_file_that_is_not_there_is_one_sentence_on_the_normal_screen(self, name: str) -> None:
         terminal = Terminal([name], SMALL)
         assert terminal.end() == 2
-        assert terminal.text().split("\n")[0] == f"ocmlview: there is no file {name}"
+        assert terminal.text().split("\n")[0] == f"ocmlview: no such file: {name}"
         assert b"\x1b" not in terminal.written
 
     @pytest.mark.parametrize("name", NO_TRANSCRIPTS)
@@ -69,7 +80,7 @@ class TestWithoutATranscript:
         result = run(command, path)
         is_read = name == "empty.ocml"
         sentence = (
-            "no messages found; is it a transcript? `ocmlview formats` lists what can be read.\n"
+            "no messages found. `ocmlview formats` lists the known formats.\n"
             if is_read
             else "Try --format, or see `ocmlview formats`.\n"
         )

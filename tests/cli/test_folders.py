@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_folder_without_transcripts_is_one_sentence(command: str, tmp_path: Pa
     (tmp_path / "notes.txt").write_text("nothing of that kind")
     result = run(command, "--json", tmp_path)
     assert result.code == 2
-    assert result.err == f"ocmlview: no transcript found in {tmp_path}\n"
+    assert result.err == f"ocmlview: no transcripts found in {tmp_path}\n"
 
 
 def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
@@ -97,9 +98,9 @@ def test_a_folder_and_a_file(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--theme", "lihgt"], "unknown theme lihgt (did you mean 'light'?)"),
+        (["--theme", "lihgt"], "unknown theme lihgt. Did you mean light?"),
         (["--theme", "../dark"], "unknown theme ../dark"),
-        (["--goto", "nowhere"], "invalid place nowhere: go to a message (12)"),
+        (["--goto", "nowhere"], "invalid place nowhere: expected a message (12)"),
         (["--format", "nonsense"], "unknown format nonsense; known formats: "),
         (["--stall-after", "3"], "--stall-after needs -f."),
         (["--color", "pink"], "'pink' is not one of"),
@@ -129,3 +130,96 @@ def test_an_unknown_format_is_refused_before_anything_is_read(command: str) -> N
     result = run(command, *(["--to", "json"] if command == "convert" else []), "--format", "nonsense", "/dev/zero")
     assert result.code == 2
     assert result.err.startswith("ocmlview: unknown format nonsense; known formats: ")
+
+
+WRITING = {"export": (["export", "--to", "text"], ".safe.txt"), "convert": (["convert", "--to", "json"], ".json")}
+OUT = ["b9", "b10", "zipped", "2024/a", "2024/again/deep"]
+every_writing = pytest.mark.parametrize("command", WRITING)
+
+
+def written_below(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@every_writing
+def test_each_transcript_of_a_folder_is_written_to_a_file_of_its_own(
+    command: str, folder: Path, tmp_path: Path
+) -> None:
+    words, ending = WRITING[command]
+    out = tmp_path / "made" / "here"
+    result = run(*words, "-o", out, folder)
+    assert (result.code, result.out) == (0, "")
+    assert written_below(out) == sorted(f"{name}{ending}" for name in OUT)
+    alone = run(*words, "-o", "-", folder / "b9.ocml").out
+    assert (out / f"b9{ending}").read_text("utf-8") == alone
+    assert f" {out / f'2024/a{ending}'}" in result.err
+
+
+@every_writing
+def test_a_file_of_the_output_folder_is_replaced_only_by_force(command: str, folder: Path, tmp_path: Path) -> None:
+    words, ending = WRITING[command]
+    kept = tmp_path / f"b9{ending}"
+    kept.write_text("mine")
+    result = run(*words, "-o", tmp_path, folder)
+    assert (result.code, kept.read_text()) == (2, "mine")
+    assert f"ocmlview: {kept} already exists (use --force to overwrite)\n" in result.err
+    assert (tmp_path / f"2024/a{ending}").exists()
+    assert run(*words, "--force", "-o", tmp_path, folder).code == 0
+    assert kept.read_text() != "mine"
+
+
+@every_writing
+def test_two_transcripts_of_one_name_are_not_written_over_each_other(command: str, folder: Path) -> None:
+    words, ending = WRITING[command]
+    (folder / "b9.log").write_text(CHAT)
+    result = run(*words, "--force", "-o", folder / "out", folder)
+    assert result.code == 2
+    assert (
+        f"{folder / 'b9.ocml'} is not written: {folder / 'out' / f'b9{ending}'} holds another transcript" in result.err
+    )
+
+
+@every_writing
+def test_an_output_folder_inside_the_folder_is_no_input(command: str, folder: Path) -> None:
+    words, _ = WRITING[command]
+    for _ in range(2):
+        assert run(*words, "--force", "-o", folder / "out", folder).code == 0
+        assert len(written_below(folder / "out")) == len(OUT)
+
+
+@every_writing
+def test_a_folder_without_an_output_folder_is_refused(command: str, folder: Path, tmp_path: Path) -> None:
+    words, _ = WRITING[command]
+    for more in ([], ["-o", "-"]):
+        result = run(*words, *more, folder)
+        assert (result.code, result.out) == (2, "")
+        assert "A folder needs an output folder: -o DIR." in result.err
+    assert run(*words, "-o", folder, folder).err == f"ocmlview: {folder} is the input; choose another folder\n"
+    (tmp_path / "file").touch()
+    assert run(*words, "-o", tmp_path / "file", folder).err == f"ocmlview: {tmp_path / 'file'} is not a directory\n"
+    assert "One file or folder at a time." in run(*words, "-o", tmp_path, folder, folder).err
+
+
+@every_writing
+def test_revealed_files_of_a_folder_are_for_their_owner(command: str, folder: Path, tmp_path: Path) -> None:
+    words, _ = WRITING[command]
+    out = tmp_path / "made"
+    assert run(*words, "-d", "-o", out, folder).code == 0
+    assert {stat.S_IMODE((out / name).stat().st_mode) for name in written_below(out)} == {0o600}
+
+
+def test_a_transcript_that_cannot_be_converted_does_not_stop_the_rest(folder: Path, tmp_path: Path) -> None:
+    (folder / "a0.json").write_text(json.dumps([{"role": "user", "content": "a <|end|> b"}]))
+    result = run("convert", "--to", "harmony", "-o", tmp_path, folder)
+    assert result.code == 1
+    assert f"ocmlview: {folder / 'a0.json'}: " in result.err
+    assert written_below(tmp_path / "2024") == ["a.harmony", "again/deep.harmony"]
+
+
+def test_convert_writes_one_file(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    result = run("convert", "--to", "json", "-o", path, folder / "b9.ocml")
+    assert (result.code, result.out) == (0, "")
+    assert result.err.startswith(f"Converted {folder / 'b9.ocml'} to {path}.\n")
+    assert path.read_text("utf-8") == run("convert", "--to", "json", folder / "b9.ocml").out
+    assert run("convert", "--to", "json", "-o", path, folder / "b9.ocml").code == 2

@@ -71,8 +71,8 @@ def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None
     path = tmp_path / "out.txt"
     result = closed(1, "export", "--to", "text", "-o", str(path), str(ROOT / "samples" / "tour.ocml"))
     assert result.code == 0
-    assert "wrote" in result.err
-    assert "wrote" not in path.read_text("utf-8")
+    assert "Exported" in result.err
+    assert "Exported" not in path.read_text("utf-8")
 
 
 def closed(descriptor: int, *arguments: str) -> Result:
@@ -101,6 +101,39 @@ def test_a_faulty_compressed_file_ends_a_check_with_1(command: list[str], fault:
     result = run(*command, path)
     assert result.code == 1
     assert fault in result.out
+
+
+DAMAGE = {
+    "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
+    "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
+}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show"],
+        ["show", "--json"],
+        ["show", "--strict-safe"],
+        ["stats"],
+        ["convert", "--to", "json"],
+        ["export", "-o", "-"],
+    ],
+    ids=words,
+)
+@pytest.mark.parametrize("fault", DAMAGE)
+def test_a_faulty_compressed_file_is_printed_reported_and_ends_with_1(
+    command: list[str], fault: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.gz"
+    data = gzip.compress(CHAT.encode())
+    path.write_bytes(data)
+    whole = run(*command, path)
+    path.write_bytes(data[:-6] + b"\0\0" + data[-4:] if fault == "compressed-damaged" else data[:-9])
+    result = run(*command, path)
+    assert (whole.code, result.code) == (0, 1)
+    assert f"ocmlview: {path}: {DAMAGE[fault]}\n" in result.err
+    assert result.out
 
 
 @pytest.mark.parametrize("ending", [b"garbage", b"\x1f\x8b"])

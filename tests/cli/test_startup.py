@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.program import ROOT
 
-HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib"}
+HEAVY = {"textual", "watchfiles", "numpy", "rich", "asyncio", "difflib", "dataclasses"}
 RARELY_NEEDED = {"yaml", "jsonschema_rs", "pathlib", "tempfile", "lzma", "hashlib", "email", "click.shell_completion"}
 """Each takes as long to load as reading a small file takes."""
 RUN = """
@@ -46,10 +46,16 @@ def test_heavy_modules_are_not_loaded(arguments: list[str]) -> None:
     assert loaded(*arguments) & HEAVY == set()
 
 
-def test_help_loads_no_command_and_no_parser() -> None:
-    modules = loaded("--help")
-    assert {name for name in modules if name.startswith("viewer.cli.")} == {"viewer.cli.exits"}
-    assert not any(name.startswith(("viewer.formats", "viewer.sources")) for name in modules)
+@pytest.mark.parametrize(
+    ("arguments", "modules_of_cli"),
+    [(["--help"], {"exits"}), (["--version"], {"exits"}), (["completion", "bash"], {"exits", "completion"})],
+)
+def test_help_and_completion_load_no_other_command_no_parser_and_no_values(
+    arguments: list[str], modules_of_cli: set[str]
+) -> None:
+    modules = loaded(*arguments)
+    assert {name for name in modules if name.startswith("viewer.cli.")} == {f"viewer.cli.{x}" for x in modules_of_cli}
+    assert not any(name.startswith(("viewer.formats", "viewer.sources", "msgspec")) for name in modules)
 
 
 @pytest.mark.slow

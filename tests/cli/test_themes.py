@@ -70,6 +70,6 @@ def test_one_that_cannot_be_used_is_told_and_the_others_are_listed(mine: Path) -
     (mine / "mine.yaml").write_text("colors:\n  primry: red\n")
     result = run("themes")
     assert result.code == 1
-    assert result.err.endswith("mine.yaml:2:3: unknown key 'primry' (did you mean 'primary'?)\n")
+    assert result.err.endswith("mine.yaml:2:3: unknown key 'primry'. Did you mean primary?\n")
     assert len(result.out.splitlines()) == 1 + len(theme_names())
-    assert run("themes", "drak") == type(result)(1, "", "ocmlview: unknown theme 'drak' (did you mean 'dark'?)\n")
+    assert run("themes", "drak") == type(result)(1, "", "ocmlview: unknown theme 'drak'. Did you mean dark?\n")

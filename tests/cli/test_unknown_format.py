@@ -82,6 +82,7 @@ def test_the_other_files_are_printed(tmp_path: Path) -> None:
     assert run("check", notes, written(tmp_path, BROKEN.encode(), "b.ocml")).code == 1
 
 
+@pytest.mark.slow
 def test_input_that_is_followed(kind: str) -> None:
     data, sentence = UNKNOWN[kind]
     result = run("show", "-f", "-", stdin=data, LANG="C.UTF-8")
@@ -90,6 +91,7 @@ def test_input_that_is_followed(kind: str) -> None:
     assert run("check", "-f", "-", stdin=data, LANG="C.UTF-8").code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"version: 2.2\n"])
 def test_an_empty_file_and_one_with_only_a_header_are_no_error(data: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, data)
@@ -112,6 +114,7 @@ def test_messages_after_a_long_unknown_beginning_are_shown(tmp_path: Path) -> No
     assert "E-FORMAT-UNKNOWN" not in run("check", path).out
 
 
+@pytest.mark.slow
 def test_noise_stops_after_a_few_findings(tmp_path: Path) -> None:
     lines = run("check", written(tmp_path, NOISE * 30)).out.splitlines()
     assert len(lines) <= 100
@@ -124,6 +127,7 @@ def test_nul_bytes_are_one_finding(tmp_path: Path) -> None:
     assert "NUL bytes (×3,000,000) [W-ENCODING/nul]" in out
 
 
+@pytest.mark.slow
 def test_text_between_messages_is_not_reported_where_there_are_no_messages(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, UNKNOWN[kind][0])
     assert "W-TEXT-BETWEEN" not in run("check", path).out
@@ -132,6 +136,7 @@ def test_text_between_messages_is_not_reported_where_there_are_no_messages(kind:
     assert ":1:1: warning: Text outside any message [W-TEXT-BETWEEN]" in run("check", path).out
 
 
+@pytest.mark.slow
 def test_noise_that_is_followed_stops_after_a_few_findings() -> None:
     result = run("check", "-f", "-", stdin=NOISE * 30, LANG="C.UTF-8")
     assert result.code == 1
@@ -142,3 +147,17 @@ def test_the_cap_counts_while_following_too() -> None:
     result = run("check", "-f", "--max-per-code", "2", "-", stdin=b"a\xffb" * 2_000, LANG="C.UTF-8")
     assert result.out.count("Invalid UTF-8") == 2
     assert "more W-ENCODING" in result.out
+
+
+@pytest.mark.parametrize(
+    "text", ["version: 9.9\n", "---\nversion: 9.9\n---\n", "version: 3\nservices:\n  web: nginx\n"]
+)
+def test_the_version_of_what_is_no_transcript_is_not_reported(text: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text.encode())
+    assert codes_of(path) == ["E-FORMAT-UNKNOWN"]
+    assert codes_of(written(tmp_path, f"{text}\n<|start|>user<|message|>Hi<|end|>\n".encode())) == ["W-VERSION-UNKNOWN"]
+
+
+def codes_of(path: Path) -> list[str]:
+    lines = [json.loads(line) for line in run("check", "--json", path).out.splitlines()]
+    return [line["code"] for line in lines if line["kind"] == "diagnostic"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from viewer.formats import FORMATS, WRITERS
 from viewer.model.diagnostic import Rule, Severity
@@ -13,6 +14,7 @@ from viewer.rules import RULES
 from viewer.tui.keys import ACTIONS, Action, Group
 from viewer.tui.settings.template import TEMPLATE
 
+DOCS = Path(__file__).parents[2] / "docs"
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEADINGS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Notes"}
 
@@ -25,10 +27,16 @@ def remade(page: str) -> str:
 def formats() -> str:
     """The table of formats."""
     rows = [
-        [_code(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(FORMATS.detected_by(name))]
+        [_named(name), FORMATS.title(name), "yes" if name in WRITERS else "", _cell(FORMATS.detected_by(name))]
         for name in FORMATS
     ]
     return _table(("name", "format", "written", "detected by"), rows)
+
+
+def _named(format: str) -> str:
+    """The name of a format, with a link to its page."""
+    page = f"formats/{format}.md"
+    return f"[{_code(format)}]({page})" if (DOCS / page).exists() else _code(format)
 
 
 def diagnostics() -> str:

@@ -203,7 +203,7 @@ def scan_it(data: bytes, chance: random.Random) -> None:
         scanner = scanner_of(parser, analysis, shortest_run=1)
         for piece in _pieces(data, chance):
             scanner.feed(piece)
-        analysis.take(parser.close())
+        analysis.apply(parser.close())
         analysis.close()
         assert describe(analysis, data) == describe(examine([data], data, format), data)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.converting import (
     TOKENS,
@@ -30,7 +29,7 @@ plain_bodies = st.lists(
 
 def shown(number: int, **fields: object) -> ShownMessage:
     given = {"role": "user", "channel": None, "body": "", "ending": "end", **fields}
-    nothing = dict.fromkeys(ShownMessage.__dataclass_fields__)
+    nothing = dict.fromkeys(ShownMessage.__struct_fields__)
     defaults = {**nothing, "transcript": 1, "number": number, "turn": 1, "constrained": False, "visible": False}
     made = ShownMessage(**{**defaults, "cancelled": False, "extra": {}, **given})  # type: ignore[arg-type]
     return replace(made, channel_given=made.channel, channel=made.channel or "final")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from msgspec.structs import astuple
 
 from viewer.columns.api import Column, Columns
 from viewer.columns.numpy_backend import NumpyColumns
@@ -137,8 +138,8 @@ def fold(columns: Columns, chance: Random, size: int) -> None:
         else:
             rows.append([1 - shown[row], number if shown[row] else 1, number])
     folded = columns.fold(numbers, shown, breaks)
-    assert [part.typecode for part in folded] == ["B", "I", "I"]
-    assert [list(row) for row in zip(*folded, strict=True)] == rows
+    assert [part.typecode for part in astuple(folded)] == ["B", "I", "I"]
+    assert [list(row) for row in zip(*astuple(folded), strict=True)] == rows
 
 
 def number_runs(columns: Columns, chance: Random, size: int) -> None:
@@ -165,7 +166,7 @@ def borders(columns: Columns, chance: Random, size: int) -> None:
             expected.append((row, value))
         now = value
     found = columns.borders(values, breaks, before)
-    assert list(zip(*found, strict=True)) == expected
+    assert list(zip(*astuple(found), strict=True)) == expected
 
 
 def count_byte(columns: Columns, chance: Random, size: int) -> None:

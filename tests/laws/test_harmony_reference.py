@@ -59,7 +59,7 @@ def test_no_message_that_starting_again_finds_is_lost(case: dict[str, Any]) -> N
         assert message in found
 
 
-@each("case", CASES, ids=lambda case: case["name"], quick=4)
+@each("case", CASES, ids=lambda case: case["name"], quick=24, test=4)
 def test_cuts_never_show(case: dict[str, Any]) -> None:
     text = text_of(case)
     whole = read(text, "harmony")

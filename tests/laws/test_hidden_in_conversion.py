@@ -94,33 +94,36 @@ def test_what_nearly_has_the_form_of_something_shown_stays_hidden(format: str, t
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
 
 
-@settings(max_examples=150)
-@given(
-    st.lists(st.sampled_from(HAND_WRITTEN), min_size=1, max_size=3),
-    st.sampled_from(["", "\n", " and ", "<|end|>", "</think>", "<<"]),
-    st.sampled_from(list(CARRIERS)),
-    st.booleans(),
-)
-def test_no_safe_conversion_holds_hidden_text(
-    parts: list[tuple[str, str]], between: str, carrier: str, strict: bool
-) -> None:
+@pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
+def test_no_safe_conversion_holds_hidden_text(examples: int) -> None:
     """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
-    role = parts[0][0]
-    texts = [text for other, text in parts if other == role]
-    document, format = CARRIERS[carrier](role, between.join(texts)), carrier.removesuffix("-parts")
-    audience = Audience(strict=strict)
-    seen = "".join(message.body for message in messages_in(project(document, format, audience)))
-    is_apart = between == "\n" and not set(texts) & set(EMBEDDED.values())
-    assume("SECRET" not in seen or is_apart)  # otherwise a text may close a block of another one, or continue it
-    assert "SECRET" not in seen
-    for target in WRITTEN:
-        try:
-            written, losses, _ = convert(document, format, target, audience)
-        except RefusedError:
-            continue
-        assert "SECRET" not in written + "".join(losses)
-        again = [project(written, target, one) for one in (END_USER, EVERYTHING)]
-        assert "SECRET" not in "".join(message.body for one in again for message in messages_in(one))
+
+    @settings(max_examples=examples)
+    @given(
+        st.lists(st.sampled_from(HAND_WRITTEN), min_size=1, max_size=3),
+        st.sampled_from(["", "\n", " and ", "<|end|>", "</think>", "<<"]),
+        st.sampled_from(list(CARRIERS)),
+        st.booleans(),
+    )
+    def search(parts: list[tuple[str, str]], between: str, carrier: str, strict: bool) -> None:
+        role = parts[0][0]
+        texts = [text for other, text in parts if other == role]
+        document, format = CARRIERS[carrier](role, between.join(texts)), carrier.removesuffix("-parts")
+        audience = Audience(strict=strict)
+        seen = "".join(message.body for message in messages_in(project(document, format, audience)))
+        is_apart = between == "\n" and not set(texts) & set(EMBEDDED.values())
+        assume("SECRET" not in seen or is_apart)  # otherwise a text may close a block of another one, or continue it
+        assert "SECRET" not in seen
+        for target in WRITTEN:
+            try:
+                written, losses, _ = convert(document, format, target, audience)
+            except RefusedError:
+                continue
+            assert "SECRET" not in written + "".join(losses)
+            again = [project(written, target, one) for one in (END_USER, EVERYTHING)]
+            assert "SECRET" not in "".join(message.body for one in again for message in messages_in(one))
+
+    search()
 
 
 @pytest.mark.parametrize("target", WRITTEN)

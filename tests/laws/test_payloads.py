@@ -11,7 +11,7 @@ from tests.support.leaks.acting import EVERYWHERE, perform
 from tests.support.payloads import BYTES, PAYLOADS
 from tests.support.printing import PRINTED
 from tests.support.program import run
-from tests.support.running import drawn, press, running
+from tests.support.running import drawn, press, running, settled
 from tests.support.terminal import UNWANTED, foreign
 from viewer.tui.terminal.output_guard import OutputGuard
 
@@ -78,7 +78,7 @@ def test_there_are_many_classes() -> None:
     assert len(PAYLOADS) + len(BYTES) >= 46
 
 
-@pytest.mark.share(quick=25, test=4)
+@pytest.mark.share(quick=50, test=10)
 @pytest.mark.parametrize("line", REVEALING, ids=" ".join)
 @pytest.mark.parametrize("terminal", [True, False])
 def test_no_command_prints_a_payload(
@@ -103,15 +103,17 @@ def codes_of_all_blocks() -> str:
     return "\n".join("".join(chr(block + low) for low in inside) for block in blocks)
 
 
-@pytest.mark.slow
-def test_every_code_point_is_printed_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.share(test=4)
+@pytest.mark.parametrize(
+    "line", [["show"], ["show", "--json"], ["show", "-d"], ["convert", "--to", "json"]], ids=" ".join
+)
+def test_every_code_point_is_printed_as_text(line: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.cli.output._is_terminal", lambda: True)
     path = tmp_path / "all.ocml"
     lines = ("".join(map(chr, range(start, start + 64))) for start in range(0, 0x110000, 64))
     body = "\n".join(lines).encode("utf-8", "surrogatepass").replace(b"<", b"")
     path.write_bytes(b"version: 2.2\n<|start|>user<|message|>" + body + b"<|end|>\n")
-    for line in (["show"], ["show", "--json"], ["show", "-d"], ["convert", "--to", "json"]):
-        assert foreign(run(*line, path).out.encode())[:5] == []
+    assert foreign(run(*line, path).out.encode())[:5] == []
 
 
 @pytest.mark.slow
@@ -161,7 +163,7 @@ def test_the_list_of_files_and_its_notifications_let_nothing_through(
 
     async def look() -> None:
         async with running(hostile.parent) as pilot:
-            await asyncio.sleep(1)
+            await settled(pilot)
             for key in [*["down", "pagedown"] * 8, "home", "enter", "q"]:
                 await press(pilot, key)
                 assert UNWANTED.search(drawn(pilot).replace("\n", "")) is None, key

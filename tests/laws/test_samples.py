@@ -30,6 +30,8 @@ NOT_IN_A_FILE = {
     ("E-FORMAT-UNKNOWN", "text"): "the same",
     ("E-FORMAT-UNKNOWN", "binary"): "the same",
     ("E-STREAM-TRUNCATED", "too-large"): "a file of more than two gigabytes",
+    ("W-PLUGIN", "failed"): "a plug-in is no file: tests/unit/formats/test_plugins.py",
+    ("W-PLUGIN", "disabled"): "the same",
 }
 """What no sample can have, and why."""
 
@@ -101,7 +103,7 @@ def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsys
         assert all(line.get(key) is None for key in ("span", "body_span", "line", "column", "header"))
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=20, test=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=60, test=8)
 def test_no_surface_tells_hidden_text(sample: Sample, capsysbinary: Capture) -> None:
     secrets = hidden_lines(sample)
     for command in SURFACES:

@@ -118,7 +118,7 @@ def assert_same(text: bytes, format: str, steps: Iterable[int], slice_size: int 
         assert read_scanned(text, format, range(step, len(text), step), slice_size) == expected, (format, step)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("format", TEXT)
 def test_runs_of_plain_messages_do_without_the_parser(format: str) -> None:
     text = HEADER + TURNS
@@ -129,7 +129,7 @@ def test_runs_of_plain_messages_do_without_the_parser(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", TEXT)
-@each("name", ODD, quick=30, test=4)
+@each("name", ODD, quick=60, test=20)
 def test_what_is_odd_is_read_as_the_parser_reads_it(name: str, format: str) -> None:
     text = HEADER + DECLARED + turn(1) + turn(2) + turn(3) + ODD[name] + turn(4) + turn(5) + ODD[name] + turn(6) + USER
     assert_same(text, format, [len(text), 1000, 97])
@@ -150,7 +150,7 @@ def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.M
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
-@each("name", ODD, quick=60, test=6)
+@each("name", ODD, quick=0, test=24)
 def test_any_border_of_a_block_gives_the_same(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
     expected = read(text, "openchatml-2.2")
@@ -158,7 +158,7 @@ def test_any_border_of_a_block_gives_the_same(name: str) -> None:
         assert read_scanned(text, "openchatml-2.2", [cut]) == expected, cut
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=2)
 def test_a_sample_is_the_same(sample: Sample) -> None:
     if sample.format in TEXT:
         assert_same(sample.text, sample.format, [1 << 30, 64, 500])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.chance_documents import chance_document
 from tests.support.reading import examine, scan
@@ -87,15 +87,18 @@ def generated(head: bytes) -> bytes:
 
 
 class TestEveryMessageWithAFindingIsSelected:
+    @pytest.mark.share(quick=4, test=2)
     @pytest.mark.parametrize("format", TEXT)
     def test_in_generated_messages(self, format: str) -> None:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
         assert_selected(generated(head), format, format)
 
+    @pytest.mark.slow
     def test_in_every_sample(self) -> None:
         for sample in samples():
             assert_selected(sample.text, sample.format, sample.name)
 
+    @pytest.mark.slow
     def test_in_broken_samples_among_plain_messages(self) -> None:
         for sample in samples("broken"):
             place = sample.text.find(b"<|start|>")
@@ -111,6 +114,7 @@ class TestEveryMessageWithAFindingIsSelected:
             assert_selected(text, format, number)
 
 
+@pytest.mark.slow
 def test_a_check_reports_the_rules_of_its_row() -> None:
     """For the scope CALLS, those that the ledger reports are known from the rows of the table alone."""
     for check in CHECKS:
@@ -177,6 +181,7 @@ def test_an_example_has_the_same_diagnostics_among_plain_messages(filler: str, s
     assert missed(FILLERS[filler], size, CHECKS) == []
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("number", range(len(CHECKS)), ids=[check.run.__name__ for check in CHECKS])
 def test_a_trigger_that_is_never_true_is_found(number: int) -> None:
     checks = list(CHECKS)
@@ -184,6 +189,7 @@ def test_a_trigger_that_is_never_true_is_found(number: int) -> None:
     assert missed(PLAIN, FEW, checks) != []
 
 
+@pytest.mark.slow
 def test_a_trigger_that_misses_a_message_is_found() -> None:
     def check_fences(case: CheckContext) -> None:
         at = case.body.data.find(b"```")

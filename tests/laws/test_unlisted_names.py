@@ -173,7 +173,7 @@ WHOLE = ("json, fields", "openchatml-2.2", "events, deltas")
 """One for each kind of reader is tried on every surface."""
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("case", FORMATS)
 def test_nothing_but_what_the_user_saw_gets_out(case: str, tmp_path: Path) -> None:
     format, make = FORMATS[case]

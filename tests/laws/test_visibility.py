@@ -20,7 +20,7 @@ def printed(row: Row, file: Path, command: list[str]) -> Result:
     return run(*command, "--format", row.format, *extra, file)
 
 
-@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=30, test=2)
+@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=120, test=8)
 def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
@@ -34,7 +34,7 @@ def test_each_row_on_every_surface(row: Row, tmp_path: Path) -> None:
             assert SECRET in out, command
 
 
-@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}")
+@each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=4)
 def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     file.write_text(row.text, encoding="utf-8")
@@ -50,7 +50,7 @@ def test_everything_is_there_when_revealed(row: Row, tmp_path: Path) -> None:
 LONGER = "quagga-and-much-more-9c"
 
 
-@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=33, test=6)
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=0, test=18)
 def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "sample", tmp_path / "b" / "sample"
     for file, word in ((first, SECRET), (second, LONGER)):
@@ -63,7 +63,7 @@ def test_other_hidden_bodies_leave_the_safe_output_as_it_is(row: Row, tmp_path: 
         assert one.err.replace(str(first), "") == other.err.replace(str(second), ""), command
 
 
-@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=12)
+@each("row", [row for row in ROWS if not row.shown], ids=lambda row: f"{row.format}: {row.name}", quick=60, test=6)
 def test_check_is_the_same_for_other_hidden_bodies_of_equal_length(row: Row, tmp_path: Path) -> None:
     file = tmp_path / "sample"
     outputs = []

@@ -94,14 +94,17 @@ def test_a_sound_keymap_has_no_problems() -> None:
 @pytest.mark.parametrize(
     ("keymap", "problem"),
     [
-        ({"serach": "x"}, "unknown action 'serach' (did you mean 'search'?)"),
+        ({"serach": "x"}, "unknown action 'serach'. Did you mean search?"),
         ({"qqqqq": "ctrl+f"}, "unknown action 'qqqqq'"),
-        ({"search": "x"}, "key 'x' is given to 'search' and 'export': give one of them another key"),
-        ({"search": "ctrl+f", "filter": "^f"}, "key 'ctrl+f' is given to 'search' and 'filter': give one of them"),
-        ({"search": "pagedwn"}, "unknown key 'pagedwn' of 'search' (did you mean 'pagedown'?)"),
+        ({"search": "x"}, "key 'x' is assigned to 'search' and 'export': assign another key to one of them"),
+        (
+            {"search": "ctrl+f", "filter": "^f"},
+            "key 'ctrl+f' is assigned to 'search' and 'filter': assign another key to one of them",
+        ),
+        ({"search": "pagedwn"}, "unknown key 'pagedwn' of 'search'. Did you mean pagedown?"),
         ({"search": "crtl+f"}, "unknown key 'crtl+f' of 'search'"),
         ({"search": "7"}, "key '7' of 'search' cannot be used: digits are for counts such as 12G"),
-        ({"search": " "}, "action 'search' is given no key"),
+        ({"search": " "}, "action 'search' has no key"),
     ],
 )
 def test_problems_of_a_keymap_are_told(keymap: dict[str, str], problem: str) -> None:
@@ -138,7 +141,7 @@ def test_footers_name_only_actions_of_the_table() -> None:
     for offers in FOOTERS.values():
         assert all(by_id(id) for offer in offers for id in offer.ids)
     assert [item.label for item in footer_actions(debug=False)] == [
-        "Quit", "Search", "Match", "Error", "Message", "Follow", "Debug view",
+        "Quit", "Find", "Match", "Error", "Message", "Follow", "Debug view",
     ]  # fmt: skip
     assert "Debug view" not in [item.label for item in footer_actions(debug=True)]
     assert [item.keys[0][0] for item in footer_always()] == ["^p", "?"]

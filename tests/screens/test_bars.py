@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.style import Style as RichStyle
 from textual import on
 from textual.app import App, ComposeResult
@@ -143,11 +142,11 @@ class TestFooter:
 
     def test_in_120_columns(self) -> None:
         assert self.line(False, 120) == (
-            " q Quit  / Search  n N Match  e E Error  J K Message  F Follow  d Debug view"
-            "                        ^p Commands  ? Help "
+            " q Quit  / Find  n N Match  e E Error  J K Message  F Follow  d Debug view"
+            "                          ^p Commands  ? Help "
         )
         assert self.line(True, 120) == (
-            " q Quit  d Safe  a Analysis  c Comm  t Tools  s Sys  o O Call  e E Error  r Raw  y Yank  F Follow"
+            " q Quit  d Safe  a Analysis  c Comm  t Tools  s Sys  o O Call  e E Error  r Raw  y Copy  F Follow"
             "       ^p Cmds  ? Help "
         )
 
@@ -156,7 +155,7 @@ class TestFooter:
             " q Quit  / Find  e Err  J/K Msg  F Follow  d Debug              ^p Cmds  ? Help "
         )
         assert self.line(True, 80) == (
-            " q Quit  d Safe  a c t s Chan  o Call  e Err  r Raw  y Yank     ^p Cmds  ? Help "
+            " q Quit  d Safe  a c t s Chan  o Call  e Err  r Raw  y Copy     ^p Cmds  ? Help "
         )
 
     @pytest.mark.parametrize("debug", [False, True])
@@ -172,13 +171,12 @@ class TestStatus:
     def test_it_says_which_view_this_is(self) -> None:
         line = StatusLine(PAINTER)
         assert text(line, 120) == (
-            " SAFE view: user + final + flagged preambles only."
-            "  Hidden here: analysis, commentary, tools, system, developer."
+            " SAFE view: only what the end user saw.  Hidden: analysis, commentary, tools, system, developer."
         )
         line.show(debug=False, strict=True, source="spooled\x1b from a pipe")
-        assert text(line, 120) == " SAFE view: user + final + flagged preambles only.  [spooled␛ from a pipe]"
+        assert text(line, 120) == " SAFE view: only what the end user saw.  [spooled␛ from a pipe]"
         line.show(debug=True)
-        assert text(line, 120).startswith(" DEBUG view: contains private reasoning and tool data.")
+        assert text(line, 120).startswith(" DEBUG view: includes hidden messages.")
         assert text(line, 30).endswith("…")
 
 
@@ -365,7 +363,7 @@ class TestHelp:
         async with BarsApp().run_test(size=(80, 24)) as pilot:
             await pilot.press("question_mark")
             await pilot.pause()
-            assert any("One line down." in row for row in rows(pilot))
+            assert any("Move one line down." in row for row in rows(pilot))
             await pilot.press("G")
             await pilot.pause()
             assert any("ctrl+c" in row for row in rows(pilot))

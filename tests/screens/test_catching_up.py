@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.support.running import drawn, view
 from viewer.document.backend import BIG
 from viewer.document.document import open_document
@@ -22,6 +24,7 @@ GOOD = (
 BROKEN = "<|start|>assistant<|channel|>final<|message|>Br\x00ken.<|end|>\n"
 
 
+@pytest.mark.slow
 async def test_the_end_is_there_and_nothing_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     turns = (GOOD.format(number) + BROKEN * (not number % 1000) for number in range(4 * BIG // len(GOOD)))

@@ -78,11 +78,11 @@ async def assert_copy_takes_the_cursor(pilot: Pilot[int], after: str) -> None:
     if not number:
         assert (said(pilot), pilot.app.clipboard) == ("Nothing to copy here.", "before"), after
         return
-    expected = copy_of(What.TEXT, main.session.projection, number)
+    expected = copy_of(What.TEXT, main.session.projection, number, number)
     assert pilot.app.clipboard == ("before" if isinstance(expected, str) else expected.text), after
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
 @pytest.mark.parametrize("debug", [False, True])
 async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tuple[int, int], debug: bool) -> None:
@@ -124,7 +124,7 @@ GOTO = ["1", "20", "t3", "50%", "100%", "s2", "999", "nonsense"]
 FILTERS = ["green", "Tea", "nothing like this", "role:user", "role:tool", "["]
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
 @pytest.mark.parametrize("seed", range(1))
 @pytest.mark.parametrize("follows", [False, True])
@@ -240,6 +240,7 @@ class TestCounts:
             await press(pilot, "g", *"JJJ")
             assert view(pilot).navigator.focused_number == by_count
 
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("key", ["}", "e", "w", "n", "ctrl+d", "space"])
     async def test_every_jump_takes_one(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:
@@ -261,6 +262,7 @@ class TestCounts:
 
 
 class TestTheWayRound:
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("key", ["e", "w", "n", "u"])
     async def test_is_said(self, tea: Path, key: str) -> None:
         async with running(tea, size=SMALL, keys=["d"]) as pilot:

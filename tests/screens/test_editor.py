@@ -72,7 +72,7 @@ def test_visual_comes_first_and_paths_are_absolute() -> None:
     [
         ({}, NO_EDITOR),
         ({"VISUAL": " ", "EDITOR": ""}, NO_EDITOR),
-        ({"EDITOR": "'vi"}, "the command in $VISUAL or $EDITOR has a quote without its end"),
+        ({"EDITOR": "'vi"}, "The command in $VISUAL or $EDITOR has an unclosed quote."),
     ],
 )
 def test_what_is_wrong_with_the_setting(environment: dict[str, str], sentence: str) -> None:
@@ -94,12 +94,12 @@ def test_the_app_steps_aside_and_comes_back(file: Path, tmp_path: Path) -> None:
 
 def test_the_app_comes_back_also_when_it_goes_wrong(file: Path, tmp_path: Path) -> None:
     assert opened({"EDITOR": "no-such-editor"}, str(file)) == (
-        "the editor cannot be started: no-such-editor",
+        "Cannot start the editor no-such-editor.",
         ["aside", "back"],
     )
     said, states = opened({"EDITOR": fake_editor(tmp_path, 3)}, str(file))
     assert states == ["aside", "back"]
-    assert said is not None and said.startswith("the editor ended with code 3: ")
+    assert said is not None and said.endswith(" exited with code 3.")
 
 
 def test_only_files_of_the_debug_view_are_opened(file: Path, tmp_path: Path) -> None:
@@ -107,11 +107,11 @@ def test_only_files_of_the_debug_view_are_opened(file: Path, tmp_path: Path) -> 
     assert edit(app, END_USER, str(file), 1, {"EDITOR": "vi"}) == DEBUG_ONLY
     for path in ("-", "<stdin>", str(tmp_path), str(tmp_path / "gone")):
         said = edit(app, EVERYTHING, path, 1, {"EDITOR": "vi"})
-        assert said is not None and said.startswith("no file to open")
+        assert said is not None and said.startswith("There is no file to open")
 
 
 async def test_where_the_app_cannot_step_aside(file: Path) -> None:
     app: App[object] = App()
     async with app.run_test():
         said = edit(app, EVERYTHING, str(file), 1, {"EDITOR": "vi"})
-        assert said == "this terminal cannot be handed to an editor"
+        assert said == "This terminal cannot be suspended for an editor."

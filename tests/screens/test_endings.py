@@ -91,6 +91,7 @@ def child_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()[0])
 
 
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("after", [-1, 0, 0.2, 0.4, 0.6, 0.8, 1.2])
 def test_a_terminal_that_is_closed_ends_the_program(after: float) -> None:
     """At rest, and some seconds after the first byte, while the program starts and draws."""

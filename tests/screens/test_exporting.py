@@ -54,7 +54,7 @@ async def test_up_and_down_offer_the_other_forms(folder: Path) -> None:
             await press(pilot, "down")
         assert asked(pilot) == "tour.safe.html"
         await press(pilot, "up", "up", "up", "enter")
-        assert said(pilot).startswith("wrote tour.safe.jsonl (")
+        assert said(pilot).startswith("Exported tour.safe.jsonl (")
     assert json.loads((folder / "tour.safe.jsonl").read_text("utf-8").splitlines()[0])["view"] == "SAFE"
 
 
@@ -79,7 +79,7 @@ async def test_what_is_there_is_replaced_only_when_said_again(folder: Path) -> N
         await press(pilot, "escape")
         assert (folder / "tour.safe.html").read_text() == "mine"
         await press(pilot, "x", "enter", "enter")
-        assert said(pilot).startswith("wrote tour.safe.html")
+        assert said(pilot).startswith("Exported tour.safe.html")
     assert (folder / "tour.safe.html").read_text("utf-8").startswith("<!doctype html>")
 
 
@@ -99,7 +99,7 @@ async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folde
         main.session.display = main.session.display.closed()
         await press(pilot, "enter")
         assert files(folder) == []
-        assert "the view has changed" in said(pilot)
+        assert "The view has changed." in said(pilot)
         assert asked(pilot) == "tour.safe.html"
         main.session.display = main.session.display.opened()
         await press(pilot, "enter", "enter")
@@ -138,18 +138,18 @@ async def test_a_long_export_tells_how_far_it_is_and_stops_on_escape(
         main.export.export_to("tour.safe.html")
         for _ in range(200):
             await asyncio.sleep(0.01)
-            if "esc stops" in said(pilot):
+            if "Press esc to cancel." in said(pilot):
                 break
-        assert "exporting to tour.safe.html: " in said(pilot)
+        assert "Exporting tour.safe.html: " in said(pilot)
         assert len(files(folder)) == 1
         await press(pilot, "j")
         for _ in range(200):
             await asyncio.sleep(0.01)
-            if "esc stops" in said(pilot):
+            if "Press esc to cancel." in said(pilot):
                 break
-        assert "esc stops" in said(pilot)
+        assert "Press esc to cancel." in said(pilot)
         await press(pilot, "escape")
-        assert "was stopped" in said(pilot)
+        assert "Export cancelled" in said(pilot)
         await press(pilot, "j")
         assert said(pilot) == ""
         assert main.navigator.focused_number
@@ -173,7 +173,7 @@ async def test_leaving_while_it_writes_leaves_nothing(folder: Path, monkeypatch:
 
 async def test_nothing_is_written_where_no_name_is_given(folder: Path) -> None:
     async with running(keys=["x", "ctrl+u", "enter"]) as pilot:
-        assert said(pilot) == "" or "wrote" not in said(pilot)
+        assert said(pilot) == "" or "Exported" not in said(pilot)
         await type_in(pilot, ":", "3")
         assert view(pilot).navigator.focused_number == 3
     assert files(folder) == []

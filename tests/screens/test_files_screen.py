@@ -150,7 +150,7 @@ class TestScreen:
             assert "1 of 3 files" in rows(app)[0]
             assert rows(app)[-1].startswith(" name: tw")
             await pilot.press("z")
-            assert rows(app)[2].strip() == "no file has that name"
+            assert rows(app)[2].strip() == "No file matches."
             await pilot.press("enter", "backspace", "escape")
             assert app.chosen == []
             assert "3 files" in rows(app)[0]
@@ -198,7 +198,7 @@ class TestScreen:
         app = Chooser(FileTable(str(tmp_path)))
         async with app.run_test() as pilot:
             await settled(pilot, app)
-            assert rows(app)[2].strip() == "no transcripts here; new files appear as they come"
+            assert rows(app)[2].strip() == "No transcripts here yet. New files appear in this list."
             await pilot.press("enter", "down", "enter")
             assert app.chosen == []
 

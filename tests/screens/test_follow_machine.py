@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from viewer.render.title import FollowState
 from viewer.sources.changes import Reason, SourceCondition
@@ -55,7 +55,7 @@ LIVE = FollowStatus(Reading.LIVE, place=EndPlace.AT_END)
 
 
 def machine_in(region: str, state: State) -> FollowMachine:
-    return FollowMachine(replace(FollowStatus(), **{region: state}))  # type: ignore[arg-type]
+    return FollowMachine(replace(FollowStatus(), **{region: state}))
 
 
 def send(machine: FollowMachine, signal: Signal) -> tuple[Effect, ...]:

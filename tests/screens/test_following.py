@@ -6,10 +6,10 @@ import asyncio
 import gc
 import re
 import weakref
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.events import MouseScrollUp
 
 from tests.support.app_following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
@@ -255,7 +255,7 @@ class TestWords:
             path.unlink()
             await app.shows("◌ waiting for the file")
             assert "Answer 1." in drawn(app.pilot)
-            assert said(app.pilot) == "the file is gone; waiting for it to come back"
+            assert said(app.pilot) == "The file was removed; waiting for it to reappear."
             path.write_text(HEAD + QUESTION + ANSWER + "Anew", "utf-8")
             assert "Answer 1." not in await app.shows("Anew")
             assert "▶ LIVE" in app.title
@@ -271,13 +271,13 @@ class TestWords:
         async with live(path, HEAD + QUESTION + ANSWER + "So", options=DEBUG) as app:
             shown = await app.rest()
             assert "1 pending" in shown
-            assert "… EOF  #2   open message  becomes E-STREAM-TRUNCATED if the stream ends here" in shown
+            assert "… EOF  #2   open message  Becomes E-STREAM-TRUNCATED if the input ends here" in shown
             await app.shows("(last byte 1.0 s ago)")
             assert "1 pending" not in await app.write("<|return|>")
 
     async def test_the_safe_view_tells_of_an_open_message_that_is_shown(self, path: Path) -> None:
         async with live(path, HEAD + QUESTION + ANSWER + "So") as app:
-            assert "the transcript is still being written" in await app.press("p")
+            assert "The transcript is still being written." in await app.press("p")
             await app.write("<|return|>" + THOUGHT.removesuffix("<|end|>\n"))
             assert "still being written" not in drawn(app.pilot)
 
@@ -340,7 +340,7 @@ class TestBeginningAnew:
                 other.replace(path)
             else:
                 path.write_text(new, "utf-8")
-            await app.until(lambda: "read from the start" in said(app.pilot))
+            await app.until(lambda: "reading again" in said(app.pilot))
             await app.until(lambda: app.main.session.document.message_count == new.count("<|start|>"))
             shown = await app.rest()
             assert "Reply" in shown and "Answer" not in shown
@@ -355,6 +355,7 @@ class TestBeginningAnew:
             shown = await app.shows("Reply 1.")
             assert "❚❚ paused" in shown
 
+    @pytest.mark.slow
     async def test_the_reading_before_is_let_go(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             before = weakref.ref(app.main.session.document._analysis)
@@ -422,7 +423,7 @@ class TestSwitching:
     async def test_off_and_on(self, path: Path) -> None:
         async with live(path, chat(1)) as app:
             shown = await app.press("F")
-            assert "LIVE" not in app.title and said(app.pilot) == "no longer followed; F follows again"
+            assert "LIVE" not in app.title and said(app.pilot) == "Stopped following. Press F to resume."
             app.append(QUESTION)
             await asyncio.sleep(0.2)
             assert drawn(app.pilot).count("umbrella") == shown.count("umbrella")
@@ -435,7 +436,7 @@ class TestSwitching:
         path = tmp_path / "run.ocml.gz"
         path.write_bytes(gzip.compress(chat(1).encode()))
         async with running(path, options=FOLLOW, keys=["F"]) as pilot:
-            assert said(pilot) == "a compressed file is not followed"
+            assert said(pilot) == "Compressed files cannot be followed."
             assert "Answer 1." in drawn(pilot)
 
 

@@ -111,7 +111,7 @@ async def test_the_scan_finds_what_a_debug_view_draws(tmp_path: Path, monkeypatc
             scan.look(reachable_text(app.pilot.app))
 
 
-@pytest.mark.share(test=10)
+@pytest.mark.share(test=20)
 @pytest.mark.parametrize("row", some(TOLD, 24), ids=lambda row: f"{row.format}: {row.name}")
 async def test_no_row_of_the_rule_is_ever_drawn(tmp_path: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     scan = Scan([SECRET[:3]], monkeypatch)

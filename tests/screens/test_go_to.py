@@ -52,12 +52,12 @@ def went(typed: str, folder: Path, audience: Audience, text: str = CHAT) -> int 
         ("1", 2, 2, 1),
         ("2", 2, 6, 2),
         ("3", 6, 7, 3),
-        ("8", 8, "there are 4 messages", 8),
-        ("9", "there are 8 messages", "there are 4 messages", "there are 8 messages"),
-        ("0", "there are 8 messages", "there are 4 messages", "there are 8 messages"),
+        ("8", 8, "No message 8: the last one is 4.", 8),
+        ("9", *[f"No message 9: the last one is {last}." for last in (8, 4, 8)]),
+        ("0", *[f"No message 0: the last one is {last}." for last in (8, 4, 8)]),
         ("t1", 2, 2, 1),
         ("t2", 7, 7, 7),
-        ("t3", "there are 2 turns", "there are 2 turns", "there are 2 turns"),
+        ("t3", *["No turn 3: the last one is 2."] * 3),
         ("x1", 2, 2, 1),
         ("x2", *["No transcript 2: the last one is 1."] * 3),
         ("0%", 2, 2, 1),
@@ -93,6 +93,6 @@ def test_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("typed", ["1", "L1", "B1", "t1", "50%"])
 def test_nowhere_to_go(typed: str, tmp_path: Path) -> None:
-    assert went(typed, tmp_path, EVERYTHING, "version: 2.2\n") == "there is no message to go to"
+    assert went(typed, tmp_path, EVERYTHING, "version: 2.2\n") == "No messages are shown."
     hidden = "version: 2.2\n\n<|start|>system<|message|>x<|end|>\n"
     assert isinstance(went(typed, tmp_path, END_USER, hidden), str)

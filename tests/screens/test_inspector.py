@@ -116,7 +116,7 @@ def test_a_message_that_the_toggles_hide_shows_no_byte() -> None:
         " safe view  Hidden: the role is",
         "            not shown to users",
         "",
-        " The toggles hide this message.",
+        " This message's channel is off.",
     ]
     for tab in (Tab.HEADER, Tab.RAW, Tab.TOKENS, Tab.LINKS):
         assert tab_of(1, tab) == expected
@@ -189,7 +189,7 @@ def test_links_show_state_deadline_and_provenance(tmp_path: Path) -> None:
         " deadline   0.5 s",
         " linked by  call_id",
         "",
-        " PROVENANCE  as the reply gives it",
+        " PROVENANCE  from the reply",
         " source     https://x.example␛]8;;",
         " page       7",
         "",
@@ -259,7 +259,7 @@ async def test_the_safe_view_has_no_inspector() -> None:
     async with app.run_test(size=(40, 30)) as pilot:
         pane.show(tour().project(SAFE), 3)
         await pilot.pause()
-        assert screen(app).split() == ["INSPECT", "nothing", "chosen"]
+        assert screen(app).split() == ["INSPECT", "no", "message", "selected"]
 
 
 @pytest.mark.slow

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.app_following import live
 from tests.support.cases import each
@@ -82,6 +82,7 @@ async def test_a_folded_body_is_laid_out_as_far_as_it_is_shown(
         assert "more characters" in text
 
 
+@pytest.mark.slow
 async def test_an_unfolded_body_is_laid_out_beside_the_event_loop(sky: Path, counted: Counted) -> None:
     async with running(sky, size=ROOMY, keys=["d", ":", "3", "enter"]) as pilot:
         before = counted.in_loop
@@ -96,6 +97,7 @@ async def test_an_unfolded_body_is_laid_out_beside_the_event_loop(sky: Path, cou
         assert view(pilot).widgets.transcript.block(2).height < 70
 
 
+@pytest.mark.slow
 async def test_other_messages_do_not_lay_it_out_again(sky: Path, counted: Counted) -> None:
     async with running(sky, size=ROOMY, keys=["d", ":", "3", "enter", "l"]) as pilot:
         before = counted.all
@@ -103,6 +105,7 @@ async def test_other_messages_do_not_lay_it_out_again(sky: Path, counted: Counte
         assert counted.all - before < 457_000
 
 
+@pytest.mark.slow
 async def test_a_long_answer_of_plain_text_is_bounded_too(tmp_path: Path, counted: Counted) -> None:
     path = tmp_path / "tale.ocml"
     answer = "Once upon a time there was a lighthouse.\n" * 60_000
@@ -115,6 +118,7 @@ async def test_a_long_answer_of_plain_text_is_bounded_too(tmp_path: Path, counte
         assert "lighthouse" in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_a_match_far_inside_is_shown_where_it_is_unfolded(sky: Path) -> None:
     async with running(sky, size=ROOMY, keys=["d", ":", "3", "enter", "l"]) as pilot:
         await press(pilot, "slash", *"Star", "space", *"7000", "enter")
@@ -124,6 +128,7 @@ async def test_a_match_far_inside_is_shown_where_it_is_unfolded(sky: Path) -> No
 FOLLOW = ViewOptions(follow=True)
 
 
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("options", [FOLLOW, replace(FOLLOW, revealed=frozenset({Reveal.ALL}))])
 @pytest.mark.parametrize("line_end", ["", "\n"])
 async def test_a_growing_message_is_laid_out_once(
@@ -144,7 +149,7 @@ async def test_a_growing_message_is_laid_out_once(
         assert counted.in_loop - before < 250_000
 
 
-@each("seed", range(30))
+@each("seed", range(30), quick=10, test=3)
 def test_a_body_that_grew_has_the_rows_of_one_that_came_at_once(seed: int) -> None:
     chance = Random(seed)
     words = [

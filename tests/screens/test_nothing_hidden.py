@@ -16,7 +16,7 @@ from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.values import HiddenRun, ShownMessage
 from viewer.model.visibility import END_USER, EVERYTHING
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.rules import RULES
 from viewer.sources.files import open_source
 from viewer.tui.app import ViewOptions
@@ -43,7 +43,7 @@ def all_text(projection: Projection) -> str:
 
 def hidden_pieces(sample: Sample) -> list[str]:
     """Pieces of lines that only the debug view shows."""
-    document = Document(open_source(str(sample.path)), sample.asked, Options()).load()
+    document = Document(open_source(str(sample.path)), sample.asked, ReadOptions()).load()
     shown = all_text(document.project(END_USER)) + "\n" + own_words() + "\n" + sample.name
     shown += "".join(f"{each.model} {each.version}" for each in document.project(END_USER).transcripts())
     hidden = all_text(document.project(EVERYTHING))
@@ -166,7 +166,7 @@ async def proof(sample: Sample) -> None:
         await looked.search()
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("name", sorted(QUICK))
 async def test_no_widget_holds_what_is_hidden(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
@@ -187,7 +187,7 @@ async def glance(sample: Sample) -> None:
 OTHERS = [sample.name for sample in samples() if sample.name not in QUICK]
 
 
-@each("name", OTHERS, quick=0, test=24)
+@each("name", OTHERS, quick=0, test=48)
 async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
@@ -211,6 +211,7 @@ async def test_the_walk_finds_what_a_debug_view_holds() -> None:
         assert "get_rain_chance" in text
 
 
+@pytest.mark.slow
 async def test_help_and_palette_hold_nothing_of_the_transcript() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
     pieces = hidden_pieces(sample)

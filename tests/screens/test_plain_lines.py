@@ -24,6 +24,7 @@ def _look(sign: str, style: Style) -> object:
     return style.clear_meta_and_links() if sign != " " or style.reverse or style.underline else style.bgcolor
 
 
+@pytest.mark.share(quick=5, test=2)
 @pytest.mark.parametrize("size", [(120, 40), (40, 12)])
 @pytest.mark.parametrize("keys", [(), ("d",), ("d", "o", "C"), ("d", "s", "v", "J", "m"), ("/", "w", "enter")])
 async def test_they_are_the_same(size: tuple[int, int], keys: tuple[str, ...]) -> None:
@@ -53,6 +54,7 @@ async def test_a_border_is_drawn_all_the_same() -> None:
         assert strips[1].text.startswith("│")
 
 
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize("keys", [(), ("d",)])
 async def test_lines_that_are_no_longer_shown_are_let_go_without_the_collector(keys: tuple[str, ...]) -> None:
     async with running(keys=keys) as pilot:

@@ -40,14 +40,14 @@ def test_the_tour_in_the_debug_view() -> None:
         "The reply has no `call_id`. Its call was matched by tool and order.",
         " ✖ 141:144  #33  E-STREAM-TRUNCATED           The input ended inside a message body.",
         " … EOF      #33  open message                 "
-        "becomes E-STREAM-TRUNCATED if the stream ends here (last byte 1.4 s ago)",
+        "Becomes E-STREAM-TRUNCATED if the input ends here (last byte 1.4 s ago).",
     ]
 
 
 def test_the_end_user_is_told_code_number_and_a_safe_sentence() -> None:
     lines = all_lines(listed(SAFE, Pending(33, 1400)), 120)
     assert lines[1] == (" ✖ #12  E-CALL-SCHEMA                A background step was given invalid input.")
-    assert lines[-1] == " …      open message                 the transcript is still being written"
+    assert lines[-1] == " …      open message                 The transcript is still being written."
     assert not any(":" in line or "1.4" in line for line in lines)
 
 

@@ -134,6 +134,7 @@ async def press_at_once(pilot: Pilot[int], *keys: str) -> None:
         await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slowly")
 async def test_keys_wait_for_few_steps_of_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
@@ -181,7 +182,7 @@ class TestARewriteOfAFileThatNobodyReads:
             tick(tmp_path)
             view(pilot).reader.check_for_rewrite()
             await settled(pilot)
-            assert said(pilot) == "the file was rewritten"
+            assert said(pilot) == "The file was rewritten; reading again."
             assert view(pilot).session.document.message_count == 801
             await type_in(pilot, "/", other)
             searcher = view(pilot).search.searcher

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.transcripts import END_USER, EVERYTHING, STRICT, document_of, view
 from viewer.document.document import Document
@@ -137,7 +138,7 @@ class TestMoving:
     def test_from_a_hit_that_is_gone_to_its_neighbours(self, tmp_path: Path) -> None:
         searcher = searched(document_of(tmp_path), "warm")
         hits = list(searcher.matches)
-        gone = hits[1]._replace(start=hits[1].start - 1)
+        gone = replace(hits[1], start=hits[1].start - 1)
         assert (searcher.after(gone), searcher.after(gone, -1), searcher.index_of(gone)) == (hits[1], hits[0], None)
 
     def test_without_hits_there_is_nowhere_to_go(self, tmp_path: Path) -> None:
@@ -237,7 +238,7 @@ class TestPatterns:
         projection, rows = view(document)
         searcher = Searcher(projection, rows, Query.parse("/(.{0,100}a){5}Q"), pattern_seconds=0.0)
         finish(searcher, 0.0)
-        assert searcher.fault == "the pattern takes too long: make it simpler"
+        assert searcher.fault == "The pattern takes too long. Simplify it."
         assert not searcher.matches
 
     def test_the_notorious_one(self, tmp_path: Path) -> None:
@@ -254,13 +255,13 @@ class TestPatterns:
     def test_a_wrong_one_is_one_sentence_without_its_text(self, tmp_path: Path, typed: str) -> None:
         searcher = searched(document_of(tmp_path), typed)
         assert searcher.fault is not None
-        assert searcher.fault.startswith("this is no regular expression (character ")
+        assert searcher.fault.startswith("Invalid regular expression at character ")
         assert not searcher.matches
 
     @pytest.mark.parametrize("typed", ["/secret(?=x)", r"/(secret)\1"])
     def test_look_around_and_backreferences_are_refused(self, tmp_path: Path, typed: str) -> None:
         searcher = searched(document_of(tmp_path), typed)
-        assert searcher.fault == "look-around and backreferences are not supported: search without them"
+        assert searcher.fault == "Look-around and backreferences are not supported."
         assert not searcher.matches
 
     def test_closing_ends_it(self, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ async def test_a_part_of_a_row_can_be_selected_and_copied(chat: Path) -> None:
         assert selected in ("wise weavers", "wise weavers ")
         await press(pilot, "ctrl+c")
         assert pilot.app.clipboard == selected
-        assert view(pilot).widgets.status.notice == "copied the selection"
+        assert view(pilot).widgets.status.notice == "Copied the selection."
         assert not pilot.app._exit
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.program import ROOT
 from viewer.tui.settings.file import NEVER, WHY_NEVER, read_settings
-from viewer.tui.settings.settings import Pane, Settings, theme_in_force
+from viewer.tui.settings.settings import Chosen, Pane, Settings, theme_in_force
 
 ALL_OF_IT = """\
 # mine
@@ -62,44 +62,44 @@ def test_saying_nothing_is_the_same_as_no_file(text: str, tmp_path: Path) -> Non
 @each(
     "text, said",
     [
-        ("thme: dark\n", "config.yaml:1:1: unknown key 'thme' (did you mean 'theme'?)"),
-        ("theme: drak\n", "config.yaml:1:8: unknown theme 'drak' (did you mean 'dark'?)"),
-        ("theme: [dark]\n", "config.yaml:1:8: one value is needed here"),
-        ("keymap:\n  serach: x\n", "config.yaml:2:3: unknown action 'serach' (did you mean 'search'?)"),
+        ("thme: dark\n", "config.yaml:1:1: unknown key 'thme'. Did you mean theme?"),
+        ("theme: drak\n", "config.yaml:1:8: unknown theme 'drak'. Did you mean dark?"),
+        ("theme: [dark]\n", "config.yaml:1:8: expected a single value"),
+        ("keymap:\n  serach: x\n", "config.yaml:2:3: unknown action 'serach'. Did you mean search?"),
         (
             "keymap:\n  search: pagedwn\n",
-            "config.yaml:2:3: unknown key 'pagedwn' of 'search' (did you mean 'pagedown'?)",
+            "config.yaml:2:3: unknown key 'pagedwn' of 'search'. Did you mean pagedown?",
         ),
         (
             "keymap:\n  search: x\n",
-            "config.yaml:2:3: key 'x' is given to 'search' and 'export': give one of them another key",
+            "config.yaml:2:3: key 'x' is assigned to 'search' and 'export': assign another key to one of them",
         ),
         (
             "keymap:\n  mark: f3\n  fold: f3\n",
-            "config.yaml:3:3: key 'F3' is given to 'fold' and 'mark': give one of them another key",
+            "config.yaml:3:3: key 'F3' is assigned to 'fold' and 'mark': assign another key to one of them",
         ),
-        ("keymap:\n  search: {a: b}\n", "config.yaml:2:11: one value is needed here"),
-        ("keymap: x\n", "config.yaml:1:9: keys and values are needed here"),
-        ("layout:\n  outlin: true\n", "config.yaml:2:3: unknown key 'outlin' (did you mean 'outline'?)"),
+        ("keymap:\n  search: {a: b}\n", "config.yaml:2:11: expected a single value"),
+        ("keymap: x\n", "config.yaml:1:9: expected keys and values"),
+        ("layout:\n  outlin: true\n", "config.yaml:2:3: unknown key 'outlin'. Did you mean outline?"),
         (
             "layout:\n  outline: wide\n",
-            "config.yaml:2:12: 'wide' does not fit: write true, false, or a number from 16 to 200",
+            "config.yaml:2:12: 'wide' is not allowed: write true, false, or a number from 16 to 200",
         ),
         (
             "layout:\n  problems: 61\n",
-            "config.yaml:2:13: '61' does not fit: write true, false, or a number from 3 to 60",
+            "config.yaml:2:13: '61' is not allowed: write true, false, or a number from 3 to 60",
         ),
-        ("wrap: 19\n", "config.yaml:1:7: '19' does not fit: write screen, or a number from 20 to 1000"),
-        ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' does not fit: write screen, or a number from 20 to 1000"),
+        ("wrap: 19\n", "config.yaml:1:7: '19' is not allowed: write screen, or a number from 20 to 1000"),
+        ("wrap: ٩٩\n", "config.yaml:1:7: '٩٩' is not allowed: write screen, or a number from 20 to 1000"),
         ("markdown: yes\n", "config.yaml:1:11: 'yes' is not true or false"),
         ("stall-after: 0\n", "config.yaml:1:14: '0' is not a time: write a number of seconds"),
         ("max_spool: lots\n", "config.yaml:1:12: 'lots' is not a size: write a number and KB, MB, or GB"),
         ("max_decompressed: 0\n", "config.yaml:1:19: '0' is not a size: write a number and KB, MB, or GB"),
         ("stall-after: soon\n", "config.yaml:1:14: 'soon' is not a time: write a number of seconds"),
-        ("- theme\n", "config.yaml:1:1: keys and values are needed here"),
-        ("theme: dark\ntheme: light\n", "config.yaml:2:1: this is not well-formed YAML"),
-        ("theme: &a dark\n", "config.yaml:1:8: this is not well-formed YAML"),
-        ("keymap: {filter: &}\n", "config.yaml:1:19: this is not well-formed YAML"),
+        ("- theme\n", "config.yaml:1:1: expected keys and values"),
+        ("theme: dark\ntheme: light\n", "config.yaml:2:1: invalid YAML"),
+        ("theme: &a dark\n", "config.yaml:1:8: invalid YAML"),
+        ("keymap: {filter: &}\n", "config.yaml:1:19: invalid YAML"),
         ('"\\e[2J": x\n', "config.yaml:1:1: unknown key '␛[2J'"),
         ('keymap:\n  "\\e[2J": f2\n', "config.yaml:2:3: unknown action '␛[2J'"),
         (b"theme: \xff\n", "config.yaml cannot be read as UTF-8 text; it is ignored"),
@@ -145,18 +145,18 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["theme: " + "[" * 20_000, "wrap: 80\n" + "#" * 70_000, "a: " + "1" * 70_000])
 def test_what_nobody_writes_is_told_at_once(text: str, tmp_path: Path) -> None:
     assert len(told(text, tmp_path)) == 1
-    assert told(text, tmp_path)[0].endswith("this is not well-formed YAML")
+    assert told(text, tmp_path)[0].endswith("invalid YAML")
 
 
 def test_which_theme_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     chosen = Settings(theme="light")
-    assert theme_in_force(Settings()) == ("dark", "")
-    assert theme_in_force(chosen) == ("light", "theme")
-    assert theme_in_force(chosen, color="never") == ("plain", "--color never")
+    assert theme_in_force(Settings()) == Chosen("dark", "")
+    assert theme_in_force(chosen) == Chosen("light", "theme")
+    assert theme_in_force(chosen, color="never") == Chosen("plain", "--color never")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert theme_in_force(chosen) == ("plain", "NO_COLOR")
-    assert theme_in_force(chosen, "ember") == ("ember", "--theme")
+    assert theme_in_force(chosen) == Chosen("plain", "NO_COLOR")
+    assert theme_in_force(chosen, "ember") == Chosen("ember", "--theme")
 
 
 def test_nothing_in_the_readers_of_settings_knows_of_revealing() -> None:

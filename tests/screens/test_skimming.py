@@ -144,7 +144,7 @@ def mixed(chance: random.Random, count: int) -> str:
     return HEAD + "".join(chance.choice(kinds).format(chance.choice(TEXTS)) for _ in range(count))
 
 
-@pytest.mark.share(quick=6, test=2)
+@pytest.mark.share(quick=24, test=4)
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("read", [document_at, scanned])
 def test_texts_of_each_kind(tmp_path: Path, skim: pytest.MonkeyPatch, audience: Audience, read: object) -> None:
@@ -170,7 +170,7 @@ PATTERNS = (
 )
 
 
-@pytest.mark.share(quick=6, test=2)
+@pytest.mark.share(quick=12, test=2)
 @pytest.mark.parametrize("typed", PATTERNS)
 def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
@@ -222,7 +222,7 @@ def test_rows_of_another_audience_are_refused(tmp_path: Path, monkeypatch: pytes
         skimmer.search(0, 2)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=60, test=9)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=120, test=18)
 def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)
     monkeypatch.setattr("viewer.document.block_search.BLOCK", 300)
@@ -230,13 +230,13 @@ def test_each_sample(tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyP
     assert_same_words(document, monkeypatch, random.Random(sample.name), 2)
 
 
-@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=8)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=0, test=24)
 def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPatch) -> None:
     document = document_at(tmp_path / "hostile", shape.text(3000), shape.format)
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@each("seed", range(40), quick=0, test=12)
+@each("seed", range(40), quick=0, test=24)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)
@@ -303,7 +303,7 @@ class TestGrowing:
     def test_a_file_that_has_become_shorter_is_read_with_care(self, tmp_path: Path, skim: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.ocml"
         document = document_at(path, mixed(random.Random(3), 40).encode())
-        document.on_rewritten = lambda: None
+        document.withhold_rewritten(lambda: None)
         with path.open("r+b") as file:
             file.truncate(700)
         assert_same(document, "the", skim, END_USER)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.running import drawn, press, running
-from tests.support.terminal import Terminal, foreign, left_behind
+from tests.support.terminal import Terminal, foreign, left_behind, unfinished
 from viewer.tui.app import ViewerApp
 from viewer.tui.terminal.output_guard import OutputGuard
 
@@ -192,6 +192,13 @@ def test_the_list_of_a_hostile_folder_is_harmless(hostile: Path) -> None:
     assert foreign(bytes(terminal.written)) == []
 
 
+def test_a_control_sequence_is_emulated_when_all_of_it_has_been_read() -> None:
+    for sequence in (b"\x1b[<1;2M", b"\x1b[?2026$p", b"\x1b[1;31m", b"\x1b7"):
+        for length in range(1, len(sequence)):
+            assert unfinished(b"ab" + sequence[:length]) == sequence[:length]
+        assert unfinished(b"ab" + sequence) == unfinished(sequence + b"cd") == b""
+
+
 @pytest.mark.parametrize("sort", HOSTILE)
 def test_the_parser_of_these_tests_sees_each_hostile_text(sort: str) -> None:
     harmless = {"colour", "clipboard", "action", "closing", "emoji code", "links", "lone cr", "marks", "braces"}
@@ -231,7 +238,7 @@ async def test_markup_and_links_do_nothing(tmp_path: Path, keys: list[str], monk
         assert opened == []
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=2)
 @pytest.mark.parametrize(
     ("sent", "codes"),
     [
@@ -256,7 +263,7 @@ def test_every_ending_puts_the_terminal_back(sent: signal.Signals | None, codes:
     assert_nothing_is_left(written)
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize(
     "place",
     [

@@ -11,11 +11,30 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 Change = Callable[[ast.AST], ast.AST]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of a node in the tree: a field of its parent, or an item of a list in that field."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+
+    def put(self, node: ast.AST) -> ast.AST:
+        """Put a node in the place, and return the one that was there."""
+        if self.index is None:
+            before = getattr(self.parent, self.field)
+            setattr(self.parent, self.field, node)
+        else:
+            nodes = getattr(self.parent, self.field)
+            before, nodes[self.index] = nodes[self.index], node
+        return _is(before, ast.AST)
 
 
 @dataclass(frozen=True)
@@ -27,9 +46,23 @@ class Mutant:
     words: str
     """The source before the change, and what was done to it."""
     tree: ast.Module
+    """The module before the change, which its mutants share."""
+    slot: Slot | None = None
+    changed: ast.AST | None = None
+    """The node that replaces the one in the slot."""
 
     def __str__(self) -> str:
         return f"{self.module.rpartition('.')[2]}: {self.words}"
+
+    def compile(self) -> CodeType:
+        """Compile the module with the change; the shared tree is as before afterwards."""
+        if self.slot is None or self.changed is None:
+            return compile(self.tree, self.module, "exec")
+        before = self.slot.put(self.changed)
+        try:
+            return compile(self.tree, self.module, "exec")
+        finally:
+            self.slot.put(before)
 
 
 @contextmanager
@@ -37,13 +70,13 @@ def standing_for(mutant: Mutant, *users: str) -> Iterator[dict[str, ModuleType]]
     """The changed module, and modules made anew upon it; those of the program are back when the block ends."""
     names = [mutant.module, *users]
     kept = {name: import_module(name) for name in names}
-    trees = {name: mutant.tree if name == mutant.module else _tree(name) for name in names}
+    codes = {name: mutant.compile() if name == mutant.module else _compiled(name) for name in names}
     made: dict[str, ModuleType] = {}
     try:
         for name in names:
             module = ModuleType(name)
             sys.modules[name] = made[name] = module
-            exec(compile(trees[name], name, "exec"), module.__dict__)
+            exec(codes[name], module.__dict__)
         yield made
     finally:
         sys.modules.update(kept)
@@ -56,19 +89,25 @@ def unchanged(module: str) -> Mutant:
 
 def mutants(module: str) -> list[Mutant]:
     """Every condition negated, dropped and forced; every row of a table and every part of a sum left out."""
-    made: dict[str, Mutant] = {}
-    for place, (node, done, change) in enumerate(_changes(_tree(module))):
-        del node
-        tree = _tree(module)
-        target = list(_changes(tree))[place][0]
-        before = ast.unparse(target)
+    tree = _tree(module)
+    slots = dict(_slots(tree))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    made: list[Mutant] = []
+    for target, done, change in _changes(tree):
         line = getattr(target, "lineno", 0)
-        changed = _Replaced(target, change(copy.deepcopy(target))).visit(tree)
-        function = _function_at(tree, line)
-        words = f"{function}: {_short(before)}: {done}"
-        number = sum(1 for each in made if each.startswith(words))
-        made[words + f" #{number}"] = Mutant(module, line, words, ast.fix_missing_locations(_is(changed, ast.Module)))
-    return list(made.values())
+        words = f"{_function_at(functions, line)}: {_short(ast.unparse(target))}: {done}"
+        changed = ast.fix_missing_locations(ast.copy_location(change(copy.deepcopy(target)), target))
+        made.append(Mutant(module, line, words, tree, slots[target], changed))
+    return made
+
+
+def _slots(tree: ast.Module) -> Iterator[tuple[ast.AST, Slot]]:
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            if isinstance(value, ast.AST):
+                yield value, Slot(parent, field, None)
+            elif isinstance(value, list):
+                yield from ((node, Slot(parent, field, index)) for index, node in enumerate(value))
 
 
 def _short(source: str) -> str:
@@ -80,28 +119,21 @@ def _tree(module: str) -> ast.Module:
 
 
 @cache
+def _compiled(module: str) -> CodeType:
+    return compile(_tree(module), module, "exec")
+
+
+@cache
 def _source(module: str) -> str:
     path = import_module(module).__file__
     assert path
     return Path(path).read_text("utf-8")
 
 
-def _function_at(tree: ast.Module, line: int) -> str:
-    """The innermost function that a line stands in."""
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
+def _function_at(functions: list[ast.FunctionDef], line: int) -> str:
+    """The innermost function that contains a line."""
+    around = [node for node in functions if node.lineno <= line <= (node.end_lineno or 0)]
     return max(around, key=lambda node: node.lineno).name if around else "module"
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, target: ast.AST, by: ast.AST) -> None:
-        self._target, self._by = target, by
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self._by if node is self._target else super().visit(node)
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Change]]:

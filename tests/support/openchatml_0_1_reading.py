@@ -44,6 +44,8 @@ class Text:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    time: str | None = None
+    thread: int = 0
 
 
 def read(data: bytes, cuts: Iterable[int] = ()) -> list[Event]:
@@ -93,7 +95,7 @@ def messages_of(events: list[Event]) -> list[Message]:
 
 
 def body_of(message: Message, data: bytes) -> str:
-    return "".join(data[start:end].decode() for start, end, _ in message.pieces)
+    return "".join(data[piece.start : piece.end].decode() for piece in message.pieces)
 
 
 def texts(data: bytes) -> list[Text]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from viewer.checks.analysis import Analysis
 from viewer.document.backend import load_backend
@@ -13,7 +15,7 @@ from viewer.formats import FORMATS
 from viewer.formats.tokens.reader import body_of_ids
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 
 
@@ -31,15 +33,15 @@ class Reading:
 
 
 def examine(
-    pieces: Iterable[bytes], text: bytes, format: str | FormatTraits, options: Options | None = None
+    pieces: Iterable[bytes], text: bytes, format: str | FormatTraits, options: ReadOptions | None = None
 ) -> Analysis:
     """Read the pieces of a text."""
     row = FORMATS[format] if isinstance(format, str) else format
     parser = Parser(row, options)
     analysis = Analysis(lambda start, end: text[start:end], FORMATS, body_of_ids)
     for piece in pieces:
-        analysis.take(parser.feed(piece))
-    analysis.take(parser.close())
+        analysis.apply(parser.feed(piece))
+    analysis.apply(parser.close())
     analysis.close()
     return analysis
 
@@ -54,7 +56,7 @@ def scan(
     scanner = Scanner(parser, analysis, shortest_run=shortest_run)
     for piece in pieces:
         scanner.feed(piece)
-    analysis.take(parser.close())
+    analysis.apply(parser.close())
     analysis.close()
     while not analysis.is_checked:
         analysis.check_some(slice_size)
@@ -85,13 +87,13 @@ def describe(analysis: Analysis, text: bytes) -> Reading:
     )
 
 
-def read(text: bytes | str, format: str, options: Options | None = None) -> Reading:
+def read(text: bytes | str, format: str, options: ReadOptions | None = None) -> Reading:
     """Read a text in one piece."""
     data = text.encode() if isinstance(text, str) else text
     return describe(examine([data], data, format, options), data)
 
 
-def read_cut(text: bytes, format: str, cuts: Iterable[int], options: Options | None = None) -> Reading:
+def read_cut(text: bytes, format: str, cuts: Iterable[int], options: ReadOptions | None = None) -> Reading:
     """Read a text cut at these offsets."""
     edges = [0, *sorted(cuts), len(text)]
     pieces = [text[start:end] for start, end in itertools.pairwise(edges)]

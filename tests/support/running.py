@@ -13,6 +13,7 @@ from textual.keys import _character_to_key
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
+from tests.support.stylesheets import share_parsed_rules
 from tests.support.watching import FakeWatcher
 from viewer.sources.watcher import Watch
 from viewer.tui.app import ViewerApp, ViewOptions
@@ -23,6 +24,8 @@ TOUR = str(Path(__file__).parents[2] / "samples" / "tour.ocml")
 ROOMY, SMALL = (120, 40), (80, 24)
 LONGEST = 30.0
 """Longest wait for the app to settle, in seconds."""
+
+share_parsed_rules()
 
 
 @asynccontextmanager

@@ -19,7 +19,10 @@ from pathlib import Path
 import pyte
 
 QUIET, BETWEEN_KEYS = 0.15, 0.04
-LONGEST = 20.0
+LONGEST = 60.0
+"""Longest wait in seconds, on a busy machine too."""
+ESCAPE = "\x1b[27u"
+"""The key escape as a sequence of its own: a key close behind it does not become one with alt."""
 KEYS = {"enter": "\r", "escape": "\x1b", "tab": "\t", "ctrl+c": "\x03", "end": "\x1b[F", "space": " ", "ctrl+p": "\x10"}
 
 _SEQUENCE = re.compile(
@@ -29,6 +32,7 @@ _SEQUENCE = re.compile(
     rb"|\x1b([^\[\]PX^_])",  # two bytes
     re.DOTALL,
 )
+_UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*)?\Z")
 MODES = {b"25", b"1000", b"1002", b"1003", b"1004", b"1006", b"1015", b"1016", b"1049", b"2004", b"2026", b"2048", b"7"}
 CURSOR = b"HABCDGJKdsu"
 UNWANTED = re.compile(
@@ -121,13 +125,20 @@ class Terminal:
     def screen(self) -> pyte.Screen:
         """The emulated screen."""
         data = bytes(self.written[self._obeyed :])
-        self._obeyed = len(self.written)
+        data = data[: len(data) - len(unfinished(data))]
+        self._obeyed += len(data)
         self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p", b"", data))
         return self._screen
 
     def text(self) -> str:
         """The text of the screen."""
         return "\n".join(line.rstrip() for line in self.screen.display)
+
+
+def unfinished(data: bytes) -> bytes:
+    """The beginning of a control sequence at the end of the data: the rest of it has not been read yet."""
+    found = _UNFINISHED.search(data)
+    return found[0] if found else b""
 
 
 def foreign(written: bytes) -> list[str]:

@@ -81,7 +81,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
 def test_a_folder_that_is_not_there_or_a_folder_for_a_name(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="No such file"):
         write(tmp_path / "nowhere" / "a")
-    with pytest.raises(ViewerError, match="is a folder"):
+    with pytest.raises(ViewerError, match="is a directory"):
         write(tmp_path)
 
 
@@ -99,7 +99,7 @@ def test_what_is_being_read_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "b").hardlink_to(tmp_path / "a")
     for name in ("a", "b"):
         with (
-            pytest.raises(ViewerError, match="is what is being exported"),
+            pytest.raises(ViewerError, match="is the input"),
             AtomicFile(tmp_path / name, overwrite=True, never=tmp_path / "a"),
         ):
             pass

@@ -33,22 +33,23 @@ class Analysis:
         """The numbers of the open messages."""
         self.is_partial = False
         """True if more input exists that was not read: an open message is then undecided until it closes."""
-        self._checker = CheckQueue(self.index, read, formats, ids)
-        self.findings = self._checker.findings
-        self.calls = self._checker.calls
+        self._queue = CheckQueue(self.index, read, formats, ids)
+        """The checks, which run behind the index."""
+        self.findings = self._queue.findings
+        self.calls = self._queue.calls
         self._defers = defers
-        """The checks, which run behind the index on request."""
+        """True if checks run on request only."""
 
     @property
     def unknown(self) -> str | None:
         """A description of the input if its format was not recognized. It may contain messages even so."""
-        return self._checker.unknown
+        return self._queue.unknown
 
     @unknown.setter
     def unknown(self, kind: str | None) -> None:
-        self._checker.unknown = kind
+        self._queue.unknown = kind
 
-    def take(self, events: Iterable[Event]) -> None:
+    def apply(self, events: Iterable[Event]) -> None:
         """Apply the next event of the parser. An open message is not checked before it closes."""
         for event in events:
             match event:
@@ -69,54 +70,54 @@ class Analysis:
                     self.strays.append(stray)
                 case Started(transcript):
                     self.transcripts.append(transcript)
-            self._checker.add(event)
+            self._queue.add(event)
         self._check()
 
-    def take_run(self, run: MessageBatch) -> None:
+    def apply_batch(self, batch: MessageBatch) -> None:
         """Apply a batch of regular messages, which skip the parser."""
         first = len(self.index) + 1
-        self.index.extend(run)
-        noted = self.index.columns.add(run.noted, first)
-        self._checker.add(Messages(first, len(self.index), run.grammar, noted))
+        self.index.extend(batch)
+        noted = self.index.columns.add(batch.noted, first)
+        self._queue.add(Messages(first, len(self.index), batch.grammar, noted))
         self._check()
 
     def close(self) -> None:
         """End the input. The state of the checks is dropped when all of it is checked."""
-        self._checker.add(Ended())
+        self._queue.add(Ended())
         self._check()
 
     @property
     def unchecked(self) -> int:
         """Count the bytes of messages that wait for their checks."""
-        return self._checker.waiting_bytes
+        return self._queue.waiting_bytes
 
     @property
     def cut(self) -> Sequence[int]:
         """Return the numbers of checked, shown messages with hidden parts."""
-        return self._checker.cut
+        return self._queue.cut
 
     @property
     def is_checked(self) -> bool:
         """True if nothing waits."""
-        return not self._checker.waiting
+        return not self._queue.waiting
 
     def check_some(self, size: int) -> None:
         """Check about `size` queued bytes, in input order."""
-        self._checker.work(size)
+        self._queue.run(size)
 
     def ahead(self, number: int) -> list[Diagnostic]:
         """Return the diagnostics of one queued message ahead of its turn, computed for each call."""
         message = self.index[number]
-        waits = self._checker.waiting and number not in self.unsettled
+        waits = self._queue.waiting and number not in self.unsettled
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
         is_alone = len(self.transcripts) == 1  # the queue knows only the transcript whose turn it is
-        return self._checker.ahead(message) if waits and is_small and is_alone else []
+        return self._queue.ahead(message) if waits and is_small and is_alone else []
 
     def check_all(self) -> None:
         """Check everything that waits."""
-        while self._checker.waiting:
-            self._checker.work(self._checker.waiting_bytes + 1)
+        while self._queue.waiting:
+            self._queue.run(self._queue.waiting_bytes + 1)
 
     def _check(self) -> None:
-        if not self._defers or len(self._checker.waiting) > MOST_WAITING:
+        if not self._defers or len(self._queue.waiting) > MOST_WAITING:
             self.check_all()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
@@ -26,7 +27,6 @@ from viewer.rules.errors import E_CALL_SCHEMA, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
 from viewer.rules.notes import I_CALL_INFERRED
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.tools.declarations import Declarations
-from viewer.values import mutable
 
 LONGEST_GLANCED = 4000
 """Python refuses integers of more than 4,300 digits."""
@@ -36,8 +36,7 @@ _REPORTED = {
 }
 
 
-@mutable
-class TurnState:
+class TurnState(Struct):
     """The facts that are compared within a turn."""
 
     has_ok: bool = False
@@ -67,7 +66,7 @@ class ToolChecks:
         """Add a function list of 0.1."""
         self._declarations.read_function_list(text)
 
-    def take(self, case: CheckContext) -> None:
+    def apply(self, case: CheckContext) -> None:
         """Follow the next closed message."""
         self._enter_turn(case.turn)
         header = case.message.header
@@ -319,7 +318,7 @@ def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
 def check_calls(case: CheckContext) -> None:
     """Follow declarations, calls and replies."""
     assert case.tools is not None
-    case.tools.take(case)
+    case.tools.apply(case)
 
 
 _REPLY_ERRORS = (rule for rule in RULES.values() if rule.severity is Severity.ERROR and rule is not E_CALL_SCHEMA)

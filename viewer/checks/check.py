@@ -7,10 +7,11 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message
-from viewer.values import frozen
 
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
 
@@ -26,13 +27,11 @@ class Scope(Enum):
     """These checks repeat reports of the parser for messages that the scanner read without it."""
 
 
-@frozen
-class Always:
+class Always(Struct, frozen=True):
     """True for every message."""
 
 
-@frozen
-class HeaderIs:
+class HeaderIs(Struct, frozen=True):
     """True if the predicate is. It may use only the header (except the call id) and the ending of the message."""
 
     predicate: Predicate
@@ -48,15 +47,13 @@ class Contains:
         self.ignore_case = ignore_case
 
 
-@frozen
-class HasByte:
+class HasByte(Struct, frozen=True, gc=False):
     """True if one of these bytes is in the message, header and stop included."""
 
     wanted: bytes
 
 
-@frozen
-class LoneByte:
+class LoneByte(Struct, frozen=True, gc=False):
     """True if this byte is in the message, header and stop included, and the other byte does not follow it.
 
     A lone carriage return needs its own kind: in a file with CR LF every line contains the byte."""
@@ -65,29 +62,25 @@ class LoneByte:
     unless_before: bytes
 
 
-@frozen
-class Matches:
+class Matches(Struct, frozen=True):
     """True if the pattern matches inside the body, at a byte that belongs to `leads`."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
 
 
-@frozen
-class BodyStarts:
+class BodyStarts(Struct, frozen=True):
     """True if the pattern matches at the start of the body, whose first byte then belongs to `leads`."""
 
     leads: bytes
     pattern: re.Pattern[bytes]
 
 
-@frozen
-class IllFormed:
+class IllFormed(Struct, frozen=True):
     """True if the bytes of the message, header and stop included, are not UTF-8."""
 
 
-@frozen
-class Noted:
+class Noted(Struct, frozen=True):
     """True if the scanner flagged the header or the stop token of the message."""
 
 
@@ -114,8 +107,7 @@ Trigger: TypeAlias = (
 )
 
 
-@frozen
-class Check:
+class Check(Struct, frozen=True):
     """One row of the table: the only definition of a check.
 
     The trigger may be true for a message without a finding. It must be true for every message with one. Byte triggers

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+
+from msgspec import Struct
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message, Span
@@ -14,7 +15,6 @@ from viewer.reading.bodies import Body
 from viewer.reading.document_header import HarmonyProfile
 from viewer.reading.format import FormatTraits
 from viewer.syntax.json_text import JsonFault, JsonGlance, JsonNode, check_json, glance, read_json
-from viewer.values import mutable
 
 if TYPE_CHECKING:
     from viewer.checks.calls import ToolChecks
@@ -65,32 +65,43 @@ class lazy_property(Generic[_Value]):  # noqa: N801 (used like `property`)
         return value
 
 
-@mutable
-class TranscriptFacts:
+class TranscriptFacts(Struct, frozen=True):
     """The facts about the transcript of a message that checks need."""
 
     format: FormatTraits
     profile: HarmonyProfile
 
 
-@dataclass
 class CheckContext:
     """A message, its body, and a method to report diagnostics."""
 
-    message: Message
-    turn: int
-    body: Body
-    read: Read
-    transcript: TranscriptFacts
-    add: Report
-    cut: array[int]
-    """Receives the number of the message if parts of its body are hidden."""
-    checked_to: int = 0
-    """The encoding of bytes before this offset is checked."""
-    tools: ToolChecks | None = None
-    """For checks of the scope CALLS."""
-    grammar: TextGrammar | None = None
-    """For checks of the scope HEADER."""
+    def __init__(
+        self,
+        message: Message,
+        turn: int,
+        body: Body,
+        read: Read,
+        transcript: TranscriptFacts,
+        add: Report,
+        cut: array[int],
+        checked_to: int = 0,
+        tools: ToolChecks | None = None,
+        grammar: TextGrammar | None = None,
+    ) -> None:
+        self.message = message
+        self.turn = turn
+        self.body = body
+        self.read = read
+        self.transcript = transcript
+        self.add = add
+        self.cut = cut
+        """Receives the number of the message if parts of its body are hidden."""
+        self.checked_to = checked_to
+        """The encoding of bytes before this offset is checked."""
+        self.tools = tools
+        """For checks of the scope CALLS."""
+        self.grammar = grammar
+        """For checks of the scope HEADER."""
 
     def report(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> None:
         """Report a diagnostic of this message at these bytes of the input."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks
 from viewer.checks.check import Scope
-from viewer.checks.context import CheckContext, Read, TranscriptFacts
+from viewer.checks.context import CheckContext, Read, Report, TranscriptFacts
 from viewer.checks.prefilter import (
     HeaderAnswers,
     compile_plain,
@@ -32,9 +34,8 @@ from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
-from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN
+from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
 from viewer.syntax.utf8 import ill_formed, whole_characters
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.checks.prefilter_numpy import NumpyPrefilter
@@ -46,10 +47,11 @@ EVENT_BYTES = 256
 
 STRAY_BLOCK = 1024 * 1024
 """Bytes of text outside messages that are checked together."""
+_NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
+"""Not reported for an input without messages whose format is unknown."""
 
 
-@frozen
-class Messages:
+class Messages(Struct, frozen=True):
     """A batch of messages that wait for their checks, by number."""
 
     first: int
@@ -59,8 +61,7 @@ class Messages:
     """The numbers of messages with a problem in their header or stop."""
 
 
-@frozen
-class Ended:
+class Ended(Struct, frozen=True):
     """The input has ended."""
 
 
@@ -76,8 +77,8 @@ class CheckQueue:
         self.findings = Findings(read, is_shown=self._is_shown)
         self.unknown: str | None = None
         """A description of the input if its format was not recognized. It may contain messages even so."""
-        self._text_between = Findings(read)
-        """W-TEXT-BETWEEN of an input without messages, where E-FORMAT-UNKNOWN is enough."""
+        self._held = Findings(read)
+        """Diagnostics of an input without messages, where E-FORMAT-UNKNOWN is enough."""
         self._shown: dict[int, bool] = {}
         """True if the end user sees messages with this header key."""
         self.calls = CallLedger(self.report, index)
@@ -118,7 +119,7 @@ class CheckQueue:
                 return EVENT_BYTES + message.span[1] - message.span[0]
         return EVENT_BYTES
 
-    def work(self, size: int) -> None:
+    def run(self, size: int) -> None:
         """Run the checks of about `size` queued bytes."""
         while self.waiting and size > 0:
             work = self.waiting.popleft()
@@ -145,9 +146,9 @@ class CheckQueue:
 
     def report(self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1) -> None:
         """A diagnostic."""
-        if rule is W_TEXT_BETWEEN and self._has_no_messages:
-            self._text_between.most_per_code = self.findings.most_per_code
-            self._text_between.add(rule, reason, start, end, message, count)
+        if self._has_no_messages and rule in _NEEDS_MESSAGES:
+            self._held.most_per_code = self.findings.most_per_code
+            self._held.add(rule, reason, start, end, message, count)
             return
         self._release()
         self.findings.add(rule, reason, start, end, message, count)
@@ -157,10 +158,10 @@ class CheckQueue:
         return self.unknown is not None and not len(self.index)
 
     def _release(self) -> None:
-        """Report the text outside messages now that there are messages."""
-        if self._has_no_messages or not len(self._text_between):
+        """Report what was held, now that there are messages."""
+        if self._has_no_messages or not len(self._held):
             return
-        held, self._text_between = self._text_between, Findings(self.read)
+        held, self._held = self._held, Findings(self.read)
         for one in held:
             self.findings.add(one.rule, one.reason, one.start, one.end, one.message, one.count)
         for code, count in held.more.items():
@@ -217,7 +218,7 @@ class CheckQueue:
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
-        case = replace(self.case_of(message, None), add=found.add, cut=array("I"))
+        case = self._case(message, None, None, found.add, array("I"))
         for run in self._functions(self._of_message):
             run(case)
         return found.by_position()
@@ -236,7 +237,12 @@ class CheckQueue:
         return self._prefilter.mask(answers, data, start, end), data[start:end]
 
     def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:
-        """Return the context of a message. `body` holds the bytes of its body if they are its text."""
+        """Return the context of a message. `data` holds the bytes of its body if they are its text."""
+        return self._case(message, data, grammar, self.report, self.cut)
+
+    def _case(
+        self, message: Message, data: bytes | None, grammar: TextGrammar | None, add: Report, cut: array[int]
+    ) -> CheckContext:
         if data is None:
             body = read_body(message.pieces, self.read, self._ids)
         else:
@@ -248,8 +254,8 @@ class CheckQueue:
             body,
             self.read,
             self._transcribed,
-            self.report,
-            self.cut,
+            add,
+            cut,
             self.checked_to,
             self.tools,
             grammar,

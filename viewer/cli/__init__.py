@@ -8,43 +8,52 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from viewer.cli.exits import FINE, USAGE, PipeClosed, ended
+from viewer.cli.exits import FINE, USAGE, PipeClosed, ended, say_which_plugins_failed
 from viewer.errors import ViewerError
+from viewer.plugged import PLUGGED
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from viewer.formats.tables.model import RecordFormat
+    from viewer.plugins.loading import Plugins
     from viewer.sources.limits import Limits
 
 
-class Entry(NamedTuple):
-    """One row of the list of commands; the module is imported on first use."""
+class Entry:
+    """One row of the list of commands; the module is imported on first use.
 
-    module: str
-    """A module with the click command as `command`."""
-    help: str
+    A plain class: `--help`, `--version` and `completion` do without msgspec, which takes long to load."""
+
+    def __init__(self, module: str, help: str, *, reads_input: bool = True) -> None:
+        self.module = module
+        """A module with the click command as `command`."""
+        self.help = help
+        self.reads_input = reads_input
+        """True if it may read a transcript, for which the settings limit spooled and decompressed bytes."""
 
 
 COMMANDS = {
     "view": Entry("viewer.cli.view", "Open the viewer (default)."),
     "show": Entry("viewer.cli.show", "Print the conversation."),
     "check": Entry("viewer.cli.check", "Report problems with exact locations."),
-    "explain": Entry("viewer.cli.explain", "Explain problem codes."),
+    "explain": Entry("viewer.cli.explain", "Explain problem codes.", reads_input=False),
     "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
     "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
-    "formats": Entry("viewer.cli.formats", "List formats and how they are detected."),
-    "themes": Entry("viewer.cli.themes", "List themes."),
+    "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
+    "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),
+    "themes": Entry("viewer.cli.themes", "List themes.", reads_input=False),
     "config": Entry("viewer.cli.config", "Show effective settings and where each comes from."),
     "demo": Entry("viewer.cli.demo", "Open the bundled tour."),
-    "completion": Entry("viewer.cli.completion", "Print a shell completion script."),
+    "completion": Entry("viewer.cli.completion", "Print a shell completion script.", reads_input=False),
 }
 
-NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "PyYAML")
+NEEDED = ("textual", "rich", "click", "numpy", "watchfiles", "google-re2", "jsonschema-rs", "msgspec", "PyYAML")
 """Packages in `--version`."""
 EXTRAS = ("zstandard", "tiktoken", "pyperclip")
 """Packages in `--version` if they are installed."""
@@ -81,9 +90,22 @@ def _occupy_standard_descriptors() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
+def is_interactive() -> bool:
+    """True if standard input and output are a terminal with a screen."""
+    has_screen = os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+    return has_screen and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
     return ended(lambda: int(_program.main(arguments, "ocmlview", standalone_mode=False) or FINE))
+
+
+def _describe_help(option: click.Option | None) -> click.Option | None:
+    """Replace the words of click, which keeps the option of a command."""
+    if option is not None:
+        option.help = "Show this help."
+    return option
 
 
 class _Program(click.Group):
@@ -92,7 +114,7 @@ class _Program(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)
-        if not args and (sys.stdin is None or sys.stdin.isatty()):
+        if not args and not is_interactive() and (sys.stdin is None or sys.stdin.isatty()):
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
         if not args or (args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS):
@@ -112,7 +134,15 @@ class _Program(click.Group):
 
         with interrupt_at_once():
             command: click.Command = import_module(entry.module).command
+        _describe_help(command.get_help_option(ctx))
+        if entry.reads_input:
+            from viewer.sources.limits import load_limits_with
+
+            load_limits_with(_configured_limits)
         return command
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        return _describe_help(super().get_help_option(ctx))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Complete the first word: a command, an option of the program or of the viewer, or a file to view."""
@@ -134,9 +164,8 @@ class _Program(click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        from viewer.sources.limits import load_limits_with
-
-        load_limits_with(_configured_limits)
+        PLUGGED.connect(_plugin_table, _plugin_tables)
+        ctx.call_on_close(say_which_plugins_failed)
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -167,6 +196,24 @@ def _configured_limits() -> Limits:
     from viewer.tui.settings.file import configured_limits  # only a spooled input needs the settings
 
     return configured_limits()
+
+
+def plugins() -> Plugins:
+    """The format plug-ins: only an input that no built-in format reads, or a name, needs them."""
+    from viewer.plugins.loading import PLUGINS
+    from viewer.tui.settings.file import read_settings
+
+    if not PLUGINS.is_connected:
+        PLUGINS.connect(lambda: read_settings().plugins)
+    return PLUGINS
+
+
+def _plugin_table(name: str) -> RecordFormat | None:
+    return plugins().table(name)
+
+
+def _plugin_tables() -> list[RecordFormat]:
+    return plugins().tables()
 
 
 def _suggest_command(arguments: list[str]) -> None:

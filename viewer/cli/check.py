@@ -141,7 +141,7 @@ def _shows_source(revealed: Audience) -> bool:
     if with_source:
         say("DEBUG view: the output quotes the transcript.")
     elif not revealed.is_safe:
-        complain("source lines need --reveal all, because a line may hold other messages too")
+        complain("source lines need --reveal all, because a line may contain other messages too")
     return with_source
 
 

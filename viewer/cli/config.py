@@ -73,6 +73,10 @@ def _rows(settings: Settings) -> Iterator[tuple[str, str, str]]:
     yield "wrap", str(settings.wrap or "screen"), origin("wrap")
     yield "markdown", str(settings.markdown).lower(), origin("markdown")
     yield "stall-after", f"{settings.stall_after:g}", origin("stall-after")
+    yield "plugins", str(settings.plugins).lower(), origin("plugins")
+    yield "discovery", str(settings.discovery).lower(), origin("discovery")
+    for agent, folders in settings.places.items():
+        yield f"places.{agent}", ", ".join(folders), origin(f"places.{agent}")
     yield "max_spool", size_text(settings.limits.max_spool), origin("max_spool")
     yield "max_decompressed", size_text(settings.limits.max_decompressed), origin("max_decompressed")
 

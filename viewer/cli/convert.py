@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from viewer.cli import options
+from viewer.atomic_file import AtomicFile
+from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import refuse_if_unknown, say_what_is_outside, say_what_is_withheld
+from viewer.cli.inputs import (
+    Inputs,
+    OutputFolder,
+    refuse_if_unknown,
+    report_damage,
+    say_what_is_outside,
+    say_what_is_withheld,
+)
+from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
@@ -15,16 +26,36 @@ from viewer.errors import ViewerError
 from viewer.formats import WRITERS
 from viewer.formats.leak_check import count_leaks
 from viewer.formats.text.quoted_marks import refuse_quoted_marks
-from viewer.model.visibility import Reveal
+from viewer.model.visibility import Audience, Reveal
+from viewer.reading.format import ReadOptions
+from viewer.render.exports import stem_of
 
 
 @click.command("convert", short_help="Convert to another format.")
-@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)), help="Format to write.")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Choice(list(WRITERS)),
+    metavar="NAME",
+    help=f"Format to write: {', '.join(WRITERS)}.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "output",
+    metavar="OUT",
+    shell_complete=completion.files,
+    help="Output file; default: stdout. For a folder: the output folder.",
+)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @options.reading
 @options.audience
 @options.threads
 def command(
     target: str,
+    output: str | None,
+    force: bool,
     files: tuple[str, ...],
     format: str | None,
     preambles: str | None,
@@ -33,17 +64,34 @@ def command(
     strict_safe: bool,
     threads: int | None,
 ) -> int:
-    """Convert to another format. Anything dropped is listed on stderr."""
+    """Convert to another format. Anything dropped is listed on stderr. With a folder, -o DIR gets one file per
+    transcript."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     inputs = options.inputs_of(files)
-    if len(inputs) > 1:
-        raise click.UsageError("One file at a time.", click.get_current_context())
-    document = open_document(inputs[0], format=format, options=options.reading_options(preambles))
+    reading = options.reading_options(preambles)
+    folder = options.folder_of(inputs, output)
+    if folder is not None and output is not None:
+        return _convert_folder(folder, output, audience, target, format, reading, force)
+    document = open_document(inputs[0], format=format, options=reading)
     refuse_if_unknown(document, strict=strict_safe)
-    return _convert(document, document.project(audience), target)
+    path = Path(output) if output is not None and output != options.STDIN else None
+    return _convert(document, document.project(audience), target, path, force=force) or report_damage(document)
 
 
-def _convert(document: Document, projection: Projection, target: str) -> int:
+def _convert_folder(
+    folder: str, output: str, audience: Audience, target: str, format: str | None, reading: ReadOptions, force: bool
+) -> int:
+    """Convert each transcript of a folder to a file of its own."""
+
+    def write(document: Document, to: OutputFolder) -> int:
+        path = to.path_for(document.name, f"{stem_of(document.name)}{WRITERS.ending(target)}")
+        return _convert(document, document.project(audience), target, path, force=force)
+
+    to = OutputFolder(folder, output)
+    return to.write_each(Inputs((folder,), format, reading, strict=audience.strict, skips=to.has), write)
+
+
+def _convert(document: Document, projection: Projection, target: str, path: Path | None, *, force: bool) -> int:
     messages = list(projection.writable())
     superseded = sum(message.is_superseded for message in messages)
     if projection.audience.thread is not None:
@@ -53,9 +101,15 @@ def _convert(document: Document, projection: Projection, target: str) -> int:
             refuse_quoted_marks(messages, target)
         text, losses = WRITERS[target](projection.transcripts(), messages)
     except ViewerError as refusal:
-        complain(str(refusal))
+        complain(str(refusal) if path is None else f"{document.name}: {refusal}")
         return FINDINGS
-    write_text(text)
+    if path is None:
+        write_text(text)
+    else:
+        private = not projection.audience.is_safe
+        with ended_tidily(), AtomicFile(path, overwrite=force, private=private, never=Path(document.name)) as file:
+            file.write(text)
+        say(f"Converted {document.name} to {path}.")
     hidden = projection.hidden_count
     if hidden:
         say(f"{hidden:,} of {document.message_count:,} messages are hidden and left out; see --reveal.")

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
 
 import click
+from msgspec import Struct
 
 from viewer.cli import options
 from viewer.cli.inputs import Inputs
@@ -73,7 +73,7 @@ _BETWEEN = 12
 """The pause between two messages, in pauses between two pieces."""
 
 
-class Moment(NamedTuple):
+class Moment(Struct, frozen=True, gc=False):
     """One piece, and the seconds before it."""
 
     pause: float
@@ -126,10 +126,10 @@ class Player(threading.Thread):
     def run(self) -> None:
         """Write to the end, or until stopped."""
         with self._path.open("ab", buffering=0) as file:
-            for pause, data in self._moments:
-                if self._stopped.wait(pause):
+            for moment in self._moments:
+                if self._stopped.wait(moment.pause):
                     return
-                file.write(data)
+                file.write(moment.data)
 
     def stop(self) -> None:
         """Stop writing."""

@@ -42,6 +42,15 @@ def complain(sentence: str) -> None:
     say(f"ocmlview: {sentence}")
 
 
+def say_which_plugins_failed() -> None:
+    """Report each plug-in that could not be loaded, if any were needed."""
+    plugins = sys.modules.get("viewer.plugins.loading")
+    for sentence in plugins.PLUGINS.failures if plugins else ():
+        say(sentence)
+    if plugins:
+        plugins.PLUGINS.failures.clear()
+
+
 def ended(act: Callable[[], int]) -> int:
     """Run a function and return the exit code for its outcome."""
     take_faults()

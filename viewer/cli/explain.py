@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from viewer.cli import completion, options
 from viewer.cli.exits import FINE
@@ -40,14 +40,14 @@ def _rule(asked: str) -> Rule:
     code, reason = code.upper(), reason.lower()
     if code not in RULES:
         near = _nearest(code, RULES)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; `ocmlview explain` lists all codes"
+        hint = f". Did you mean {' or '.join(near)}?" if near else ". `ocmlview explain` lists all codes."
         raise ViewerError(f"unknown code {asked}{hint}")
     rule = RULES[code]
     if not reason:
         return rule
     if reason not in rule.reasons:
         near = [f"{code}/{name}" for name in _nearest(reason, rule.reasons)] or [code]
-        raise ViewerError(f"{code} has no reason {reason}; did you mean {' or '.join(near)}?")
+        raise ViewerError(f"{code} has no reason {reason}. Did you mean {' or '.join(near)}?")
     return replace(rule, reasons={reason: rule.reasons[reason]})
 
 

@@ -9,11 +9,19 @@ import click
 from viewer.atomic_file import AtomicFile
 from viewer.cli import completion, options
 from viewer.cli.exits import FINE, say
-from viewer.cli.inputs import mention_if_empty, refuse_if_unknown, say_what_is_withheld
+from viewer.cli.inputs import (
+    Inputs,
+    OutputFolder,
+    mention_if_empty,
+    refuse_if_unknown,
+    report_damage,
+    say_what_is_withheld,
+)
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import Audience, Reveal
+from viewer.reading.format import ReadOptions
 from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
 from viewer.render.exports.view_words import badge, view_sentence
 
@@ -31,7 +39,7 @@ from viewer.render.exports.view_words import badge, view_sentence
     "output",
     metavar="OUT",
     shell_complete=completion.files,
-    help="Output file, or - for stdout. Default: NAME.safe.html or NAME.DEBUG.html.",
+    help="Output file, or - for stdout. Default: NAME.safe.html or NAME.DEBUG.html. For a folder: the output folder.",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @options.reading
@@ -50,19 +58,41 @@ def command(
     threads: int | None,
 ) -> int:
     """Write the conversation to a file: HTML, Markdown, text, JSON Lines or SVG. Safe unless --reveal says otherwise.
-    Debug exports are readable only by you."""
+    Debug exports are readable only by you. With a folder, -o DIR gets one file per transcript."""
     audience = options.audience_of(reveal, debug, strict_safe, threads)
     inputs = options.inputs_of(files)
-    if len(inputs) > 1:
-        raise click.UsageError("One file at a time.", click.get_current_context())
-    document = open_document(inputs[0], format=format, options=options.reading_options(preambles))
+    reading = options.reading_options(preambles)
+    folder = options.folder_of(inputs, output)
+    if folder is not None and output is not None:
+        return _export_folder(folder, output, audience, EXPORTERS[form] if form else FIRST, format, reading, force)
+    document = open_document(inputs[0], format=format, options=reading)
     refuse_if_unknown(document, strict=strict_safe)
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
     target = output or default_name(document.name, audience, exporter)
     _export(document, audience, exporter, target, force=force)
     if not audience.strict:
         mention_if_empty(document)
-    return FINE
+    return report_damage(document)
+
+
+def _export_folder(
+    folder: str,
+    output: str,
+    audience: Audience,
+    exporter: Exporter,
+    format: str | None,
+    reading: ReadOptions,
+    force: bool,
+) -> int:
+    """Export each transcript of a folder to a file of its own."""
+
+    def write(document: Document, target: OutputFolder) -> int:
+        path = target.path_for(document.name, default_name(document.name, audience, exporter))
+        _export(document, audience, exporter, str(path), force=force)
+        return FINE
+
+    target = OutputFolder(folder, output)
+    return target.write_each(Inputs((folder,), format, reading, strict=audience.strict, skips=target.has), write)
 
 
 def _export(document: Document, audience: Audience, exporter: Exporter, target: str, *, force: bool) -> None:
@@ -79,4 +109,4 @@ def _export(document: Document, audience: Audience, exporter: Exporter, target: 
         for piece in pieces:
             file.write(piece)
     say_what_is_withheld(projection)
-    say(f"wrote {target}: {badge(audience)} view. {view_sentence(audience)}")
+    say(f"Exported {target}: {badge(audience)} view. {view_sentence(audience)}")

@@ -19,13 +19,15 @@ from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from viewer.cli.output import has_many_colors
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.page import BlockFacts, BlockMaker, RowProblems
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
@@ -34,7 +36,6 @@ from viewer.render.title import ROOMY, TitleFacts, title_parts
 from viewer.render.width import cells, cut
 from viewer.signals import handled_signals
 from viewer.sources.head import head_of
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.tui.settings.settings import Settings
@@ -52,15 +53,14 @@ Taken = Callable[[], None]
 """The app calls this when it takes over the terminal."""
 
 
-@frozen
-class FirstPageRequest:
+class FirstPageRequest(Struct, frozen=True):
     """The input of the first page, and its presentation."""
 
     path: str
     audience: Audience
     style: Style
     format: str | None
-    reading: Options | None
+    reading: ReadOptions | None
     theme: str
     settings: Settings
 
@@ -141,8 +141,7 @@ def _fitting(line: Line, width: int, style: Style) -> Line:
     return tuple(kept)
 
 
-@frozen
-class PageColors:
+class PageColors(Struct, frozen=True):
     """The terminal codes of a theme: of the page, of its title line and of its style roles."""
 
     page: str

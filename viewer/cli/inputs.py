@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
-from viewer.cli.exits import FINE, USAGE, complain, say
+from viewer.cli.exits import FINDINGS, FINE, USAGE, complain, say
 from viewer.cli.output import Output
 from viewer.document.document import MOST_REVISIONS, Document, open_document
 from viewer.document.projection import Projection
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.index.findings import MOST_PER_CODE
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.number_format import byte_size
+from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
 
 MOST_KEYS_NAMED = 12
@@ -28,15 +30,18 @@ class Inputs:
         self,
         names: tuple[str, ...],
         format: str | None,
-        options: Options,
+        options: ReadOptions,
         most_per_code: int = MOST_PER_CODE,
         *,
         refuses: bool = True,
         strict: bool = False,
+        skips: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        """With `refuses`, files without a known format are skipped; with `strict`, their keys are not named."""
+        """With `refuses`, files without a known format are skipped, and damaged ones set the exit code; with `strict`,
+        keys of unknown files are not named. `skips` says which files of a folder are left out."""
         self._refuses = refuses
         self._strict = strict
+        self._skips = skips
         self.names = names
         self.code = FINE
         self.failed: list[tuple[str, str]] = []
@@ -63,6 +68,8 @@ class Inputs:
                     self.code = USAGE
                 else:
                     yield document
+                    if self._refuses:
+                        self.code = max(self.code, report_damage(document))
 
     def _paths(self) -> Iterator[str]:
         for name in self.names:
@@ -76,6 +83,8 @@ class Inputs:
 
         is_empty = True
         for found in find_transcripts(folder):
+            if self._skips(found.path):
+                continue
             is_empty = False
             if found.reason:
                 sentence = f"{found.path} cannot be read: {found.reason}"
@@ -84,11 +93,52 @@ class Inputs:
             else:
                 yield found.path
         if is_empty:
-            self._complain(f"no transcript found in {folder}")
+            self._complain(f"no transcripts found in {folder}")
 
     def _complain(self, sentence: str) -> None:
         complain(sentence)
         self.code = USAGE
+
+
+class OutputFolder:
+    """The files written for the transcripts of a folder, at the same relative paths. Two never share a file."""
+
+    def __init__(self, source: str, target: str) -> None:
+        if Path(target).exists() and not is_directory(target):
+            raise ViewerError(f"{target} is not a directory")
+        self._source, self._target = Path(source), Path(target)
+        source_path, self._target_path = self._source.resolve(), self._target.resolve()
+        if source_path == self._target_path:
+            raise ViewerError(f"{target} is the input; choose another folder")
+        self._is_inside = self._target_path.is_relative_to(source_path)
+        self._taken: set[Path] = set()
+
+    def write_each(self, inputs: Inputs, write: Callable[[Document, OutputFolder], int]) -> int:
+        """Write the files of all inputs; one that cannot be written does not stop the rest. Returns the exit code."""
+        code = FINE
+        for document in inputs:
+            try:
+                code = max(code, write(document, self))
+            except ViewerError as error:
+                complain(str(error))
+                code = USAGE
+        return max(code, inputs.code)
+
+    def has(self, path: str) -> bool:
+        """True if this file of the input folder is in the output folder."""
+        return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
+
+    def path_for(self, document: str, name: str) -> Path:
+        """The path of the file for a transcript; its folder exists."""
+        path = self._target / Path(document).relative_to(self._source).parent / name
+        if path in self._taken:
+            raise ViewerError(f"{document} is not written: {path} holds another transcript of {self._source}")
+        self._taken.add(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ViewerError(f"{path.parent} cannot be created: {error.strerror or 'the system refused'}") from None
+        return path
 
 
 def mention_if_empty(document: Document) -> None:
@@ -96,13 +146,21 @@ def mention_if_empty(document: Document) -> None:
     if document.unknown:
         complain(unknown_sentence(document))
     elif not document.message_count:
-        complain(f"{document.name}: no messages found; is it a transcript? `ocmlview formats` lists what can be read.")
+        complain(f"{document.name}: no messages found. `ocmlview formats` lists the known formats.")
 
 
 def refuse_if_unknown(document: Document, *, strict: bool) -> None:
     """Raise an error if no transcript was recognized."""
     if document.unknown:
         raise ViewerError(unknown_sentence(document, strict=strict))
+
+
+def report_damage(document: Document) -> int:
+    """Report that a compressed input is damaged, truncated or too large; the exit code for that."""
+    if not document.damage:
+        return FINE
+    complain(f"{document.name}: {E_STREAM_TRUNCATED.reasons[document.damage]}")
+    return FINDINGS
 
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from viewer.cli import completion
 from viewer.cli.exits import complain
@@ -14,9 +15,11 @@ from viewer.cli.output import Output, standard_output
 from viewer.errors import ViewerError
 from viewer.formats import FORMATS
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
-from viewer.sources.files import check_standard_input, is_compressed
-from viewer.values import frozen
+from viewer.reading.format import ReadOptions
+from viewer.sources.files import check_standard_input, is_compressed, is_directory
+
+if TYPE_CHECKING:
+    from viewer.sources.sessions import Surroundings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -27,8 +30,16 @@ _NAMES = {reveal.value: reveal for reveal in Reveal}
 
 
 def reading(command: Command) -> Command:
-    """Options that select and read the input: FILE…, --format, --preambles."""
+    """Options that select and read the input: FILE…, --format, --preambles, --no-plugins."""
     for option in (
+        click.option(
+            "--no-plugins",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_without_plugins,
+            help="Load no format plug-ins.",
+        ),
         click.option(
             "--preambles",
             type=click.Choice(["harmony"]),
@@ -135,9 +146,18 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, threa
     return Audience(revealed, strict_safe, thread)
 
 
-def reading_options(preambles: str | None) -> Options:
+def reading_options(preambles: str | None) -> ReadOptions:
     """The options of the reader."""
-    return Options(harmony_preambles=preambles == "harmony")
+    return ReadOptions(harmony_preambles=preambles == "harmony")
+
+
+def surroundings() -> Surroundings | None:
+    """Where to look for sessions; None if the settings turn that off."""
+    from viewer.sources.sessions import Surroundings
+    from viewer.tui.settings.file import read_settings
+
+    settings = read_settings()
+    return Surroundings(more=settings.places) if settings.discovery else None
 
 
 def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
@@ -149,6 +169,17 @@ def inputs_of(files: tuple[str, ...]) -> tuple[str, ...]:
     if sys.stdin is not None and not sys.stdin.isatty():
         return (STDIN,)
     raise click.UsageError("Name a file, or - for standard input.", click.get_current_context())
+
+
+def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
+    """The input folder, if a folder is named, which needs an output folder; None for a single file."""
+    if len(inputs) > 1:
+        raise click.UsageError("One file or folder at a time.", click.get_current_context())
+    if not is_directory(inputs[0]):
+        return None
+    if output in (None, STDIN):
+        raise click.UsageError("A folder needs an output folder: -o DIR.", click.get_current_context())
+    return inputs[0]
 
 
 def followed_of(
@@ -181,6 +212,14 @@ def output_of(color: str, ascii_only: bool) -> Output:
     return standard_output(color, ascii_only)
 
 
+def _without_plugins(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from viewer.plugins.loading import PLUGINS
+
+        PLUGINS.turn_off()
+        context.call_on_close(PLUGINS.turn_on)
+
+
 def _known_format(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and value not in FORMATS and not context.resilient_parsing:
         raise ViewerError(f"unknown format {value}; known formats: {', '.join(FORMATS)}")
@@ -196,14 +235,13 @@ def _revealed(context: click.Context, parameter: click.Parameter, value: str | N
     return frozenset(known[word] for word in wanted)
 
 
-@frozen
-class Followed:
+class Followed(Struct, frozen=True):
     """The followed input, and how it is read."""
 
     path: str
     """A file, a folder whose newest transcript is followed, or `-`."""
     format: str | None = None
-    options: Options | None = None
+    options: ReadOptions | None = None
     stall_after: float | None = None
     """Report an open message that has not grown for this many seconds."""
     is_finished: Callable[[], bool] | None = None

@@ -14,7 +14,6 @@ from viewer.errors import ViewerError
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Line, Part, Printable, Style, StyleRole, trusted
 from viewer.render.width import cells, wrap
-from viewer.values import mutable
 
 _BLOCK = 64 * 1024
 _PIPE_WIDTH = 80
@@ -22,14 +21,14 @@ _NARROWEST = 20
 _INSTEAD_OF_C = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
-@mutable
 class Output:
     """The destination of data; everything else goes to standard error."""
 
-    style: Style
-    width: int
-    written: int = 0
-    """The number of characters written."""
+    def __init__(self, style: Style, width: int) -> None:
+        self.style = style
+        self.width = width
+        self.written = 0
+        """The number of characters written."""
 
     def write(self, lines: Iterable[Printable]) -> None:
         """Write lines without their ends; a terminal shows each at once."""

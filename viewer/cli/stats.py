@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 
 import click
+from msgspec import to_builtins
 
 from viewer.cli import options
 from viewer.cli.exits import say
@@ -54,7 +54,7 @@ def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
     for document in inputs:
         stats = retried(document, partial(count, document, audience))
         name = document.name if inputs.several else None
-        yield encode({"kind": "stats", "transcripts": _transcripts(document, audience), **asdict(stats)}, name)
+        yield encode({"kind": "stats", "transcripts": _transcripts(document, audience), **to_builtins(stats)}, name)
 
 
 def _transcripts(document: Document, audience: Audience) -> int:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
-from viewer.cli import completion, options
-from viewer.cli.exits import FINE
+from viewer.cli import completion, is_interactive, options
+from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import Inputs
 from viewer.cli.output import Cell, Output, table_lines, take_keyboard, theme_of_terminal
 from viewer.cli.show import print_live, print_text
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience, Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
+from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Style, trusted
 from viewer.signals import interrupt_at_once
 from viewer.sources.files import STANDARD_INPUT, is_directory
 from viewer.sources.folder import list_transcripts
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.cli.first_page import Taken
     from viewer.tui.settings.settings import Settings
+
+
+FOLLOWED_SECONDS = 600
+"""A session that changed within this time may still be running."""
+SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def _known_theme(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -42,10 +49,10 @@ def _known_theme(context: click.Context, parameter: click.Parameter, value: str)
 def _known_place(context: click.Context, parameter: click.Parameter, value: str) -> str:
     """Refuse a place with invalid syntax."""
     if value and not context.resilient_parsing:
-        from viewer.tui.go_to import HELP, parse
+        from viewer.tui.go_to import PLACES, parse
 
         if isinstance(parse(value), str):
-            raise ViewerError(f"invalid place {value}: {HELP}")
+            raise ViewerError(f"invalid place {value}: expected {PLACES}")
     return value
 
 
@@ -69,8 +76,8 @@ def _known_place(context: click.Context, parameter: click.Parameter, value: str)
     metavar="PLACE",
     default="",
     callback=_known_place,
-    help="Open at a message (12), turn (t3) or percentage (50%). With hidden messages revealed, also at a line (L120) "
-    "or byte (B4096).",
+    help="Open at a message (12), turn (t3), transcript (x2) or percentage (50%). With hidden messages revealed, "
+    "also at a line (L120) or byte (B4096).",
 )
 def command(
     files: tuple[str, ...],
@@ -89,7 +96,7 @@ def command(
 ) -> int:
     """Open the viewer (default). In a pipe, prints the safe view instead."""
     audience = options.audience_of(reveal, debug, strict_safe)
-    paths = options.inputs_of(files)
+    paths = files or _session_paths(follow)
     options.check_following(follow, stall_after)
     output = options.output_of(color, ascii_only)
     if not take_keyboard():
@@ -101,14 +108,32 @@ def command(
     return open_viewer(paths, wanted)
 
 
-@frozen
-class ViewRequest:
+def _session_paths(follow: bool) -> tuple[str, ...]:
+    """Without a file on a terminal: nothing for the list of sessions, or the newest one to follow."""
+    around = options.surroundings() if is_interactive() else None
+    if around is None:
+        return options.inputs_of(())
+    if not follow:
+        return ()
+    from viewer.sources.sessions import newest_session
+
+    session = newest_session(around, FOLLOWED_SECONDS)
+    if session is None:
+        say("Waiting for a session.")
+    while session is None:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+        session = newest_session(around, FOLLOWED_SECONDS)
+    say(f"Following {sanitize_line(session.path)}")
+    return (session.path,)
+
+
+class ViewRequest(Struct, frozen=True):
     """Options of the viewer from the command line."""
 
     audience: Audience
     style: Style
     format: str | None = None
-    reading: Options | None = None
+    reading: ReadOptions | None = None
     color: str = "auto"
     theme: str = ""
     go_to: str = ""
@@ -156,7 +181,7 @@ def _begun(
     paths: tuple[str, ...], wanted: ViewRequest, theme: str, settings: Settings
 ) -> AbstractContextManager[Taken | None]:
     """The first page of a file that is opened at its beginning."""
-    if wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
+    if not paths or wanted.follow or wanted.go_to or paths[0] == STANDARD_INPUT:
         return nullcontext()
     from viewer.cli.first_page import FirstPageRequest, first_screen
 

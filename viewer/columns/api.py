@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence, Set
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 Column: TypeAlias = "array[int]"
 
 
-class Folded(NamedTuple):
+class Folded(Struct, frozen=True):
     """Numbers folded into rows. Each row is one number that is shown, or a run of others."""
 
     kinds: Column
@@ -23,7 +25,7 @@ class Folded(NamedTuple):
     """The last number of the row."""
 
 
-class Borders(NamedTuple):
+class Borders(Struct, frozen=True):
     """Rows where a value changes, each with its new value."""
 
     rows: Column

@@ -74,8 +74,7 @@ class PlainColumns:
     def fold(self, numbers: Column, shown: bytearray, breaks: Column) -> Folded:
         if 0 not in shown:
             return Folded(array("B", bytes(len(numbers))), numbers, numbers)
-        folded = Folded(array("B"), array("I"), array("I"))
-        kinds, values, lasts = folded
+        kinds, values, lasts = array("B"), array("I"), array("I")
         starts = set(breaks)
         in_run = False
         for row, (number, is_shown) in enumerate(zip(numbers, shown, strict=True)):
@@ -87,7 +86,7 @@ class PlainColumns:
             kinds.append(in_run)
             values.append(number if is_shown else 1)
             lasts.append(number)
-        return folded
+        return Folded(kinds, values, lasts)
 
     def number_runs(self, flags: bytearray, breaks: Column, number: int, in_run: bool) -> Column:
         starts = set(breaks)

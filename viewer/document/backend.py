@@ -7,12 +7,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from viewer.checks.analysis import Analysis
 from viewer.columns.api import Columns
 from viewer.columns.plain import PlainColumns
 from viewer.errors import ViewerError
 from viewer.reading.parser import Parser
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
@@ -25,8 +26,7 @@ VARIABLE = "OCMLVIEW_BACKEND"
 NAMES = ("plain", "numpy", "native")
 
 
-@frozen
-class Backend:
+class Backend(Struct, frozen=True):
     """The accelerators that a document uses."""
 
     name: str

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from viewer.columns.numpy_backend import column_of, values_of
@@ -21,7 +22,6 @@ from viewer.document.visibility_cache import VisibilityCache
 from viewer.index.messages import MessageIndex
 from viewer.reading.embedded_turn import STRIPPED_SIGN
 from viewer.reading.template_marks import MAY_BE_MARK
-from viewer.values import field, frozen
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Positions: TypeAlias = NDArray[np.int64]
@@ -43,8 +43,7 @@ _SAMPLE = 64 * 1024
 _NONE: Positions = np.zeros(0, np.int64)
 
 
-@frozen
-class SearchedRows:
+class SearchedRows(Struct, frozen=True):
     """Search result for consecutive rows."""
 
     after: int
@@ -57,8 +56,7 @@ class SearchedRows:
     """Where each match begins, in code points of the text of its row."""
 
 
-@frozen
-class SearchScope:
+class SearchScope(Struct, frozen=True):
     """What is searched, and for whom."""
 
     index: MessageIndex
@@ -69,8 +67,7 @@ class SearchScope:
     """True for messages with cut parts."""
 
 
-@frozen
-class _Plan:
+class _Plan(Struct, frozen=True):
     """Rows from `first` up to, but not including, `after`."""
 
     first: int

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import overload
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.columns.api import Column, Columns
 from viewer.document.values import ShownCall
@@ -16,7 +18,7 @@ from viewer.index.calls import CallLedger, CallLink, CallState
 from viewer.index.messages import MessageIndex
 
 
-class Spans(NamedTuple):
+class Spans(Struct, frozen=True):
     """First and last messages of calls that have both ends; each column is sorted."""
 
     firsts: Column

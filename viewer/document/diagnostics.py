@@ -9,7 +9,9 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple, TypeAlias, overload
+from typing import TypeAlias, overload
+
+from msgspec import Struct
 
 from viewer.columns.api import Column
 from viewer.document.values import ShownDiagnostic
@@ -28,7 +30,7 @@ CheckAhead: TypeAlias = Callable[[int], list[Diagnostic]]
 Key: TypeAlias = tuple[int, int, int] | tuple[int, str, str, int]
 
 
-class _Entry(NamedTuple):
+class _Entry(Struct, frozen=True, order=True):
     """A diagnostic as disclosed to its audience."""
 
     key: Key

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from msgspec import Struct
+
 from viewer.checks.analysis import Analysis
 from viewer.document.diagnostics import Show, by_message
 from viewer.document.positions import Positions
@@ -15,11 +17,9 @@ from viewer.index.calls import CallLedger
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.visibility import Audience
 from viewer.rules.errors import E_TOOL_TIMEOUT
-from viewer.values import frozen
 
 
-@frozen
-class Disclosure:
+class Disclosure(Struct, frozen=True):
     """Disclosure of diagnostics to one audience; a strict one learns nothing about hidden messages."""
 
     audience: Audience

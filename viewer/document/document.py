@@ -7,6 +7,9 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
 from viewer.checks.offending import offending_value
@@ -23,9 +26,9 @@ from viewer.index.findings import MOST_PER_CODE
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
 from viewer.model.events import Closed
-from viewer.model.messages import Message, Piece, Span
+from viewer.model.messages import Header, Message, Piece, Span
 from viewer.model.visibility import Audience, is_user_safe
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
 from viewer.rules.structure import W_ENCODING
@@ -33,7 +36,6 @@ from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
 from viewer.syntax.utf8 import ill_formed
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.document.scanner import Scanner
@@ -52,8 +54,7 @@ MOST_REVISIONS = 16
 """The maximum number of restarts if a file is rewritten while a command reads it."""
 
 
-@frozen
-class Finding:
+class Finding(Struct, frozen=True):
     """A diagnostic with its line and column, for developers."""
 
     diagnostic: Diagnostic
@@ -72,6 +73,10 @@ class _Reader:
         """True during a step of reading, which restarts if the file was rewritten."""
         self._source = source
 
+    def withhold_rewritten(self, report: Callable[[], None]) -> None:
+        """After a rewrite, return empty bytes and call this, instead of raising the error."""
+        self.on_rewritten = report
+
     def read(self, start: int, end: int) -> bytes:
         """The bytes between two offsets."""
         try:
@@ -86,7 +91,7 @@ class _Reader:
 class Document:
     """One input, read at once or in steps."""
 
-    def __init__(self, source: Source, format: str | None = None, options: Options | None = None) -> None:
+    def __init__(self, source: Source, format: str | None = None, options: ReadOptions | None = None) -> None:
         self.name = source.name
         self._options = options
         self._most_per_code = MOST_PER_CODE
@@ -101,7 +106,7 @@ class Document:
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start to read this source from its first byte."""
         self._source = source
-        reader = self._reader = _Reader(source, self.on_rewritten, self._is_stepping)
+        reader = self._reader = _Reader(source, self._reader.on_rewritten, self._is_stepping)
         self.detection = detection
         self._places = Positions(reader.read)
         self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
@@ -136,15 +141,10 @@ class Document:
         except OSError:
             return False
 
-    @property
-    def on_rewritten(self) -> Callable[[], None] | None:
-        """Called, possibly in another thread, when content is withheld because the file was rewritten. If unset,
-        FileRewrittenError is raised."""
-        return self._reader.on_rewritten
-
-    @on_rewritten.setter
-    def on_rewritten(self, call: Callable[[], None] | None) -> None:
-        self._reader.on_rewritten = call
+    def withhold_rewritten(self, report: Callable[[], None]) -> None:
+        """From now on, return no content of a file that was rewritten, and call this, possibly in another thread.
+        Before that, FileRewrittenError is raised."""
+        self._reader.withhold_rewritten(report)
 
     @property
     def _is_stepping(self) -> bool:
@@ -189,7 +189,7 @@ class Document:
         try:
             self._step(size)
         except FileRewrittenError:
-            if self.on_rewritten is None and self.revision >= MOST_REVISIONS:
+            if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
                 raise
             self.begin_again()
         finally:
@@ -241,7 +241,7 @@ class Document:
         make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
         if make_scanner is None or len(data) < least or not self._parser.has_frames:
             self._index_source(data)
-            self._analysis.take(self._parser.feed(data))
+            self._analysis.apply(self._parser.feed(data))
             return
         if self._scanner is None:
             self._scanner = make_scanner(self._parser, self._analysis)
@@ -256,7 +256,7 @@ class Document:
     def _end(self) -> None:
         """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
         the index."""
-        self._analysis.take(self._parser.close())
+        self._analysis.apply(self._parser.close())
         self._report_fault()
         self._analysis.close()
         if self.unknown:
@@ -266,7 +266,7 @@ class Document:
 
     def _report_fault(self) -> None:
         """Report once, at the offset where reading stopped, that the source was damaged, truncated, or too large."""
-        fault = self._source.fault
+        fault = self.damage
         if fault and not self._has_reported_fault:
             self._has_reported_fault = True
             self._analysis.findings.add(E_STREAM_TRUNCATED, fault, self._read_to, self._read_to, None)
@@ -295,6 +295,11 @@ class Document:
     def progress(self) -> float:
         """The share of the input that was read and checked, from 0 to 1."""
         return 1.0 if self.is_complete else self._progress
+
+    @property
+    def damage(self) -> str:
+        """Why reading stopped early, as a reason of E-STREAM-TRUNCATED; empty if it did not."""
+        return self._source.fault
 
     @property
     def note(self) -> str:
@@ -338,14 +343,14 @@ class Document:
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
         would show nothing."""
-        on_rewritten = partial(self._report, self._source) if withholds and self.on_rewritten else None
+        on_rewritten = partial(self._report, self._source) if withholds and self._reader.on_rewritten else None
         vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
         """Report withheld content, unless the input is already being read again."""
-        if source is self._source and self.on_rewritten:
-            self.on_rewritten()
+        if source is self._source and self._reader.on_rewritten:
+            self._reader.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
         """True if these bytes are still the message with this number; the given message may be cut."""
@@ -388,36 +393,43 @@ def _choose(source: Source, format: str | None) -> Detection:
     if format is None:
         return detect(source.read(0, HEAD))
     if format not in FORMATS:
-        raise ViewerError(f"unknown format {format}; the formats are {', '.join(FORMATS)}")
+        raise ViewerError(f"unknown format {format}; known formats: {', '.join(FORMATS)}")
     return Detection(format, "as asked for", 1.0)
 
 
 def open_document(
-    path: str, *, format: str | None = None, options: Options | None = None, most_per_code: int = MOST_PER_CODE
+    path: str, *, format: str | None = None, options: ReadOptions | None = None, most_per_code: int = MOST_PER_CODE
 ) -> Document:
     """Read the input at a path."""
     return Document(open_source(path), format, options).keep_per_code(most_per_code).load()
 
 
-def is_still(message: Message, frame: bytes, format: FormatTraits, options: Options | None) -> bool:
+def is_still(message: Message, frame: bytes, format: FormatTraits, options: ReadOptions | None) -> bool:
     """True if these bytes, now at the position of the message, are a message with the same header, kind, bounds and
     verdict."""
     parser = Parser(format, options)
     events = [*parser.feed(frame), *parser.close()]
     found = [event.message for event in events if isinstance(event, Closed)]
+    if format.shares_spans:
+        return any(_is_same(each, message) for each in found)
     return len(found) == 1 and _is_same(found[0], message)
 
 
 def _is_same(found: Message, message: Message) -> bool:
     base = message.span[0]
     return (
-        found.header == message.header
+        _own_facts(found.header) == _own_facts(message.header)
         and found.ending is message.ending
         and _moved(found.span, base) == message.span
         and tuple(Piece(piece.start + base, piece.end + base, piece.coding) for piece in found.pieces) == message.pieces
         and (found.stop and _moved(found.stop, base)) == message.stop
         and is_user_safe(found) == is_user_safe(message)
     )
+
+
+def _own_facts(header: Header) -> Header:
+    """The header without what earlier records add: the tool of a reply, and the number of a thread."""
+    return replace(header, name=None if header.role == "tool" else header.name, thread=min(header.thread, 1))
 
 
 def _moved(span: Span, base: int) -> Span:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import suppress
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.cache import clear_caches
 from viewer.document.backend import BIG
@@ -15,18 +16,16 @@ from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
 from viewer.index.calls import CallLedger, CallState
 from viewer.index.findings import Findings
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.rules.errors import E_TOOL_TIMEOUT
 from viewer.sources.changes import Change, Grew, Reason, Reset, SourceState
 from viewer.sources.files import CHUNK, Source
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.revision import FileRevision
-from viewer.values import frozen
 
 
-@frozen
-class LiveChange:
+class LiveChange(Struct, frozen=True):
     """The result of one step. If `restarted` is set, earlier projections are stale."""
 
     grew: bool = False
@@ -50,7 +49,7 @@ class LiveDocument(Document):
         self,
         source: FollowSource,
         format: str | None = None,
-        options: Options | None = None,
+        options: ReadOptions | None = None,
         *,
         clock: Clock = time.monotonic,
         reads_first: bool = False,
@@ -296,7 +295,7 @@ class LiveDocument(Document):
         self._is_over = True
 
 
-class Overdue(NamedTuple):
+class Overdue(Struct, frozen=True, gc=False):
     """A call whose deadline passed without a reply."""
 
     finding: int | None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.checks.analysis import Analysis
 from viewer.document.backend import PLAIN, forced_backend
@@ -34,7 +36,6 @@ from viewer.model.messages import Coding, Header, Message, Span, Stray, Transcri
 from viewer.model.visibility import Audience, Pane, Reveal, is_user_safe, message_kind, reason_of
 from viewer.reading.header import safe_header, withheld_count, without_unlisted
 from viewer.syntax.times import format_time
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.document.block_search import BlockSearcher
@@ -50,8 +51,7 @@ _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 
 
-@frozen
-class Projection:
+class Projection(Struct, frozen=True):
     """Rows with bodies, and rows that indicate hidden messages. No hidden content is reachable from here."""
 
     audience: Audience
@@ -215,6 +215,7 @@ class Projection:
             cancelled=message.cancelled,
             extra=dict(header.extra),
             message_kind=message_kind(message),
+            thread=header.thread,
             is_superseded=self._analysis.index.is_superseded(message.number),
             is_value=len(message.pieces) == 1 and message.pieces[0].coding is Coding.JSON_VALUE,
         )
@@ -379,7 +380,7 @@ def _shortened(message: Message, length: int) -> Message:
     if is_user_safe(message) or len(message.pieces) != 1 or message.body_span is None:
         return message
     piece = message.pieces[0]
-    return replace(message, pieces=(piece._replace(end=min(piece.end, piece.start + 4 * length)),))
+    return replace(message, pieces=(replace(piece, end=min(piece.end, piece.start + 4 * length)),))
 
 
 def _withheld_by_kind(message: Message) -> tuple[int, bool]:

@@ -12,9 +12,9 @@ from viewer.model.messages import Span
 MOST_MEMORY = 8 * 1024 * 1024
 """Bytes for the program of a pattern and its states; a larger program is refused, more states cost time."""
 
-TOO_LARGE = "the pattern is too large: make it simpler"
-NO_LOOK_AROUND = "look-around and backreferences are not supported: search without them"
-NOT_SUPPORTED = "the pattern uses a feature that is not supported: make it simpler"
+TOO_LARGE = "The pattern is too large. Simplify it."
+NO_LOOK_AROUND = "Look-around and backreferences are not supported."
+NOT_SUPPORTED = "The pattern uses an unsupported feature. Simplify it."
 
 _LOOK_AROUND = (b"(?=", b"(?!", b"(?<", b"(?P", b"(?(")
 """The beginnings of groups that Python knows, but RE2 does not."""
@@ -86,7 +86,7 @@ def _check_syntax(pattern: str) -> None:
 
 
 def _no_pattern(place: int) -> RegexError:
-    return RegexError(f"this is no regular expression (character {place + 1})")
+    return RegexError(f"Invalid regular expression at character {place + 1}.")
 
 
 def _translated(pattern: str) -> str:

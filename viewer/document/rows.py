@@ -8,14 +8,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import pairwise
-from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from viewer.checks.analysis import Analysis
 from viewer.columns.api import Column, Columns, Folded
 from viewer.document.visibility_cache import AT_ONCE, VisibilityCache
 from viewer.index.turns import TurnCounter
 from viewer.model.visibility import Audience, Pane, pane_of
-from viewer.values import field, mutable
 
 
 class RowKind(Enum):
@@ -56,14 +56,14 @@ class MessageSet:
         return self._numbers[start : bisect_right(self._numbers, last, start)]
 
 
-class Border(NamedTuple):
+class Border(Struct, frozen=True, gc=False):
     """The start of a transcript among messages."""
 
     place: int
     transcript: int
 
 
-class TurnStarts(NamedTuple):
+class TurnStarts(Struct, frozen=True):
     """One entry per turn."""
 
     places: Column
@@ -82,15 +82,14 @@ def turn_starts(
     starts = array("I", [border.place for border in borders])
     if borders[0].transcript == transcript and turn:
         del starts[0]
-    rows, found = columns.borders(turns, starts, turn)
+    found = columns.borders(turns, starts, turn)
     firsts = array("I", [border.place for border in borders])
     numbers = array("I", [border.transcript for border in borders])
-    its = columns.take(numbers, columns.add(columns.lookup(firsts, columns.add(rows, 1)), -1))
-    return TurnStarts(columns.add(rows, base), found, its)
+    its = columns.take(numbers, columns.add(columns.lookup(firsts, columns.add(found.rows, 1)), -1))
+    return TurnStarts(columns.add(found.rows, base), found.values, its)
 
 
-@mutable
-class _Mark:
+class _Mark(Struct):
     """The end of the settled rows: rows after it are rebuilt when more was read."""
 
     length: int = 0
@@ -357,7 +356,7 @@ class Rows:
         now.taken = last
         if self._join(folded, transcripts[0][1]):
             del turns[:1]
-        kinds, values, lasts = folded
+        kinds, values, lasts = folded.kinds, folded.values, folded.lasts
         if strays:
             at = columns.lookup(lasts, array("I", [after + 1 for after in strays]))
             none = array("I", bytes(at.itemsize * len(at)))
@@ -415,7 +414,7 @@ class Rows:
             return False
         self._values[-1] += folded.values[0]
         self._numbers[-1] = folded.lasts[0]
-        for column in folded:
+        for column in (folded.kinds, folded.values, folded.lasts):
             del column[0]
         return True
 

@@ -45,7 +45,7 @@ class Scanner:
                     continue
             to = block.next_start(at, step)
             self.parsed.append((at, to))
-            self._analysis.take(self._parser.feed(data[at:to]))
+            self._analysis.apply(self._parser.feed(data[at:to]))
             at, step = to, min(2 * step, LONGEST_STEP)
 
     def _known_frames(self, grammar: TextGrammar, block: BlockFrames) -> KnownFrames:
@@ -56,7 +56,7 @@ class Scanner:
     def _take(self, reader: TextReader, known: KnownFrames, at: int, row: int, end: int) -> int:
         """Add the frames of these rows to the index; return where the last one ends."""
         base = reader.cursor.end - at
-        self._analysis.take_run(known.batch(row, end, base, reader.recorder.transcript))
+        self._analysis.apply_batch(known.batch(row, end, base, reader.recorder.transcript))
         to = known.end_of(end - 1)
         reader.skip(base + to, end - row)
         self.taken += end - row

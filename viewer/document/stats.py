@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from viewer.document.document import Document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownMessage
 from viewer.index.calls import CallState
 from viewer.model.messages import Coding, Message
 from viewer.model.visibility import END_USER, Audience
-from viewer.values import frozen, mutable
 
 FAILURES = frozenset(state.value for state in (CallState.FAILED, CallState.TIMEOUT, CallState.CANCELLED))
 UNANSWERED = frozenset(state.value for state in (CallState.PENDING, CallState.UNANSWERED))
 
 
-@mutable
-class Sum:
+class Sum(Struct, gc=False):
     """Messages of one role on one channel."""
 
     role: str
@@ -27,8 +27,7 @@ class Sum:
     calls: int = 0
 
 
-@mutable
-class ToolSum:
+class ToolSum(Struct, gc=False):
     """Calls of one tool."""
 
     tool: str
@@ -38,8 +37,7 @@ class ToolSum:
     unanswered: int = 0
 
 
-@frozen
-class Stats:
+class Stats(Struct, frozen=True):
     """Counts of a document."""
 
     messages: list[Sum]

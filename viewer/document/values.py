@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.model.diagnostic import fill_in
 from viewer.model.messages import Span
 from viewer.rules import RULES
-from viewer.values import frozen
 
 LATE_BY = "The reply arrived {seconds:.1f} s after the deadline."
 
 
-@frozen
-class ShownTranscript:
+class ShownTranscript(Struct, frozen=True):
     """One transcript of the input; `header` is None unless something is revealed."""
 
     number: int
@@ -21,8 +21,7 @@ class ShownTranscript:
     header: dict[str, object] | None
 
 
-@frozen
-class Boundary:
+class Boundary(Struct, frozen=True):
     """The text that an audience reads at the start of a transcript."""
 
     transcript: ShownTranscript
@@ -32,8 +31,7 @@ class Boundary:
     """The beginning of the first shown user message, on one line. Not yet safe for a terminal."""
 
 
-@frozen
-class ShownMessage:
+class ShownMessage(Struct, frozen=True):
     """A message that the audience may see; positions are None for the end user."""
 
     transcript: int
@@ -63,14 +61,15 @@ class ShownMessage:
     """The kind of the message: `said`, `thought`, `call`, `reply`, `instruction`, or `unknown`."""
     is_value: bool = False
     """True if the body is the source text of JSON values that are not strings."""
+    thread: int = 0
+    """The number of the thread of another agent; 0 for the main agent."""
     is_superseded: bool = False
     """True if it is on a branch that the user left behind."""
     source_text: str | None = None
     """The body with its escapes and literal blocks, in OpenChatML 2.2."""
 
 
-@frozen
-class ShownStray:
+class ShownStray(Struct, frozen=True, gc=False):
     """Text outside any message; only for an audience that revealed it."""
 
     transcript: int
@@ -79,16 +78,14 @@ class ShownStray:
     body: str
 
 
-@frozen
-class HiddenRun:
+class HiddenRun(Struct, frozen=True, gc=False):
     """A run of hidden messages; never made for a strict audience."""
 
     transcript: int
     count: int
 
 
-@frozen
-class ShownDiagnostic:
+class ShownDiagnostic(Struct, frozen=True, gc=False):
     """A diagnostic; for a hidden message the end user gets only code, severity and number."""
 
     code: str
@@ -122,8 +119,7 @@ class ShownDiagnostic:
         return rule.template(self.reason)
 
 
-@frozen
-class ShownCall:
+class ShownCall(Struct, frozen=True, gc=False):
     """A call and its reply; only for an audience that sees tools."""
 
     transcript: int
@@ -144,8 +140,7 @@ class ShownCall:
 Item = ShownMessage | ShownStray | HiddenRun
 
 
-@frozen
-class Headline:
+class Headline(Struct, frozen=True, gc=False):
     """One entry of a message list, without the body."""
 
     number: int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.formats.detect import Detection, detect
 from viewer.formats.registry import Entry, LazyRegistry
 from viewer.formats.writing import Writer
+from viewer.plugged import PLUGGED
 from viewer.reading.format import FormatTraits
 
 if TYPE_CHECKING:
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
     Entry("codex", "tables.codex", "CODEX", "Codex session"),
     Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),
     Entry("claude-code", "tables.claude_code", "CLAUDE_CODE", "Claude Code session"),
+    Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
+    Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("responses-stream", "events.responses", "RESPONSES_STREAM", "OpenAI Responses stream"),
+    Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
 )
 """The formats that are tables, in the order of detection."""
 
@@ -91,15 +96,19 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     ),
     *RECORD_FORMATS,
     convert=_traits,
+    more=lambda name: PLUGGED.table(name),
 )
+BUILT_IN = frozenset(FORMATS)
+"""The names that no plug-in can take."""
 
 WRITERS: LazyRegistry[Writer] = LazyRegistry(
-    Entry("openchatml-2.2", "text.writer", "WRITE_2_2"),
-    Entry("openchatml-2.0", "text.writer", "WRITE_2_0"),
-    Entry("openchatml-0.1", "openchatml_0_1.writer", "WRITE_0_1"),
-    Entry("harmony", "text.writer", "WRITE_HARMONY"),
-    Entry("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON"),
-    Entry("json", "json.writer", "WRITE_JSON"),
+    Entry("openchatml-2.2", "text.writer", "WRITE_2_2", ending=".ocml"),
+    Entry("openchatml-2.0", "text.writer", "WRITE_2_0", ending=".ocml"),
+    Entry("openchatml-0.1", "openchatml_0_1.writer", "WRITE_0_1", ending=".ocml"),
+    Entry("harmony", "text.writer", "WRITE_HARMONY", ending=".harmony"),
+    Entry("chatml-json", "json.chatml_writer", "WRITE_CHATML_JSON", ending=".json"),
+    Entry("json", "json.writer", "WRITE_JSON", ending=".json"),
+    Entry("atif", "json.atif_writer", "WRITE_ATIF", ending=".json"),
 )
 
 

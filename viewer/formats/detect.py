@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from viewer.cache import lazy_regex
+from viewer.plugged import PLUGGED
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
-from viewer.values import frozen
+
+if TYPE_CHECKING:
+    from viewer.formats.tables.model import RecordFormat
 
 HEAD = 64 * 1024
 LEAST_SCORE = 80
@@ -40,8 +46,7 @@ _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 
 
-@frozen
-class Detection:
+class Detection(Struct, frozen=True):
     """The choice of a format."""
 
     format: str
@@ -90,18 +95,42 @@ def _json(bare: bytes) -> Detection | None:
         found = _by_value(value)
         if found:
             return found
-    return None
+    return _by_plugin(values)
 
 
 def _by_table(values: list[JsonNode]) -> Detection | None:
     """Detect a format that is a table."""
     from viewer.formats import record_formats
+
+    return _decisive(_tables(values, record_formats()))
+
+
+def _by_plugin(values: list[JsonNode]) -> Detection | None:
+    """Detect a format of a plug-in, after all others."""
+    return _decisive(_tables(values, PLUGGED.tables()))
+
+
+def _decisive(ranking: list[Detection]) -> Detection | None:
+    return ranking[0] if ranking and ranking[0].confidence * 100 >= LEAST_SCORE else None
+
+
+def _tables(values: list[JsonNode], formats: list[RecordFormat]) -> list[Detection]:
+    """The tables that fit, best first."""
     from viewer.formats.engine.detect import rank
 
-    ranking = rank(record_formats(), values)
-    if not ranking or ranking[0].score < LEAST_SCORE:
-        return None
-    return Detection(ranking[0].format, ranking[0].reason, ranking[0].score / 100)
+    return [Detection(match.format, match.reason, match.score / 100) for match in rank(formats, values)]
+
+
+def ranking(head: bytes) -> list[Detection]:
+    """All formats that an input may have: the chosen one, then those that fit less well."""
+    chosen = detect(head)
+    bare = head[:HEAD].removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
+    from viewer.formats import record_formats
+
+    formats = [*record_formats(), *PLUGGED.tables()]
+    others = _tables(_first_values(bare), formats) if bare.startswith((b"{", b"[")) else []
+    first = [] if chosen.unknown else [chosen]
+    return [*first, *(other for other in others if other.format != chosen.format)]
 
 
 def _event_values(bare: bytes) -> list[JsonNode]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 Value = TypeVar("Value")
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True, gc=False):
     """One row of a registry."""
 
     name: str
@@ -22,20 +24,28 @@ class Entry(NamedTuple):
     """The title for users."""
     detected_by: str = ""
     """What identifies the format; empty for a table, whose signatures say it."""
+    ending: str = ""
+    """The suffix of written files."""
 
 
 class LazyRegistry(Mapping[str, Value], Generic[Value]):
     """Values by name, each loaded on first use; names and titles are available without loading."""
 
-    def __init__(self, *rows: Entry, convert: Callable[[Any], Value] = lambda value: value) -> None:
-        """`convert` makes a value of what a module holds."""
+    def __init__(
+        self,
+        *rows: Entry,
+        convert: Callable[[Any], Value] = lambda value: value,
+        more: Callable[[str], Any] = lambda name: None,
+    ) -> None:
+        """`convert` makes a value of what a module holds; `more` finds what has no row, or returns None."""
         self._rows = {row.name: row for row in rows}
         self._convert = convert
+        self._more = more
         self._values: dict[str, Value] = {}
 
     def title(self, name: str) -> str:
         """The title for users."""
-        return self._rows[name].title
+        return self._rows[name].title if name in self._rows else str(self._more(name).title)
 
     def detected_by(self, name: str) -> str:
         """What identifies the format."""
@@ -46,7 +56,16 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
 
         return reason(self._load(row).signatures[0])
 
+    def ending(self, name: str) -> str:
+        """The suffix of written files."""
+        return self._rows[name].ending
+
     def __getitem__(self, name: str) -> Value:
+        if name not in self._rows:
+            found = self._more(name)
+            if found is None:
+                raise KeyError(name)
+            return self._convert(found)
         if name not in self._values:
             self._values[name] = self._convert(self._load(self._rows[name]))
         return self._values[name]
@@ -55,7 +74,7 @@ class LazyRegistry(Mapping[str, Value], Generic[Value]):
         return getattr(import_module(f"viewer.formats.{row.module}"), row.attribute)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._rows
+        return name in self._rows or (isinstance(name, str) and self._more(name) is not None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -70,6 +70,14 @@ class Writable(Protocol):
         """True if the body is the source text of JSON values that are not strings."""
 
     @property
+    def time(self) -> str | None:
+        """The time in UTC, if the input gives one."""
+
+    @property
+    def thread(self) -> int:
+        """The number of the thread of another agent; 0 for the main agent."""
+
+    @property
     def extra(self) -> Mapping[str, str]:
         """Attributes that no format defines."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.columns.api import Column
 from viewer.reading.grammar import TextGrammar
-from viewer.values import frozen
 
 
-@frozen
-class MessageBatch:
+class MessageBatch(Struct, frozen=True):
     """Regular messages of one transcript as columns."""
 
     transcript: int

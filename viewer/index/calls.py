@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import overload
 
+from msgspec import Struct
+
 from viewer.columns.api import Column
 from viewer.index.call_ids import CallTable
 from viewer.index.messages import MessageIndex
@@ -16,7 +18,6 @@ from viewer.model.messages import Message, Span
 from viewer.rules.calls import W_CALL_ID_DUPLICATE, W_CALL_ID_MISSING, W_CALL_ID_UNKNOWN, W_CALL_UNANSWERED
 from viewer.rules.errors import E_TOOL_CANCELLED
 from viewer.rules.notes import I_CALL_INFERRED
-from viewer.values import frozen
 
 UNNAMED = "tool"
 """The tool of a call or reply without a tool name."""
@@ -39,8 +40,7 @@ class CallState(Enum):
     DUPLICATE = "duplicate"
 
 
-@frozen
-class CallLink:
+class CallLink(Struct, frozen=True, gc=False):
     """A call and its reply; one of them may be missing."""
 
     transcript: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
@@ -60,7 +59,7 @@ class MessageIndex:
 
     def is_superseded(self, number: int) -> bool:
         """True if a message is on a branch that was left behind."""
-        place = bisect_right(self._superseded, (number, sys.maxsize)) - 1
+        place = bisect_left(self._superseded, (number + 1, 0)) - 1
         return any(first <= number <= last for first, last in self._superseded[max(0, place) : place + 1])
 
     def use_columns(self, columns: Columns) -> None:

@@ -27,7 +27,7 @@ class TurnCounter:
         return self.after(message.transcript, header.role)
 
     def here(self, transcript: int) -> int:
-        """The turn of a message that neither begins nor ends anything: text that no one typed."""
+        """The turn of a message that does not count: text that no one typed."""
         return (self._turn if transcript == self._transcript else 0) or 1
 
     def after(self, transcript: int, role: str) -> int:

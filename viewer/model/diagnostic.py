@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
 
-from viewer.values import frozen
+from msgspec import Struct, field
 
 VALUE_MARK = " …"
 """The place of the offending value in a title or reason text."""
@@ -19,8 +18,7 @@ class Severity(Enum):
     INFO = "info"
 
 
-@frozen
-class Rule:
+class Rule(Struct, frozen=True):
     """Texts of one diagnostic code. They never quote the transcript; `…` marks the place of the offending value."""
 
     code: str
@@ -50,8 +48,7 @@ class Rule:
         return self.reasons[reason] if reason else self.title
 
 
-@frozen
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """A problem or a remark at an exact position."""
 
     rule: Rule

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Message, Piece, Stray, Transcript
-from viewer.values import frozen
 
 
-@frozen
-class Started:
+class Started(Struct, frozen=True):
     """A transcript began; its header is read."""
 
     transcript: Transcript
 
 
-@frozen
-class Opened:
+class Opened(Struct, frozen=True):
     """A message header is complete. The ending is `open`; the pieces are those known so far."""
 
     message: Message
 
 
-@frozen
-class Grew:
+class Grew(Struct, frozen=True):
     """An open message grew: these pieces replace the known ones from index `first` on."""
 
     number: int
@@ -30,22 +28,19 @@ class Grew:
     first: int = 0
 
 
-@frozen
-class Closed:
+class Closed(Struct, frozen=True):
     """A message is final: nothing in it changes anymore."""
 
     message: Message
 
 
-@frozen
-class Strayed:
+class Strayed(Struct, frozen=True):
     """Text outside any message."""
 
     stray: Stray
 
 
-@frozen
-class Found:
+class Found(Struct, frozen=True):
     """A problem or a remark at this position."""
 
     rule: Rule
@@ -60,8 +55,7 @@ class Found:
         return self.rule.code
 
 
-@frozen
-class ToolCancelled:
+class ToolCancelled(Struct, frozen=True, gc=False):
     """A `tool.cancel` event."""
 
     transcript: int
@@ -70,8 +64,7 @@ class ToolCancelled:
     end: int
 
 
-@frozen
-class DeclaredTools:
+class DeclaredTools(Struct, frozen=True, gc=False):
     """A body span that holds only tool declarations (the function lists of 0.1)."""
 
     transcript: int
@@ -80,8 +73,7 @@ class DeclaredTools:
     end: int
 
 
-@frozen
-class Superseded:
+class Superseded(Struct, frozen=True, gc=False):
     """The user went back and took another way: these messages are a branch that was left behind."""
 
     first: int

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
-from typing import NamedTuple
 
-from viewer.values import frozen
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 Span = tuple[int, int]
 
@@ -105,7 +104,7 @@ VERBATIM = (Coding.PLAIN, Coding.JSON_VALUE)
 """Codings whose bytes are the text."""
 
 
-class Piece(NamedTuple):
+class Piece(Struct, frozen=True, gc=False):
     """A run of bytes of a body."""
 
     start: int
@@ -113,8 +112,7 @@ class Piece(NamedTuple):
     coding: Coding
 
 
-@frozen
-class Header:
+class Header(Struct, frozen=True):
     """Header of a message. Messages with equal headers may share it."""
 
     role: str
@@ -142,27 +140,10 @@ class Header:
 
     def with_call_id(self, call_id: str | None) -> Header:
         """Copy the header with another call id."""
-        return Header(
-            self.role,
-            self.name,
-            self.recipient,
-            self.channel,
-            self.channel_given,
-            self.intent,
-            call_id,
-            self.content_type,
-            self.constrained,
-            self.extra,
-            self.malformed,
-            self.complete,
-            self.kind,
-            self.outcome,
-            self.thread,
-        )
+        return replace(self, call_id=call_id)
 
 
-@frozen
-class Message:
+class Message(Struct, frozen=True):
     """A message: header, ending, and byte positions."""
 
     number: int
@@ -189,8 +170,7 @@ class Message:
         return self.pieces[0].start, self.pieces[0].end
 
 
-@frozen
-class Stray:
+class Stray(Struct, frozen=True, gc=False):
     """Text outside any message."""
 
     transcript: int
@@ -199,8 +179,7 @@ class Stray:
     span: Span
 
 
-@frozen
-class Transcript:
+class Transcript(Struct, frozen=True):
     """A transcript of the input. Call ids and turns never link across two transcripts."""
 
     number: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.model.messages import Channel, Ending, Kind, Message
-from viewer.values import frozen
 
 NEVER_DISPLAYED = frozenset({"debug", "status"})
 PREAMBLE_ENDINGS = frozenset({Ending.END, Ending.RETURN})
@@ -56,8 +57,7 @@ class Reveal(Enum):
     ALL = "all"
 
 
-@frozen
-class Audience:
+class Audience(Struct, frozen=True):
     """The audience of a view. If nothing is revealed, it is the end user."""
 
     revealed: frozenset[Reveal] = frozenset()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping
-from dataclasses import field
 from operator import attrgetter
+
+from msgspec import Struct, field
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
 from viewer.syntax.string_map import NestedMap, StringMap
-from viewer.values import frozen, mutable
 
 THOUGHT_KINDS = ("reflect", "introspect", "reason")
 
@@ -44,8 +44,7 @@ _TAIL = lazy_regex(rb"(?:<<?(?:\||/)?(?:[A-Za-z_][A-Za-z0-9_:=-]{0,27})?\|?|\[/?
 Decoder = Callable[[bytes], str]
 
 
-@frozen
-class ByteRun:
+class ByteRun(Struct, frozen=True, gc=False):
     """A run of decoded bytes that came from one run of input bytes."""
 
     at: int
@@ -62,8 +61,7 @@ class ByteRun:
     """The coding of a piece whose text is not its bytes, such as a label. It cannot be divided."""
 
 
-@mutable
-class Body:
+class Body(Struct):
     """The decoded bytes of a body and the origin of each one."""
 
     data: bytes = b""
@@ -145,13 +143,13 @@ def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids:
     return Body(b"".join(joined.parts), joined.runs, pending)
 
 
-@mutable
 class _Joined:
-    parts: list[bytes] = field(default_factory=list)
-    runs: list[ByteRun] = field(default_factory=list)
-    length: int = 0
-    half: tuple[str, int] | None = None
-    """The first half of a surrogate pair at the end of a string, and its offset in the input."""
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.runs: list[ByteRun] = []
+        self.length = 0
+        self.half: tuple[str, int] | None = None
+        """The first half of a surrogate pair at the end of a string, and its offset in the input."""
 
     def add_string(self, raw: bytes, source: int) -> None:
         """Add a JSON string. A surrogate pair may begin in one string and end in the next."""

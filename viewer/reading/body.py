@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from viewer.model.messages import Ending, Message
 from viewer.model.visibility import is_user_safe

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
-class Token(NamedTuple):
+class Token(Struct, frozen=True, gc=False):
     """One control token with its offsets in the input."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
-from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from viewer.cache import bounded_cache
 from viewer.reading.cursor import Window
@@ -14,7 +14,6 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_VERSION_UNKNOWN
 from viewer.syntax.json_text import read_json
 from viewer.syntax.yaml_reader import MALFORMED, YamlFault, read_yaml
-from viewer.values import frozen
 
 VERSION_MISSING = "version-missing"
 
@@ -33,8 +32,7 @@ _KNOWN_VERSION = re.compile(r"2\.[02]|2|1(\.\d+)?|0\.1")
 _BLOCK_LINES = (b"---", b"version", b'"version"', b"'version'")
 
 
-@frozen
-class DocumentHeader:
+class DocumentHeader(Struct, frozen=True):
     """The values and faults of a document header."""
 
     values: dict[str, object] = field(default_factory=dict)
@@ -43,8 +41,7 @@ class DocumentHeader:
     faults: tuple[YamlFault, ...] = ()
 
 
-@frozen
-class HarmonyProfile:
+class HarmonyProfile(Struct, frozen=True):
     """The keys of `profiles.harmony` that decide what is reported."""
 
     require_channels: bool = False
@@ -52,7 +49,7 @@ class HarmonyProfile:
     builtins_in: tuple[str, ...] = ("analysis", "commentary")
 
 
-class DocumentHeaderSpan(NamedTuple):
+class DocumentHeaderSpan(Struct, frozen=True, gc=False):
     """Where the text before the first message ends, and whether it is a header."""
 
     end: int

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.grammar import HeaderGrammar
 from viewer.reading.header import is_tool, read_header
 from viewer.reading.template_marks import MARK, any_of
-from viewer.values import frozen
 
 _TOKEN = lazy_regex(rb"<\|(start|channel|message|constrain|end|return|call)\|>")
 _HEADER = rb"[^<]{0,512}(?:<\|(?:channel|constrain)\|>[^<]{0,512}){0,4}"
@@ -55,8 +56,7 @@ TEMPLATE_TOKEN = lazy_regex(any_of(token.encode() for token in _FRAME_TOKENS))
 """Tokens of the frames of chat templates."""
 
 
-@frozen
-class Piece:
+class Piece(Struct, frozen=True):
     """One part of an embedded turn."""
 
     start: int

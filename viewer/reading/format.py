@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from msgspec import Struct
+
 from viewer.reading.recorder import Recorder
-from viewer.values import frozen
 
 
 class Reader(Protocol):
@@ -19,21 +20,19 @@ class Reader(Protocol):
         """End the input."""
 
 
-@frozen
-class Options:
+class ReadOptions(Struct, frozen=True, gc=False):
     """Choices of the operator about reading."""
 
     harmony_preambles: bool = False
     """Apply the rule of Harmony: commentary without a recipient is a preamble for the user."""
 
 
-@frozen
-class FormatTraits:
+class FormatTraits(Struct, frozen=True):
     """The traits of one format."""
 
     name: str
     """The name in `--format` and in machine output."""
-    reader: Callable[[Recorder, Options], Reader]
+    reader: Callable[[Recorder, ReadOptions], Reader]
     json_content: bool = False
     """True if bodies are JSON content, where control tokens are a fault of a server."""
     shares_spans: bool = False

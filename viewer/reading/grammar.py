@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Ending, Header
-from viewer.values import frozen
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 CHECKED_TYPES = frozenset({"json", "text", "markdown", "code"})
@@ -19,8 +18,7 @@ LONGEST_LINE = 1024 * 1024
 """Lines between messages that are longer are not read as events."""
 
 
-@frozen
-class HeaderGrammar:
+class HeaderGrammar(Struct, frozen=True):
     """What the message headers of a text format may contain."""
 
     attributes: frozenset[str]
@@ -38,8 +36,7 @@ class HeaderGrammar:
     escapes: bool = False
 
 
-@frozen
-class TextGrammar:
+class TextGrammar(Struct, frozen=True):
     """The tokens and the header grammar of a text format with `<|start|>`."""
 
     name: str
@@ -52,7 +49,7 @@ class TextGrammar:
     """True if a call must end with `<|call|>`."""
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """A diagnostic whose place is relative to the header."""
 
     rule: Rule
@@ -61,8 +58,7 @@ class Problem(NamedTuple):
     end: int
 
 
-@frozen
-class HeaderReading:
+class HeaderReading(Struct, frozen=True):
     """A header and its problems."""
 
     header: Header

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cache import bounded_cache, lazy_regex
 from viewer.model.diagnostic import Rule
@@ -24,7 +25,6 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.notes import I_HARMONY_STRICT, I_TYPE_BARE, I_TYPE_UNKNOWN
 from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
 from viewer.syntax.names import plain_name
-from viewer.values import mutable
 
 NOT_TOOLS = frozenset({"user", "assistant", "all"})
 LONGEST_PLAUSIBLE = 512
@@ -146,7 +146,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True, gc=False):
     """A word and its position in the header."""
 
     text: str
@@ -154,28 +154,28 @@ class Place(NamedTuple):
     end: int
 
 
-@mutable
 class HeaderWords:
     """The words of one header, collected one by one."""
 
-    words: bytes
-    grammar: HeaderGrammar
-    implied: bool
-    partial: bool
-    role: Place | None = None
-    channels: list[Place] = field(default_factory=list)
-    type: Place | None = None
-    constrained: bool = False
-    """There is a `<|constrain|>`."""
-    bare: list[Place] = field(default_factory=list)
-    attributes: dict[str, Place] = field(default_factory=dict)
-    extra: dict[str, str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    channel_at: int = 0
-    """The end of the last `<|channel|>`."""
-    awaits: str = "role"
-    """What the next bare word means: `role`, `channel`, `type`, or nothing in particular if empty."""
-    rest: int | None = None
+    def __init__(self, words: bytes, grammar: HeaderGrammar, implied: bool, partial: bool) -> None:
+        self.words = words
+        self.grammar = grammar
+        self.implied = implied
+        self.partial = partial
+        self.role: Place | None = None
+        self.channels: list[Place] = []
+        self.type: Place | None = None
+        self.constrained = False
+        """True if there is a `<|constrain|>`."""
+        self.bare: list[Place] = []
+        self.attributes: dict[str, Place] = {}
+        self.extra: dict[str, str] = {}
+        self.problems: list[Problem] = []
+        self.channel_at = 0
+        """The end of the last `<|channel|>`."""
+        self.awaits = "role"
+        """What the next bare word means: `role`, `channel`, `type`, or nothing in particular if empty."""
+        self.rest: int | None = None
 
     def collect(self) -> None:
         """Read all words up to the body."""
@@ -253,7 +253,7 @@ class HeaderWords:
         self.awaits = ""
 
     def _stripped(self, word: Place) -> Place:
-        return word._replace(text=word.text.strip()) if self.grammar.harmony else word
+        return replace(word, text=word.text.strip()) if self.grammar.harmony else word
 
     def _may_be_type(self, word: Place) -> bool:
         return word.text in CHECKED_TYPES and "to" in self.attributes and self.type is None and not self.bare
@@ -329,14 +329,15 @@ class HeaderMeaning:
                 return "assistant", name
             self._in.report("role-missing", 0, 0)
             return "", name
-        word, start, end = self._in.role
+        role = self._in.role
+        word = role.text
         if word in ROLES:
             return word, self._checked_name(word, name)
         if not is_tool_name(word) and not (self._in.grammar.harmony and self._in.value("to") == "assistant"):
-            self._in.report("role-unknown", start, end)
+            self._in.report("role-unknown", role.start, role.end)
             return word, name
         if self._in.value("to") != "assistant":
-            self._in.strict("reply-unaddressed", start, end)
+            self._in.strict("reply-unaddressed", role.start, role.end)
         if name is not None and name != word:
             place = self._in.attributes["name"]
             self._in.report("attribute-repeated", place.start, place.end)

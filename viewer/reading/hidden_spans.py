@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.model.messages import Channel, Span
 from viewer.reading.bodies import Body, ByteRun
 from viewer.reading.embedded_turn import TEMPLATE_TOKEN, find_turn, is_call, may_be_stripped, read_turn, stripped_spans
 from viewer.reading.template_marks import MARK, MAY_BE_MARK, THINK_PAIRS, Mark, MarkKind, MarkPair, begun, read_mark
 from viewer.reading.thoughts import text_so_far, thought_spans, without_thoughts, without_thoughts_so_far
-from viewer.values import frozen
 
 _SPACE = b" \t\r\n"
 _TAG_END = lazy_regex(rb"(?:\s[^<>]{0,200})?(?<!/)>")
@@ -39,8 +40,7 @@ class Source(Enum):
     TEMPLATE = "template"
 
 
-@frozen
-class Block:
+class Block(Struct, frozen=True, gc=False):
     """A hidden part of a body, with its marks."""
 
     start: int

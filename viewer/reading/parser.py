@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.model.events import Event
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import TextReader
 
@@ -13,10 +13,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class Parser:
     """Reads one input in one format, in chunks of any size."""
 
-    def __init__(self, format: FormatTraits, options: Options | None = None) -> None:
+    def __init__(self, format: FormatTraits, options: ReadOptions | None = None) -> None:
         self.format = format
         self._record = Recorder(format.name)
-        self._reader = format.reader(self._record, options or Options())
+        self._reader = format.reader(self._record, options or ReadOptions())
         self._first: bytes | None = b""
 
     @property
@@ -40,7 +40,7 @@ class Parser:
             if data.startswith(BYTE_ORDER_MARK):
                 data = b"\n\n\n" + data[3:]  # white space of the same length keeps offsets valid
         self._reader.feed(data)
-        return self._record.take()
+        return self._record.drain()
 
     def close(self) -> list[Event]:
         """Return the events of the end of the input."""
@@ -48,4 +48,4 @@ class Parser:
             self._reader.feed(self._first)
         self._first = None
         self._reader.close()
-        return self._record.take()
+        return self._record.drain()

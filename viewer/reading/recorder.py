@@ -33,8 +33,8 @@ class Recorder:
         self._events: list[Event] = []
         self._open: dict[int, Message] = {}
 
-    def take(self) -> list[Event]:
-        """Drain the queued events."""
+    def drain(self) -> list[Event]:
+        """The queued events, which are then forgotten."""
         events, self._events = self._events, []
         return events
 

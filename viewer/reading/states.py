@@ -7,13 +7,14 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from viewer.reading.body import end_body, end_literal, read_body, read_literal
 from viewer.reading.cursor import TokenSet
 from viewer.reading.frame import State
 from viewer.reading.grammar import TextGrammar
 from viewer.reading.header_state import end_header, read_header_words
 from viewer.reading.outside import end_document_header, end_outside, read_document_header, read_outside
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.reading.text_reader import TextReader
@@ -33,8 +34,7 @@ class Keeps(Enum):
     """From the offset at which the next search begins."""
 
 
-@frozen
-class StateRow:
+class StateRow(Struct, frozen=True):
     """One state: its functions and requirements."""
 
     step: Callable[[TextReader], State | None]

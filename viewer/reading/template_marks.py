@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
-from viewer.values import frozen
 
 
 class MarkKind(Enum):
@@ -22,8 +23,7 @@ class MarkKind(Enum):
     REPLY = "reply"
 
 
-@frozen
-class MarkPair:
+class MarkPair(Struct, frozen=True):
     """One row of the table: how a block opens and closes."""
 
     name: str
@@ -125,8 +125,7 @@ MAY_BE_MARK = lazy_regex(any_of((*MARK_SIGNS, *_TOKEN_SIGNS)), re.IGNORECASE)
 """Matches every body that may have hidden parts, except stripped turns. Used by prefilters."""
 
 
-@frozen
-class Mark:
+class Mark(Struct, frozen=True):
     """One mark in a body."""
 
     start: int

@@ -7,7 +7,8 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
@@ -74,7 +75,7 @@ def text_so_far(body: Body) -> str:
     return _decoded_so_far(body.data)
 
 
-class _Mark(NamedTuple):
+class _Mark(Struct, frozen=True, gc=False):
     start: int
     end: int
     kind: bytes
@@ -83,7 +84,7 @@ class _Mark(NamedTuple):
     """True if it may begin a block. Such marks count anywhere, tags only at the start of a line or after a mark."""
 
 
-class _Reading(NamedTuple):
+class _Reading(Struct, frozen=True):
     blocks: list[Span]
     quoted: list[Span]
     held_from: int | None

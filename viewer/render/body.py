@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.document.values import ShownMessage
 from viewer.render.json_layout import laid_out, origins
@@ -12,7 +14,6 @@ from viewer.render.markdown import Styled, json_spans, markdown_spans
 from viewer.render.sanitize import SafeText, normalize_newlines, sanitize
 from viewer.render.style import Printable, Style, StyleRole
 from viewer.render.width import cells, plain_line, wrap
-from viewer.values import frozen
 
 _SETTLES = lazy_regex(
     r"[\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0558\u3001-\u3029\u3041-\u3096\u30a1-\u30ff"
@@ -148,8 +149,7 @@ def _certain_cells(row: str) -> int:
     return len(row[: row.rfind(" ")].rstrip(" ")) if " " in row else len(row)
 
 
-@frozen
-class BodyText:
+class BodyText(Struct, frozen=True):
     """The drawn text of a body, with a map back to the text of the projection."""
 
     text: SafeText

@@ -109,7 +109,7 @@ def counts_line(errors: int, warnings: int, messages: int, style: Style) -> Line
     if not errors and not warnings:
         return (Part(trusted(f"No problems in {_plural(messages, 'message')}."), StyleRole.QUIET),)
     look = StyleRole.ERROR if errors else StyleRole.WARNING
-    found = " and ".join(_plural(n, word) for n, word in ((errors, "error"), (warnings, "warning")) if n)
+    found = ", ".join(_plural(n, word) for n, word in ((errors, "error"), (warnings, "warning")) if n)
     return Part(trusted(found), look), Part(trusted(f" in {_plural(messages, 'message')}."))
 
 

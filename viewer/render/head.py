@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.document.values import Headline, ShownCall, ShownMessage
 from viewer.model.visibility import Audience
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import ASCII, Glyphs, Line, Part, Style, StyleRole, trusted
 from viewer.render.width import between, cells, wrap
-from viewer.values import frozen
 
 UNKNOWN = "?"
 """A role or a channel that no specification defines."""
@@ -72,8 +73,7 @@ def is_call(message: Headline | ShownMessage) -> bool:
     return message.role == "assistant" and message.recipient not in (None, "user", "assistant")
 
 
-@frozen
-class HeadLink:
+class HeadLink(Struct, frozen=True, gc=False):
     """The state of a call, and its other end."""
 
     other: int
@@ -86,8 +86,7 @@ class HeadLink:
     observed_ms: int | None
 
 
-@frozen
-class MessageHead:
+class MessageHead(Struct, frozen=True):
     """The head of a message for one audience. Text of the transcript is not yet safe for a terminal."""
 
     safe: bool

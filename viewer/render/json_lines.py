@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+
+from msgspec.structs import asdict
 
 from viewer.document.document import Finding
 from viewer.document.projection import Projection
@@ -154,6 +155,7 @@ def _message(message: ShownMessage) -> dict[str, object]:
         "time": message.time,
         "visible": message.visible,
         "extra": message.extra,
+        **({"thread": message.thread} if message.thread else {}),
         **({"superseded": True} if message.is_superseded else {}),
     }
 

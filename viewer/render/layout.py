@@ -7,10 +7,11 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec import Struct
+
 from viewer.render.body import BodyText, drawn_text, raw_text
 from viewer.render.sanitize import SafeText, sanitize
 from viewer.render.width import cluster_cells, clusters_at, has_one_cell_each, rows_of_width
-from viewer.values import frozen
 
 LONG = 32 * 1024
 """Characters above which a folded body is laid out only as far as shown, and an unfolded one in a thread."""
@@ -23,8 +24,7 @@ REDONE_ROWS = 2
 """Rows at the end of a growing body that more text can change."""
 
 
-@frozen
-class Row:
+class Row(Struct, frozen=True):
     """A row of the screen."""
 
     text: SafeText
@@ -112,8 +112,7 @@ def trimmed(rows: list[Row], trim: bool) -> list[Row]:
     return rows[:-1] if len(rows) > 1 and not rows[-1].text else rows
 
 
-@frozen
-class Layout:
+class Layout(Struct, frozen=True):
     """The rows of a body in a width."""
 
     drawn: BodyText
@@ -122,8 +121,7 @@ class Layout:
     """The characters after the rows, if only the head was laid out."""
 
 
-@frozen
-class LayoutRequest:
+class LayoutRequest(Struct, frozen=True, gc=False):
     """A body to lay out; equal requests have equal layouts."""
 
     body: str | bytes

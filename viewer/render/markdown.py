@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.render.style import StyleRole
@@ -19,7 +20,7 @@ _INLINE = lazy_regex(
 )
 
 
-class Styled(NamedTuple):
+class Styled(Struct, frozen=True, gc=False):
     """A span of text with a style role."""
 
     start: int

@@ -20,6 +20,18 @@ def duration(ms: int) -> str:
     return f"{sign}{minutes // 60:,} h {minutes % 60} min"
 
 
+def ago(seconds: float) -> str:
+    """Format the time since a change: `now`, `5 min ago`, `2 h ago`, `yesterday`, `3 days ago`."""
+    if seconds < 60:
+        return "now"
+    if seconds < 3600:
+        return f"{seconds // 60:.0f} min ago"
+    if seconds < 86400:
+        return f"{seconds // 3600:.0f} h ago"
+    days = int(seconds // 86400)
+    return "yesterday" if days == 1 else f"{days:,} days ago"
+
+
 def byte_size(count: int) -> str:
     """Format a size: `164 B`, `1.2 kB`, `3.4 MB`."""
     if count < 1000:

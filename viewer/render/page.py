@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from itertools import chain
 from typing import overload
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.document.calls import CallView, no_calls
 from viewer.document.diagnostics import DiagnosticView
@@ -38,7 +40,6 @@ from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import UNICODE, Glyphs, Line, Part, StyleRole, trusted
 from viewer.render.title import boundary_words, branch_words
 from viewer.render.width import between, cells
-from viewer.values import frozen, mutable
 
 MOST_EMPTY = 20
 """Consecutive boundaries of transcripts without messages; of more, only the last one is shown."""
@@ -54,8 +55,7 @@ _MOST_CHECKED = 64
 """Problems checked for a row of their own."""
 
 
-@frozen
-class BlockLine:
+class BlockLine(Struct, frozen=True):
     """One line, and the part of the body that it shows."""
 
     parts: Line
@@ -69,8 +69,7 @@ class BlockLine:
     """The message that a click goes to; 0 if there is none."""
 
 
-@frozen
-class Block:
+class Block(Struct, frozen=True):
     """The lines of one row of a view."""
 
     number: int
@@ -99,8 +98,7 @@ class Block:
         return first + max(found - 1, 0)
 
 
-@frozen
-class RowProblems:
+class RowProblems(Struct, frozen=True):
     """The problems of a view by row. A pane and a filter have rows for some messages only."""
 
     rows: Rows
@@ -147,8 +145,7 @@ class RowProblems:
         return self.rows.last_number(row - 1) + 1 if row else 0
 
 
-@mutable
-class BlockFacts:
+class BlockFacts(Struct):
     """Facts that blocks need in addition to the projection, made once for a view."""
 
     calls: CallView = field(default_factory=no_calls)
@@ -174,19 +171,28 @@ class BlockFacts:
         self.growing = numbers
 
 
-@mutable
 class BlockMaker:
     """Factory of blocks: makes the block of any row of a view."""
 
-    projection: Projection
-    rows: Rows
-    width: int
-    facts: BlockFacts = field(default_factory=BlockFacts)
-    signs: Glyphs = UNICODE
-    wide: bool = True
-    """True if there is room for space between messages and for whole heads."""
-    raw: bool = False
-    """True if bodies are the exact bytes of the messages, with their headers."""
+    def __init__(
+        self,
+        projection: Projection,
+        rows: Rows,
+        width: int,
+        facts: BlockFacts | None = None,
+        signs: Glyphs = UNICODE,
+        wide: bool = True,
+        raw: bool = False,
+    ) -> None:
+        self.projection = projection
+        self.rows = rows
+        self.width = width
+        self.facts = BlockFacts() if facts is None else facts
+        self.signs = signs
+        self.wide = wide
+        """True if there is room for space between messages and for whole heads."""
+        self.raw = raw
+        """True if bodies are the exact bytes of the messages, with their headers."""
 
     @property
     def debug(self) -> bool:
@@ -355,8 +361,7 @@ class BlockMaker:
             layouts = self.facts.layouts
             layout = (layouts.grow if number in self.facts.growing else layouts.get)(number, request)
         shown = layout or lay_out_head(request, keep)
-        moved = sorted((shown.drawn.moved(span) for span in overlays), key=lambda span: span[:2])
-        lines = RowLines(shown.rows, lead, look, [shown.drawn.spans, moved])
+        lines = RowLines(shown.rows, lead, look, [shown.drawn.spans, _moved(shown.drawn, overlays)])
         return shown.drawn.given, lines if layout else [*lines, self._rest(shown, lead)]
 
     def rows_number(self, message: ShownMessage) -> int:
@@ -419,12 +424,17 @@ def _body_lines(
     drawn: BodyText, width: int, lead: Part, look: StyleRole, overlays: Sequence[Styled], trim: bool
 ) -> list[BlockLine]:
     """All lines of a body after its lead."""
-    over = _Overlays(drawn.spans, sorted((drawn.moved(span) for span in overlays), key=lambda span: span[:2]))
+    over = _Overlays(drawn.spans, _moved(drawn, overlays))
     lines = []
     for row in trimmed(lay_out(drawn.text, width), trim):
         parts = (lead, *_styled_row(row, look, over.over(row)))
         lines.append(BlockLine(parts, row, len(lead.text)))
     return lines
+
+
+def _moved(drawn: BodyText, overlays: Sequence[Styled]) -> list[Styled]:
+    """The overlays at their places in the drawn text, in order."""
+    return sorted((drawn.moved(span) for span in overlays), key=lambda span: (span.start, span.end))
 
 
 def _kept_rows(short: bool, unfolded: bool | None) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from viewer import __version__
 from viewer.document.document import Finding
 from viewer.model.diagnostic import Rule, Severity, fill_in
@@ -12,7 +14,6 @@ from viewer.render.diagnostic import full_code, headline
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import Printable
 from viewer.rules import RULES
-from viewer.values import frozen
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _INDEX = {code: index for index, code in enumerate(RULES)}
@@ -122,8 +123,7 @@ _LONGEST_NAME = 4096
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@frozen
-class Suite:
+class Suite(Struct, frozen=True):
     """The findings of one file, or the reason why it could not be read."""
 
     name: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import NamedTuple, NewType
+from typing import NewType
+
+from msgspec import Struct
 
 from viewer.render.sanitize import SafeText, sanitize_line
-from viewer.values import frozen
 
 
 class StyleRole(Enum):
@@ -78,7 +79,7 @@ _ANSI = {
 """The ANSI colors of printed text; all other roles are plain."""
 
 
-class Part(NamedTuple):
+class Part(Struct, frozen=True, gc=False):
     """A run of text with one style role."""
 
     text: SafeText
@@ -91,8 +92,7 @@ Printable = NewType("Printable", str)
 """A line that is safe to write to a terminal: safe text and colors of the program. Printing accepts no other type."""
 
 
-@frozen
-class Glyphs:
+class Glyphs(Struct, frozen=True, gc=False):
     """Glyphs drawn by the program; transcript text can never imitate them."""
 
     gutter: str
@@ -110,14 +110,15 @@ class Glyphs:
     error: str
     warning: str
     info: str
+    live: str
 
     def severity(self, severity: str) -> str:
         """The glyph of a diagnostic."""
         return {"error": self.error, "warning": self.warning}.get(severity, self.info)
 
 
-UNICODE = Glyphs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ")
-ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i")
+UNICODE = Glyphs("▌", "┆", "─", "━", "┄", "·", "→", "↓", "↑", "┄", "×", "…", "✖", "⚠", "ℹ", "●")
+ASCII = Glyphs("|", ":", "-", "=", "..", "-", "->", "reply ", "call ", "~", "x", "...", "x", "!", "i", "*")
 
 
 _ASCII_WORDS = str.maketrans(
@@ -125,8 +126,7 @@ _ASCII_WORDS = str.maketrans(
 )
 
 
-@frozen
-class Style:
+class Style(Struct, frozen=True, gc=False):
     """Capabilities of the output."""
 
     color: bool = False

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.render.sanitize import sanitize_line
 from viewer.render.style import StyleRole
@@ -19,7 +21,6 @@ from viewer.render.yaml_file import MistakeError, PlainFile, YamlFile, did_you_m
 from viewer.resources import bundled
 from viewer.syntax.yaml_plain import read_plain
 from viewer.syntax.yaml_reader import LARGEST
-from viewer.values import field, frozen
 
 if TYPE_CHECKING:
     from rich.style import Style as RichStyle
@@ -53,8 +54,7 @@ class UnknownThemeError(ThemeError):
     """There is no theme of this name."""
 
 
-@frozen
-class Look:
+class Look(Struct, frozen=True):
     """The colors and attributes of a style role; a color is `#rrggbb`, `default`, or a name in `ANSI`."""
 
     color: str | None = None
@@ -63,8 +63,7 @@ class Look:
     """Attributes in `FLAGS` that are switched on or off."""
 
 
-@frozen
-class Theme:
+class Theme(Struct, frozen=True):
     """A complete theme."""
 
     name: str
@@ -101,7 +100,7 @@ def load_theme(name: str, folders: Sequence[Path] = ()) -> Theme:
         return find_theme(name, folders)
     except ThemeError as error:
         fallback = find_theme(DARK)
-        return replace(fallback, notice=f"{error}; the {DARK} theme is used")
+        return replace(fallback, notice=f"Using the {DARK} theme: {error}")
 
 
 def find_theme(name: str, folders: Sequence[Path] = (), within: tuple[str, ...] = ()) -> Theme:
@@ -131,8 +130,7 @@ def theme_path(name: str, folders: Sequence[Path] = ()) -> Path | None:
     return next((path for path in paths if path.is_file()), None) if _NAME.fullmatch(name) else None
 
 
-@frozen
-class ThemeFile:
+class ThemeFile(Struct, frozen=True):
     """The content of a theme file; anything missing comes from the theme in `like`."""
 
     title: str | None
@@ -184,10 +182,8 @@ class _Reading:
         word = self._file.word(node).lower()
         if word not in ANSI and word != DEFAULT and not _COLOR.fullmatch(word):
             perhaps = did_you_mean(word, (*ANSI, DEFAULT)) if word else ""
-            words = (
-                f"{quoted(word)} is not a color{perhaps}: write '#rrggbb' in quotes, default, or one of the terminal's"
-            )
-            raise self._file.mistake(node, f"{words} sixteen, such as bright-cyan")
+            words = f"{quoted(word)} is not a color; write '#rrggbb' in quotes, default, or one of the 16 colors of the"
+            raise self._file.mistake(node, f"{words} terminal, such as bright-cyan{perhaps}")
         return word
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.document.values import Boundary
 from viewer.formats import FORMATS
 from viewer.render.sanitize import SafeText, sanitize_line
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import cells, cut, wrap
-from viewer.values import frozen
 
 TITLE_WIDTH = 60
 """Columns of the title of a transcript."""
@@ -48,8 +48,7 @@ _ASCII_STATES = {
 }  # fmt: skip
 
 
-@frozen
-class TitleFacts:
+class TitleFacts(Struct, frozen=True, gc=False):
     """Facts of the title line. External text is sanitized when the line is made."""
 
     name: str = ""
@@ -75,7 +74,7 @@ class TitleFacts:
     """The number of the transcript and the count, if there are several."""
 
 
-class TitlePart(NamedTuple):
+class TitlePart(Struct, frozen=True):
     """A part of the title line, and the action of a click on it."""
 
     part: Part

@@ -36,7 +36,7 @@ class YamlFile:
         for fault in reading.faults:
             index = len(data[: fault.start].decode("utf-8", "replace"))
             line, column = self._text.count("\n", 0, index) + 1, index - self._text.rfind("\n", 0, index)
-            raise MistakeError(f"{self._source}:{line}:{column}: this is not well-formed YAML")
+            raise MistakeError(f"{self._source}:{line}:{column}: invalid YAML")
         value = data[: reading.span[1]].decode("utf-8", "replace")
         root: yaml.Node | None = yaml.compose(value, Loader=yaml.SafeLoader)
         return None if isinstance(root, yaml.ScalarNode) and not root.value else root
@@ -46,7 +46,7 @@ class YamlFile:
         if node is None:
             return
         if self._kind(node) != "mapping":
-            raise self.mistake(node, "keys and values are needed here")
+            raise self.mistake(node, "expected keys and values")
         yield from ((key, str(key.value), value) for key, value in node.value)
 
     def entries(self, node: yaml.Node | None, known: Iterable[str]) -> Iterator[tuple[str, yaml.Node]]:
@@ -63,7 +63,7 @@ class YamlFile:
     def word(self, node: yaml.Node) -> str:
         """A single value, as written."""
         if not self.is_word(node):
-            raise self.mistake(node, "one value is needed here")
+            raise self.mistake(node, "expected a single value")
         return str(node.value)
 
     def items(self, node: yaml.Node) -> list[yaml.Node]:
@@ -147,8 +147,8 @@ def quoted(word: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The most similar known word in brackets; empty if none is similar."""
+    """A question with the most similar known word, to append; empty if none is similar."""
     import difflib  # slow to import, and mistakes are rare
 
     near = difflib.get_close_matches(word, list(known), 1)
-    return f" (did you mean '{near[0]}'?)" if near else ""
+    return f". Did you mean {near[0]}?" if near else ""

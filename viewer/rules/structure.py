@@ -43,6 +43,18 @@ version: 2.9
 """,
 )
 
+W_FORMAT_VERSION = Rule(
+    code="W-FORMAT-VERSION",
+    title="The file is newer than this version of ocmlview supports.",
+    safe="Some parts of this transcript may be missing from this view.",
+    section="Record formats",
+    advice="Update ocmlview. Unknown records are hidden.",
+    example="""\
+{"schema_version":"ATIF-v2.0","agent":{"name":"a","version":"1"},"steps":[\
+{"step_id":1,"source":"user","message":"Is it sunny?"}]}
+""",
+)
+
 W_TEXT_BETWEEN = Rule(
     code="W-TEXT-BETWEEN",
     title="Text outside any message.",
@@ -225,6 +237,7 @@ FRAMES = (
     W_ATTRIBUTE_UNKNOWN,
     W_HEADER_MISSING,
     W_VERSION_UNKNOWN,
+    W_FORMAT_VERSION,
     W_TEXT_BETWEEN,
     W_RECORD_UNKNOWN,
     W_PART_UNKNOWN,
@@ -323,10 +336,26 @@ version: 2.2
     },
 )
 
+W_PLUGIN = Rule(
+    code="W-PLUGIN",
+    title="A format plug-in failed.",
+    safe="Part of this transcript could not be read.",
+    section="Format plug-ins",
+    advice="Run `ocmlview formats --verify NAME`, and report the problem to the author of the plug-in.",
+    example="""\
+{"type": "a record of a plug-in whose hook raises an exception"}
+""",
+    reasons={
+        "failed": "The plug-in failed on this record.",
+        "disabled": "The plug-in failed 16 times and was disabled for this file.",
+    },
+)
+
 TEXT = (
     W_JSON_DUPLICATE_KEY,
     W_STREAM_INTERLEAVED,
     W_STREAM_LATE,
     W_TEXT_HIDDEN_CHARACTERS,
     W_ENCODING,
+    W_PLUGIN,
 )

@@ -6,11 +6,11 @@ import re
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from viewer.model.messages import Ending
 from viewer.reading.grammar import SPACE
-from viewer.values import frozen
 
 Positions: TypeAlias = NDArray[np.int64]
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -60,8 +60,7 @@ for _spelling, _kind in _KINDS.items():
     _KIND_OF[_place] = _kind
 
 
-@frozen
-class Frames:
+class Frames(Struct, frozen=True):
     """Plain frames in block order; positions are indexes into the block."""
 
     starts: Positions

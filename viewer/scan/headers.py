@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from viewer.model.messages import Header
 from viewer.reading.grammar import TextGrammar
 from viewer.reading.header import is_stop_expected, read_header
 from viewer.scan.blocks import ENDINGS, START_LENGTH, Frames, Positions, Words, words_view
-from viewer.values import frozen, mutable
 
 IRREGULAR = -1
 LONGEST_WORDS = 192
@@ -35,8 +35,7 @@ _SLOT_BITS = 12
 _ROUNDS = 6
 
 
-@frozen
-class HeaderKind:
+class HeaderKind(Struct, frozen=True):
     """Meaning of the words of a header, without the call id."""
 
     header: Header
@@ -46,8 +45,7 @@ class HeaderKind:
     """True if there is something to report about the words."""
 
 
-@mutable
-class ReadHeaders:
+class ReadHeaders(Struct, frozen=True):
     """The headers of the frames of one block."""
 
     kinds: NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from viewer.values import frozen
+from msgspec import Struct
 
 
 class Reason(Enum):
@@ -23,10 +23,10 @@ class Reason(Enum):
 
 
 _REASONS = {
-    Reason.TRUNCATED: "the file became shorter; it is read from the start again",
-    Reason.REWRITTEN: "the file was rewritten; it is read from the start again",
-    Reason.REPLACED: "another file took its place; it is read from the start",
-    Reason.DETECTED: "the format became clear; the input is read from the start again",
+    Reason.TRUNCATED: "the file was truncated; reading again",
+    Reason.REWRITTEN: "the file was rewritten; reading again",
+    Reason.REPLACED: "the file was replaced; reading again",
+    Reason.DETECTED: "the format became clear; reading again",
 }
 
 
@@ -44,22 +44,19 @@ class SourceCondition(Enum):
     """Reading stopped, although more data may arrive."""
 
 
-@frozen
-class Grew:
+class Grew(Struct, frozen=True, gc=False):
     """The next bytes."""
 
     data: bytes
 
 
-@frozen
-class Reset:
+class Reset(Struct, frozen=True, gc=False):
     """The bytes that follow begin at byte 0 of a new revision."""
 
     reason: Reason
 
 
-@frozen
-class SourceState:
+class SourceState(Struct, frozen=True, gc=False):
     """Condition of a followed file, with a fixed sentence."""
 
     condition: SourceCondition
@@ -76,8 +73,8 @@ Change = Grew | Reset | SourceState
 FOLLOWING = SourceState(SourceCondition.OK, "following")
 ENDED = SourceState(SourceCondition.ENDED, "the pipe has ended")
 WAITING = SourceState(SourceCondition.WAITING, "waiting for the file")
-GONE = SourceState(SourceCondition.WAITING, "the file is gone; waiting for it to come back")
-DENIED = SourceState(SourceCondition.DENIED, "permission denied; trying again")
+GONE = SourceState(SourceCondition.WAITING, "the file was removed; waiting for it to reappear")
+DENIED = SourceState(SourceCondition.DENIED, "permission denied; retrying")
 DIRECTORY = SourceState(SourceCondition.DIRECTORY, "this is a directory; waiting for a file")
-STALE = SourceState(SourceCondition.ERROR, "the file handle is stale; trying again")
-FAILED = SourceState(SourceCondition.ERROR, "the file cannot be read; trying again")
+STALE = SourceState(SourceCondition.ERROR, "the file handle is stale; retrying")
+FAILED = SourceState(SourceCondition.ERROR, "the file cannot be read; retrying")

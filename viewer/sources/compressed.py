@@ -7,9 +7,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol, cast
 
+from msgspec import Struct
+
 from viewer.errors import ViewerError
 from viewer.sources.limits import limits, size_text
-from viewer.values import frozen
 
 MOST_KEPT = 1024 * 1024
 """Compressed bytes of a member that are kept, so that damage loses nothing that can still be decompressed."""
@@ -32,8 +33,7 @@ class _Member(Protocol):
         """Decompress these bytes."""
 
 
-@frozen
-class Compression:
+class Compression(Struct, frozen=True):
     """A compression format."""
 
     name: str

@@ -113,7 +113,7 @@ def _spooled_whole(path: str, descriptor: int) -> SpooledSource:
 
 def _sentence(path: str, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"there is no file {path}"
+        return f"no such file: {path}"
     if isinstance(error, PermissionError):
         return f"permission denied: {path}"
     return f"{path} cannot be read: {error.strerror or 'input error'}"

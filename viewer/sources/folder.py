@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from viewer.errors import ViewerError
 from viewer.formats.detect import HEAD, detect
 from viewer.sources.compressed import expanded_head
-from viewer.values import frozen
 
 MOST_FILES = 10_000
 """The maximum number of files checked in a folder."""
@@ -27,8 +28,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
-@frozen
-class Found:
+class Found(Struct, frozen=True, gc=False):
     """A file in a folder that is a transcript or cannot be read."""
 
     path: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.errors import ViewerError
-from viewer.values import frozen
 
 KB, MB, GB = 1024, 1024**2, 1024**3
 _UNITS = (("GB", GB), ("MB", MB), ("KB", KB))
@@ -15,8 +16,7 @@ _SIZE = lazy_regex(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(KB|MB|GB|B|bytes?)?", re.I
 _LARGEST = 2**50
 
 
-@frozen
-class Limits:
+class Limits(Struct, frozen=True, gc=False):
     """Two caps in bytes; the settings file can change both."""
 
     max_decompressed: int = 2 * GB

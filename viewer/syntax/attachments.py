@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
 from viewer.syntax.names import plain_name
-from viewer.values import mutable
 
 LONGEST_FILE_NAME = 60
 """The largest number of characters of a file name in a label."""
@@ -52,8 +53,7 @@ _DEEPEST = 4
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
-@mutable
-class _Facts:
+class _Facts(Struct, gc=False):
     """The known facts about an attachment."""
 
     media_type: str | None = None

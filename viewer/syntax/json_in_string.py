@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.syntax.json_tree import JsonMember
 from viewer.syntax.string_map import StringMap
 
 
-@dataclass(slots=True)
 class InnerNode(JsonNode):
     """A value inside a JSON string. Offsets are those of the outer source, where quotes are escaped."""
 

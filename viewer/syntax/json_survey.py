@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 
+from msgspec import Struct
+
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_tree import JsonKind
-from viewer.values import frozen
 
 MAX_DEPTH = 200
 MOST_KEYS = 65_536
@@ -41,8 +42,7 @@ _OPENERS = {ord("{"): JsonKind.OBJECT, ord("["): JsonKind.ARRAY}
 _CLOSERS = {ord("}"): JsonKind.OBJECT, ord("]"): JsonKind.ARRAY}
 
 
-@frozen
-class RepeatedKeys:
+class RepeatedKeys(Struct, frozen=True, gc=False):
     """The duplicate keys of one object: the span of the first one, and their number."""
 
     start: int

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.syntax.json_reader import MAX_DEPTH, SPACE, Scanner
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_tree import JsonFault, JsonKind, JsonMember, JsonNode, JsonReading
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.syntax.json_survey import RepeatedKeys, Survey
@@ -74,8 +75,7 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
     return Scanner(data, base, start, strict=False).read()
 
 
-@frozen
-class JsonGlance:
+class JsonGlance(Struct, frozen=True):
     """Result of one quick pass over a text. Each number in the value is replaced by its number of digits."""
 
     valid: bool

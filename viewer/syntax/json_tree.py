@@ -1,12 +1,12 @@
-"""JSON nodes with byte positions, and the faults of a reading."""
+"""JSON nodes with byte positions, the faults of a reading, and values as source text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct, field
+
 from viewer.model.messages import Span
-from viewer.values import frozen, mutable
 
 
 class JsonKind(Enum):
@@ -21,8 +21,7 @@ class JsonKind(Enum):
     NULL = "null"
 
 
-@dataclass(slots=True)
-class JsonNode:
+class JsonNode(Struct):
     """A value and its span. Offsets are absolute; those of a string include its quotes."""
 
     kind: JsonKind
@@ -41,7 +40,7 @@ class JsonNode:
     """The end of the body of a string, before its closing quote (straight or curly)."""
     split: bool = False
     """True for a string over several `data:` lines of a server-sent event."""
-    _by_key: dict[str, JsonNode] | None = field(default=None, init=False, repr=False, compare=False)
+    _by_key: dict[str, JsonNode] | None = None
     """The members of a large object by key, built on first access, after the object was read."""
 
     def get(self, key: str) -> JsonNode | None:
@@ -76,8 +75,7 @@ class JsonNode:
         return number_value(self.text) if self.kind is JsonKind.NUMBER else _CONSTANTS.get(self.kind)
 
 
-@mutable
-class JsonMember:
+class JsonMember(Struct):
     """A key of an object and its value."""
 
     key: str
@@ -86,8 +84,7 @@ class JsonMember:
     value: JsonNode
 
 
-@frozen
-class JsonFault:
+class JsonFault(Struct, frozen=True, gc=False):
     """Why text is not JSON, and the bytes at fault; the span is empty at the end if something is missing."""
 
     reason: str
@@ -96,8 +93,7 @@ class JsonFault:
     end: int
 
 
-@mutable
-class JsonReading:
+class JsonReading(Struct):
     """Result of a tolerant reading of one value."""
 
     node: JsonNode | None
@@ -126,3 +122,17 @@ def number_value(text: str) -> int | float:
         return int(text)
     except ValueError:
         return float(text)
+
+
+class JsonText(str):
+    """The source text of a number, a constant, an object, or an array; never equal to the same text as a string."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonText) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from viewer.values import frozen, mutable
+from msgspec import Struct
 
 Schema = dict[str, object]
 
 _SINGLE = frozenset({"string", "number", "integer", "boolean", "array"})
 
 
-@mutable
-class Type:
+class Type(Struct, frozen=True):
     """A type during reading."""
 
     schema: Schema
@@ -22,8 +21,7 @@ class Type:
     """The items, if the type was written `T[]` without parentheses."""
 
 
-@frozen
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter of a function."""
 
     name: str

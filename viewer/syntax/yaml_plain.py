@@ -7,7 +7,8 @@ indented lines, values that are a few words, quoted without escapes, or lists an
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 DEEPEST = 8
 """The maximum nesting of mappings."""
@@ -25,7 +26,7 @@ _PAIRS = re.compile(rf"({_KEY}): ({_ITEM})")
 _NOT_PLAIN = re.compile(rb"[^\n -~]")
 
 
-class Plain(NamedTuple):
+class Plain(Struct, frozen=True):
     """A mapping and its span."""
 
     value: dict[str, object]
@@ -33,7 +34,7 @@ class Plain(NamedTuple):
     end: int
 
 
-class _Level(NamedTuple):
+class _Level(Struct, frozen=True):
     """A mapping that may continue."""
 
     indent: int

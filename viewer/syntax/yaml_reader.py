@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from viewer.model.messages import Span
 from viewer.syntax.yaml_plain import read_plain
@@ -16,7 +16,7 @@ MALFORMED = "yaml-malformed"
 TOO_LARGE = "yaml-too-large"
 
 
-class YamlFault(NamedTuple):
+class YamlFault(Struct, frozen=True, gc=False):
     """A fault as a reason of E-PARSE-HEADER, and its bytes."""
 
     reason: str
@@ -24,7 +24,7 @@ class YamlFault(NamedTuple):
     end: int
 
 
-class YamlReading(NamedTuple):
+class YamlReading(Struct, frozen=True):
     """A YAML text as mappings, lists and strings, up to the first fault."""
 
     value: object

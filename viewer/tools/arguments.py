@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
 from viewer.tools.plain_schemas import Judge, judge_of
 from viewer.tools.schema import Written, write_out
 from viewer.tools.validate import Schema, is_kind, is_usable
-from viewer.values import frozen
 
 ALWAYS_ALLOWED = "deadline_ms"
 MOST_FAULTS = 1_000
@@ -45,8 +46,7 @@ _WALKED = frozenset(
 """Keywords whose faults are located part by part; all others apply to the value as a whole."""
 
 
-@frozen
-class ArgumentFault:
+class ArgumentFault(Struct, frozen=True, gc=False):
     """A fault in the arguments of a call; the span is empty if something is missing."""
 
     reason: str

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.syntax.json_text import check_json, read_json
 from viewer.syntax.json_tree import JsonNode
 from viewer.syntax.typescript import read_namespaces
 from viewer.tools.arguments import ArgumentFault, Schematic
 from viewer.tools.embedded import first_json, json_values, yaml_values
 from viewer.tools.openapi import tools_in
-from viewer.values import frozen
 
 __all__ = ["ArgumentFault", "Declarations"]
 
 PREFIX = "functions."
 
 
-@frozen
-class _Declared:
+class _Declared(Struct, frozen=True):
     """A declared schema; `texts` is True for YAML, where every scalar is a string."""
 
     schema: object

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from viewer.tools.schema import pointed_at
 from viewer.tools.schema_keywords import TYPES, as_flag
-from viewer.values import frozen
 
 Mapping = dict[str, object]
 
@@ -19,8 +20,7 @@ _LISTS = ("tools", "functions")
 _SCHEMA_KEYS = ("$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
-@frozen
-class Tool:
+class Tool(Struct, frozen=True):
     """A tool: name, argument schema, and the document that its references point into."""
 
     name: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import field
 from typing import Any
+
+from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.tools.schema_keywords import (
@@ -25,7 +26,6 @@ from viewer.tools.schema_keywords import (
     as_number,
     options,
 )
-from viewer.values import mutable
 
 Schema = dict[str, object]
 PatternTest = Callable[[str], bool]
@@ -44,16 +44,14 @@ _EXACT = frozenset({"not", "if", "oneOf", "contains"})
 """Keywords that would refuse too much if their subschema accepts too much."""
 
 
-@mutable
-class Written:
+class Written(Struct, frozen=True):
     """A schema without references, and the number of its parts that may apply to the same value."""
 
     schema: Schema | bool
     weight: int
 
 
-@mutable
-class _Part:
+class _Part(Struct, frozen=True):
     """A subschema to be written, and its destination."""
 
     raw: object
@@ -73,15 +71,15 @@ def write_out(
     return _Writer((schema, *roots), texts, usable).write(schema)
 
 
-@mutable
 class _Writer:
-    roots: tuple[object, ...]
-    texts: bool
-    usable: PatternTest | None
-    left: int = LARGEST
-    patterns_left: int = MOST_PATTERNS
-    weight: int = 1
-    waiting: deque[_Part] = field(default_factory=deque)
+    def __init__(self, roots: tuple[object, ...], texts: bool, usable: PatternTest | None) -> None:
+        self.roots = roots
+        self.texts = texts
+        self.usable = usable
+        self.left = LARGEST
+        self.patterns_left = MOST_PATTERNS
+        self.weight = 1
+        self.waiting: deque[_Part] = deque()
 
     def write(self, schema: object) -> Written:
         result: list[object] = [True]

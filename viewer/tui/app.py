@@ -6,11 +6,11 @@ import gc
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import Struct, field
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingsMap
@@ -21,7 +21,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 
 from viewer.errors import ViewerError
 from viewer.model.visibility import Reveal
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.crash import report_crash
 from viewer.render.style import Style, trusted
 from viewer.resources import bundled
@@ -30,6 +30,7 @@ from viewer.sources.files import Source, is_directory
 from viewer.sources.watcher import FolderWatcher, Watch
 from viewer.tui.crash_handler import fault_of, handle_faults, handle_signals
 from viewer.tui.display_state import ALL_CHANNELS, FIRST_CHANNELS, DisplayState
+from viewer.tui.host import as_sentence
 from viewer.tui.keys import by_id
 from viewer.tui.main.follow_worker import FollowOptions
 from viewer.tui.main.messages import DocumentRead, FileWanted, LeaveWanted, ThemeWanted, ViewRestarted
@@ -41,7 +42,6 @@ from viewer.tui.terminal.driver import resilient
 from viewer.tui.terminal.output_guard import OutputGuard
 from viewer.tui.terminal.resume_screen import resume_screen
 from viewer.tui.themes.switcher import ThemeSwitcher
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from viewer.tui.dialogs.files import Choice
@@ -49,12 +49,11 @@ if TYPE_CHECKING:
     from viewer.tui.dialogs.themes import ThemeScreen
 
 
-@frozen
-class ViewOptions:
+class ViewOptions(Struct, frozen=True):
     """The options of the command line about the view."""
 
     format: str | None = None
-    reading: Options | None = None
+    reading: ReadOptions | None = None
     revealed: frozenset[Reveal] = frozenset()
     strict: bool = False
     theme: str = ""
@@ -116,6 +115,8 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._opener = Opener(self.options.format, self.options.reading, self.options.follow, watch=watch)
         self._place = 0
         self._folder: str | None = None
+        self._lists_sessions = False
+        """True if the file was chosen in the list of sessions."""
         self._folder_watch: FolderWatch | None = None
         self._output_guard = OutputGuard(self.options.ascii_only)
         self._screens: dict[str, MainScreen] = {}
@@ -138,7 +139,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         """Open the first file, or the list of a folder."""
         self.themes.watch()
         self.set_interval(LOOK_SECONDS, self._look_for_files)
-        if is_directory(self.paths[0]):
+        if not self.paths:
+            self._list_sessions()
+        elif is_directory(self.paths[0]):
             self._list_folder(self.paths[0], opens_newest=self.options.follow)
         else:
             self._open(0)
@@ -169,6 +172,23 @@ class ViewerApp(App[int], inherit_bindings=False):
         self._folder, self._folder_watch = folder, None
         self.push_screen(FilesScreen(self.themes.painter, table, folder, style, opens_newest=opens_newest), choose)
 
+    def _list_sessions(self) -> None:
+        """Show the sessions of agents; leaving the list ends the app."""
+        from viewer.sources.sessions import Surroundings
+        from viewer.tui.dialogs.sessions import SessionsScreen
+
+        def choose(path: str | None) -> None:
+            if path is None:
+                self.exit()
+                return
+            self.paths = [path]
+            self._lists_sessions = True
+            self._open(0)
+
+        style = Style(color=True, ascii=self.options.ascii_only, wrapped=True)
+        around = Surroundings(more=self.settings.places)
+        self.push_screen(SessionsScreen(self.themes.painter, around, style), choose)
+
     def _look_for_files(self) -> None:
         """Add new files of the folder. A followed file makes room for a newer one."""
         if self._folder_watch is None or not self.screen_stack:  # the app is ending
@@ -185,9 +205,9 @@ class ViewerApp(App[int], inherit_bindings=False):
         if self.options.follow and shown.follow.stays_at_end and not shown.session.display.debug:
             self._open(self.paths.index(newest.path))
             newer = self._screens[newest.path]
-            self.call_after_refresh(lambda: newer.host.notify(f"a newer transcript: {newest.name}"))
+            self.call_after_refresh(lambda: newer.host.notify(f"Newer transcript: {newest.name}."))
         else:
-            shown.host.notify(f"a new transcript: {newest.name}; [ and ] go to it")
+            shown.host.notify(f"New transcript: {newest.name}. Press [ or ] to go to it.")
 
     def _open(self, place: int) -> None:
         """Show one of the files. If it cannot be opened, the open screen says why, or the app ends."""
@@ -211,7 +231,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def _report(self, sentence: str) -> None:
         if isinstance(self.screen, MainScreen):
-            self.screen.host.notify(sentence)
+            self.screen.host.notify(as_sentence(f"Cannot open the file: {sentence}"))
         else:
             self.exit(2, message=trusted(f"ocmlview: {sentence}"))
 
@@ -246,7 +266,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
     def leave_document(self) -> None:
         """Return to the list of the folder, or end the app."""
-        if self._folder is None:
+        if self._folder is None and not self._lists_sessions:
             self.exit()
             return
         self.pop_screen()
@@ -254,7 +274,10 @@ class ViewerApp(App[int], inherit_bindings=False):
             self.uninstall_screen(screen)
             screen.remove()
         self._screens.clear()
-        self._list_folder(self._folder)
+        if self._folder is None:
+            self._list_sessions()
+        else:
+            self._list_folder(self._folder)
 
     # Palette and themes.
 
@@ -355,7 +378,7 @@ class ViewerApp(App[int], inherit_bindings=False):
 
 def run_app(paths: Sequence[str], options: ViewOptions, taken: Callable[[], None] | None = None) -> int:
     """Run the app and return its exit code. `taken` is called when the app takes over the screen of the first page."""
-    first = Opener(options.format, options.reading, options.follow).first(paths[0])
+    first = Opener(options.format, options.reading, options.follow).first(paths[0]) if paths else None
     guard = TerminalGuard()
     app = ViewerApp(paths, options, first, guard=guard, taken=taken, tunes_memory=True)
     gc.freeze()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.document.rows import RowKind, Rows
-from viewer.values import frozen
 
 
-@frozen
-class Cursor:
+class Cursor(Struct, frozen=True, gc=False):
     """A row identified by its content, so that it can be found among other rows."""
 
     number: int = 0

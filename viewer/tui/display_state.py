@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.model.visibility import END_USER, Audience, Reveal
-from viewer.values import frozen
 
 FIRST_CHANNELS = frozenset({Reveal.ANALYSIS, Reveal.COMMENTARY, Reveal.TOOL})
 """Channels that are on when the debug view opens."""
 ALL_CHANNELS = FIRST_CHANNELS | {Reveal.SYSTEM}
 
 
-@frozen
-class DisplayState:
+class DisplayState(Struct, frozen=True):
     """One way to view a document; replaced, never changed."""
 
     debug: bool = False

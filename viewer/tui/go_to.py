@@ -7,10 +7,11 @@ from bisect import bisect_left
 from enum import Enum
 from itertools import chain
 
+from msgspec import Struct
+
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
 from viewer.tui.keys import DEBUG_ONLY
-from viewer.values import frozen
 
 
 class Place(Enum):
@@ -24,15 +25,15 @@ class Place(Enum):
     PERCENT = "percent"
 
 
-@frozen
-class Target:
+class Target(Struct, frozen=True, gc=False):
     """A place to go to."""
 
     place: Place
     value: int
 
 
-HELP = "go to a message (12), a line (L120), a byte (B4096), a turn (t3), a transcript (x2) or a part (50%)"
+PLACES = "a message (12), turn (t3), transcript (x2), percentage (50%), line (L120) or byte (B4096)"
+HELP = f"Type {PLACES}."
 
 _FORMS = (
     (Place.MESSAGE, re.compile(r"#?([0-9]{1,18})")),
@@ -61,7 +62,7 @@ def resolve(target: Target, projection: Projection, rows: Rows, here: int = 0) -
     if target.place in (Place.LINE, Place.BYTE) and projection.audience.is_safe:
         return DEBUG_ONLY
     if not rows.shown_count:
-        return "there is no message to go to"
+        return "No messages are shown."
     match target.place:
         case Place.MESSAGE:
             return _message(target.value, projection, rows)
@@ -84,7 +85,7 @@ def _message(value: int, projection: Projection, rows: Rows) -> int | str:
     strict = projection.audience.strict
     last = rows.shown_count if strict else projection.message_count
     if not 1 <= value <= last:
-        return f"there are {last:,} messages" if last > 1 else "there is one message"
+        return f"No message {value:,}: the last one is {last:,}."
     if not strict:
         return _nearest(rows, rows.row_of(value))
     return _nearest(rows, bisect_left(range(len(rows)), value, key=rows.label))  # strict views have message rows only
@@ -94,7 +95,7 @@ def row_of_transcript(label: int, rows: Rows) -> int | str:
     """The first row of a transcript by its printed number; for a transcript without rows, the row after it."""
     shown = rows.shown_transcripts
     if not 1 <= label <= len(shown):
-        return f"No transcript {label}: the last one is {len(shown)}."
+        return f"No transcript {label:,}: the last one is {len(shown):,}."
     return min(rows.rows_of_transcript(shown[label - 1]).start, len(rows) - 1)
 
 
@@ -104,7 +105,7 @@ def _turn(value: int, rows: Rows, transcript: int) -> int | str:
     if row is not None:
         return rows.value(row)
     last = rows.last_turn(transcript)
-    return f"there are {last:,} turns" if last > 1 else "there is one turn"
+    return f"No turn {value:,}: the last one is {last:,}." if last else "There are no turns."
 
 
 def _nearest(rows: Rows, row: int) -> int:

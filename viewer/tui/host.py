@@ -23,6 +23,11 @@ class Notice(Enum):
     ERROR = "error"
 
 
+def as_sentence(words: str) -> str:
+    """Words that also follow a file name on the command line, as a sentence: `reading again` is `Reading again.`."""
+    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "?", "!")) else ".")
+
+
 class PromptKind(Enum):
     """What the prompt asks for; the value is the sign in front of the input."""
 

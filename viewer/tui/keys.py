@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.render.sanitize import sanitize_line
 from viewer.tui.terminal.key_names import is_key, key_name, shown_key, similar_key
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -33,8 +34,7 @@ class Group(Enum):
     PROGRAM = "Program"
 
 
-@frozen
-class Action:
+class Action(Struct, frozen=True):
     """A command of the operator."""
 
     id: str
@@ -65,18 +65,18 @@ _M, _S, _P, _C, _V = Group.MOVE, Group.SEARCH, Group.PROBLEMS, Group.CALLS, Grou
 _B, _Y, _F, _O = Group.MESSAGE, Group.COPY, Group.FILES, Group.PROGRAM
 
 ACTIONS: tuple[Action, ...] = (
-    Action("line_down", ("j", "down"), "Line down", "One line down.", _M, "navigator.line_down"),
-    Action("line_up", ("k", "up"), "Line up", "One line up.", _M, "navigator.line_up"),
-    Action("next_message", ("J",), "Next message", "To the next message.", _M, "navigator.next_message"),
+    Action("line_down", ("j", "down"), "Line down", "Move one line down.", _M, "navigator.line_down"),
+    Action("line_up", ("k", "up"), "Line up", "Move one line up.", _M, "navigator.line_up"),
+    Action("next_message", ("J",), "Next message", "Go to the next message.", _M, "navigator.next_message"),
     Action(
-        "previous_message", ("K",), "Previous message", "To the previous message.", _M, "navigator.previous_message"
+        "previous_message", ("K",), "Previous message", "Go to the previous message.", _M, "navigator.previous_message"
     ),
-    Action("next_turn", ("right_curly_bracket",), "Next turn", "To the next turn.", _M, "navigator.next_turn"),
+    Action("next_turn", ("right_curly_bracket",), "Next turn", "Go to the next turn.", _M, "navigator.next_turn"),
     Action(
         "previous_turn",
         ("left_curly_bracket",),
         "Previous turn",
-        "To the previous turn.",
+        "Go to the previous turn.",
         _M,
         "navigator.previous_turn",
     ),
@@ -84,7 +84,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_transcript",
         ("right_parenthesis",),
         "Next transcript",
-        "To the next transcript of this file.",
+        "Go to the next transcript.",
         _M,
         "navigator.next_transcript",
     ),
@@ -92,93 +92,109 @@ ACTIONS: tuple[Action, ...] = (
         "previous_transcript",
         ("left_parenthesis",),
         "Previous transcript",
-        "To the previous transcript.",
+        "Go to the previous transcript.",
         _M,
         "navigator.previous_transcript",
     ),
-    Action("half_page_down", ("ctrl+d",), "Half page down", "Half a page down.", _M, "navigator.half_page_down"),
-    Action("half_page_up", ("ctrl+u",), "Half page up", "Half a page up.", _M, "navigator.half_page_up"),
-    Action("page_down", ("space", "pagedown"), "Page down", "One page down.", _M, "navigator.page_down"),
-    Action("page_up", ("b", "pageup"), "Page up", "One page up.", _M, "navigator.page_up"),
-    Action("top", ("g", "home"), "Top", "To the beginning.", _M, "navigator.top"),
-    Action("bottom", ("G", "end"), "Bottom", "The end, and follow; 12G: message 12.", _M, "navigator.bottom"),
-    Action("goto", ("colon",), "Go to", "Message :12, line :L120, byte :B4096.", _M, "navigator.ask_place"),
-    Action("search", ("slash",), "Search", "Search; // for a regular expression.", _S, "search.ask"),
-    Action("next_match", ("n",), "Next match", "To the next hit.", _S, "search.next_match"),
-    Action("previous_match", ("N",), "Previous match", "To the previous hit.", _S, "search.previous_match"),
-    Action("filter", ("ampersand",), "Filter", "Show only the messages that match.", _S, "filter.ask"),
-    Action("clear", ("escape",), "Clear", "Close what is open, or end the search.", _S, "view.close_top"),
-    Action("next_error", ("e",), "Next error", "To the next error.", _P, "navigator.next_error"),
-    Action("previous_error", ("E",), "Previous error", "To the previous error.", _P, "navigator.previous_error"),
-    Action("next_warning", ("w",), "Next warning", "To the next warning.", _P, "navigator.next_warning"),
+    Action("half_page_down", ("ctrl+d",), "Half page down", "Scroll half a page down.", _M, "navigator.half_page_down"),
+    Action("half_page_up", ("ctrl+u",), "Half page up", "Scroll half a page up.", _M, "navigator.half_page_up"),
+    Action("page_down", ("space", "pagedown"), "Page down", "Scroll one page down.", _M, "navigator.page_down"),
+    Action("page_up", ("b", "pageup"), "Page up", "Scroll one page up.", _M, "navigator.page_up"),
+    Action("top", ("g", "home"), "Top", "Go to the top.", _M, "navigator.top"),
     Action(
-        "previous_warning", ("W",), "Previous warning", "To the previous warning.", _P, "navigator.previous_warning"
+        "bottom", ("G", "end"), "Bottom", "Go to the end and follow; 12G goes to message 12.", _M, "navigator.bottom"
     ),
-    Action("problems", ("p",), "Problems", "Open or close the list of problems.", _P, "view.toggle_problems"),
+    Action("goto", ("colon",), "Go to", "Go to a message, turn, line or byte.", _M, "navigator.ask_place"),
+    Action("search", ("slash",), "Search", "Find text; // finds a regular expression.", _S, "search.ask"),
+    Action("next_match", ("n",), "Next match", "Go to the next match.", _S, "search.next_match"),
+    Action("previous_match", ("N",), "Previous match", "Go to the previous match.", _S, "search.previous_match"),
+    Action("filter", ("ampersand",), "Filter", "Show only matching messages.", _S, "filter.ask"),
+    Action("clear", ("escape",), "Clear", "Close what is open, or end the search.", _S, "view.close_top"),
+    Action("next_error", ("e",), "Next error", "Go to the next error.", _P, "navigator.next_error"),
+    Action("previous_error", ("E",), "Previous error", "Go to the previous error.", _P, "navigator.previous_error"),
+    Action("next_warning", ("w",), "Next warning", "Go to the next warning.", _P, "navigator.next_warning"),
     Action(
-        "next_in_call", ("o",), "Next in call", "To the next message of this call.", _C, "navigator.next_in_call", True
+        "previous_warning", ("W",), "Previous warning", "Go to the previous warning.", _P, "navigator.previous_warning"
+    ),
+    Action("problems", ("p",), "Problems", "Open or close the problem list.", _P, "view.toggle_problems"),
+    Action(
+        "next_in_call",
+        ("o",),
+        "Next in call",
+        "Go to the next message of the call.",
+        _C,
+        "navigator.next_in_call",
+        True,
     ),
     Action(
         "previous_in_call",
         ("O",),
         "Previous in call",
-        "To the previous message of this call.",
+        "Go to the previous message of the call.",
         _C,
         "navigator.previous_in_call",
         True,
     ),
-    Action(
-        "partner", ("percent_sign",), "Partner", "From a call to its reply, and back.", _C, "navigator.partner", True
-    ),
-    Action("calls", ("C",), "Calls", "Open or close the table of calls.", _C, "view.toggle_calls", True),
-    Action("debug", ("d",), "Debug view", "The safe view or the debug view.", _V, "view.toggle_debug"),
-    Action("analysis", ("a",), "Analysis", "Analysis on or off.", _V, "view.toggle_analysis", True),
-    Action("commentary", ("c",), "Commentary", "Commentary on or off.", _V, "view.toggle_commentary", True),
-    Action("tools", ("t",), "Tools", "Calls and replies of tools on or off.", _V, "view.toggle_tools", True),
-    Action("system", ("s",), "System", "System and developer on or off.", _V, "view.toggle_system", True),
+    Action("partner", ("percent_sign",), "Partner", "Go to the other end of the call.", _C, "navigator.partner", True),
+    Action("calls", ("C",), "Calls", "Open or close the calls.", _C, "view.toggle_calls", True),
+    Action("debug", ("d",), "Debug view", "Switch between the safe and debug views.", _V, "view.toggle_debug"),
+    Action("analysis", ("a",), "Analysis", "Show or hide thoughts.", _V, "view.toggle_analysis", True),
+    Action("commentary", ("c",), "Commentary", "Show or hide commentary.", _V, "view.toggle_commentary", True),
+    Action("tools", ("t",), "Tools", "Show or hide tool calls and replies.", _V, "view.toggle_tools", True),
+    Action("system", ("s",), "System", "Show or hide system and developer.", _V, "view.toggle_system", True),
     Action(
         "side_panes",
         ("vertical_line",),
         "Side panes",
-        "Thoughts inline or in side panes.",
+        "Show thoughts side by side.",
         _V,
         "view.toggle_side_panes",
         True,
     ),
     Action("outline", ("T",), "Outline", "Open or close the outline.", _V, "view.toggle_outline"),
     Action("inspector", ("i",), "Inspector", "Open or close the inspector.", _V, "view.toggle_inspector", True),
-    Action("next_tab", ("tab",), "Next tab", "To the next tab of the inspector.", _V, "view.next_tab", True),
-    Action("raw", ("r",), "Raw", "The exact bytes and control tokens.", _V, "view.toggle_raw", True),
+    Action("next_tab", ("tab",), "Next tab", "Go to the next tab of the inspector.", _V, "view.next_tab", True),
+    Action("raw", ("r",), "Raw", "Show the exact bytes.", _V, "view.toggle_raw", True),
     Action("open", ("enter",), "Open", "Unfold, or open what the cursor is on.", _B, "view.open"),
     Action("fold", ("h",), "Fold", "Fold the message.", _B, "view.fold"),
     Action("unfold", ("l",), "Unfold", "Unfold the message.", _B, "view.unfold"),
-    Action("fold_all", ("z",), "Fold all", "Fold or unfold all long messages.", _B, "view.toggle_all_folds"),
-    Action("mark", ("m",), "Mark", "Mark the message, or unmark it.", _B, "navigator.mark"),
-    Action("next_mark", ("u",), "Next mark", "To the next mark.", _B, "navigator.next_mark"),
-    Action("previous_mark", ("U",), "Previous mark", "To the previous mark.", _B, "navigator.previous_mark"),
-    Action("yank", ("y",), "Yank", "Copy: the next key says what.", _Y, "copy.yank"),
+    Action("fold_all", ("z",), "Fold all", "Fold or unfold all messages.", _B, "view.toggle_all_folds"),
+    Action("mark", ("m",), "Mark", "Mark or unmark the message.", _B, "navigator.mark"),
+    Action("next_mark", ("u",), "Next mark", "Go to the next mark.", _B, "navigator.next_mark"),
+    Action("previous_mark", ("U",), "Previous mark", "Go to the previous mark.", _B, "navigator.previous_mark"),
+    Action("yank", ("y",), "Copy", "Copy; the next key chooses what.", _Y, "copy.yank"),
     Action("copy_text", (), "Copy text", "Copy the text of the message.", _Y, "copy.copy_text", False, ("y",)),
     Action("copy_raw", (), "Copy raw", "Copy the exact source of the message.", _Y, "copy.copy_raw", True, ("r",)),
     Action("copy_json", (), "Copy JSON", "Copy the message as JSON.", _Y, "copy.copy_json", True, ("j",)),
     Action("copy_header", (), "Copy header", "Copy the header of the message.", _Y, "copy.copy_header", True, ("h",)),
     Action(
-        "copy_call_id", (), "Copy call id", "Copy the call id of the message.", _Y, "copy.copy_call_id", True, ("c",)
+        "copy_call_id", (), "Copy call ID", "Copy the call ID of the message.", _Y, "copy.copy_call_id", True, ("c",)
     ),
-    Action("export", ("x",), "Export", "Write what this view shows to a file.", _F, "export.ask"),
-    Action("edit", ("v",), "Editor", "Open $VISUAL or $EDITOR at this line.", _F, "program.edit", True),
+    Action("export", ("x",), "Export", "Export this view.", _F, "export.ask"),
+    Action("edit", ("v",), "Editor", "Open this line in $VISUAL or $EDITOR.", _F, "program.edit", True),
     Action(
-        "previous_file", ("left_square_bracket",), "Previous file", "To the previous file.", _F, "program.previous_file"
+        "previous_file",
+        ("left_square_bracket",),
+        "Previous file",
+        "Go to the previous file.",
+        _F,
+        "program.previous_file",
     ),
-    Action("next_file", ("right_square_bracket",), "Next file", "To the next file.", _F, "program.next_file"),
-    Action("follow", ("F",), "Follow", "Follow the file as it grows, or stop.", _O, "follow.toggle_follow"),
-    Action("freeze", ("equals_sign",), "Freeze", "Draw nothing new until pressed again.", _O, "follow.toggle_freeze"),
-    Action("theme", (), "Theme", "Choose the colors; each is shown as you go.", _O, "program.open_themes"),
-    Action("palette", ("ctrl+p",), "Commands", "All commands, to choose from by name.", _O, "program.open_palette"),
-    Action("help", ("question_mark", "f1"), "Help", "These keys.", _O, "program.open_help"),
-    Action("leave", ("q", "ctrl+q"), "Quit", "Close what is open, else quit.", _O, "program.leave"),
-    Action("suspend", ("ctrl+z",), "Suspend", "Back to the shell; fg returns.", _O, "program.suspend"),
+    Action("next_file", ("right_square_bracket",), "Next file", "Go to the next file.", _F, "program.next_file"),
+    Action("follow", ("F",), "Follow", "Follow the input or stop.", _O, "follow.toggle_follow"),
+    Action("freeze", ("equals_sign",), "Freeze", "Freeze or unfreeze the display.", _O, "follow.toggle_freeze"),
+    Action("theme", (), "Theme", "Choose a theme.", _O, "program.open_themes"),
+    Action("palette", ("ctrl+p",), "Commands", "Show all commands.", _O, "program.open_palette"),
+    Action("help", ("question_mark", "f1"), "Help", "Show all keys.", _O, "program.open_help"),
+    Action("leave", ("q", "ctrl+q"), "Quit", "Close what is open, or quit.", _O, "program.leave"),
+    Action("suspend", ("ctrl+z",), "Suspend", "Suspend; fg returns.", _O, "program.suspend"),
     Action(
-        "copy_or_quit", ("ctrl+c",), "Copy or quit", "Copy the selection; else twice quits.", _O, "program.copy_or_quit"
+        "copy_or_quit",
+        ("ctrl+c",),
+        "Copy or quit",
+        "Copy the selection. Without one, press twice to quit.",
+        _O,
+        "program.copy_or_quit",
     ),
 )
 
@@ -244,7 +260,7 @@ def keys_of(written: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if is_key(key) and not key.isdigit()))
 
 
-class KeyProblem(NamedTuple):
+class KeyProblem(Struct, frozen=True, gc=False):
     """A problem with one entry of the keymap."""
 
     id: str
@@ -265,7 +281,7 @@ def check_keymap(keymap: Mapping[str, str]) -> list[KeyProblem]:
 def _bad_keys(id: str, written: str) -> Iterable[str]:
     keys = [key_name(key) for key in written.split(",") if key.strip()]
     if not keys:
-        yield f"action {_quoted(id)} is given no key"
+        yield f"action {_quoted(id)} has no key"
     for key in keys:
         if key.isdigit():
             yield f"key '{key}' of {_quoted(id)} cannot be used: digits are for counts such as 12G"
@@ -283,7 +299,7 @@ def _clashes(keymap: Mapping[str, str]) -> list[KeyProblem]:
     return [
         KeyProblem(
             max((id for id in ids if id in keymap), key=order.index),
-            f"key '{shown_key(key)}' is given to {' and '.join(map(repr, ids))}: give one of them another key",
+            f"key '{shown_key(key)}' is assigned to {' and '.join(map(repr, ids))}: assign another key to one of them",
         )
         for key, ids in owners.items()
         if len(ids) > 1
@@ -295,4 +311,4 @@ def _quoted(written: str) -> str:
 
 
 def _perhaps(near: Sequence[str]) -> str:
-    return f" (did you mean '{near[0]}'?)" if near else ""
+    return f". Did you mean {near[0]}?" if near else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from viewer.document.document import Document
 from viewer.document.live import LiveDocument
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.sources.compressed import LONGEST_MAGIC, compression_of
 from viewer.sources.files import STANDARD_INPUT, Source, is_directory, open_source
 from viewer.sources.follow import FollowSource
@@ -20,7 +20,7 @@ class Opener:
     """Opens named inputs. An input that can be read only once is always followed."""
 
     def __init__(
-        self, format: str | None, reading: Options | None, follow: bool, *, watch: Watch = FolderWatcher
+        self, format: str | None, reading: ReadOptions | None, follow: bool, *, watch: Watch = FolderWatcher
     ) -> None:
         self._format = format
         self._reading = reading
@@ -40,9 +40,9 @@ class Opener:
     def live_again(self, path: str) -> LiveDocument | str:
         """Open a file again as a document that grows, or give the reason why that is impossible."""
         if path == STANDARD_INPUT or is_stream(path):
-            return "this input has been read to its end; there is nothing to follow"
+            return "The input has ended. There is nothing to follow."
         if _is_compressed(path):
-            return "a compressed file is not followed"
+            return "Compressed files cannot be followed."
         return self._live(path)
 
     def _is_live(self, path: str) -> bool:

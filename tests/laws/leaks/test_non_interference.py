@@ -99,7 +99,7 @@ def assert_the_same_is_seen(pair: Pair, acts: Sequence[Act]) -> None:
         assert before == after, ["the start", *acts, "the files"][min(number, len(acts) + 1)]
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("format", KINDS)
 def test_every_command_prints_the_same(format: str) -> None:
     planted = everything(format)
@@ -108,7 +108,7 @@ def test_every_command_prints_the_same(format: str) -> None:
     assert_the_same_is_printed(pair)
 
 
-@pytest.mark.slow
+@pytest.mark.lab
 def test_the_first_screens_are_the_same() -> None:
     planted = everything("openchatml-2.2")
     assert_the_same_is_seen((planted, planted.with_other_words(Random(6))), ACTS[:6])

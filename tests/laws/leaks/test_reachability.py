@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.leaks.planted import KINDS, Planted, everything
+from tests.support.leaks.reaching import reached
+from viewer.tui.search.matchers import MatchRequest
 
 ROOT = Path(__file__).parents[3]
 WHEN = ["after loading", "after debug", "after use"]
@@ -47,3 +50,9 @@ def test_nothing_hidden_is_held(format: str, when: str, tmp_path: Path) -> None:
 def test_the_walk_finds_what_the_debug_view_holds(tmp_path: Path) -> None:
     found = held(everything("openchatml-2.2"), "in debug", tmp_path)
     assert {place.partition(":")[0] for place in found} >= {"system", "analysis", "call with its names"}
+
+
+def test_the_walk_looks_into_values_that_the_collector_does_not_track() -> None:
+    value = MatchRequest("a canary", 0, 8)
+    assert gc.get_referents(value) == []
+    assert [text for _, text in reached([value])] == ["a canary"]

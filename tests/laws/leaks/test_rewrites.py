@@ -61,7 +61,7 @@ async def view_schedule(seed: int, folder: Path) -> None:
         assert NEWEST in shown, str(schedule)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("seed", range(4))
 async def test_nothing_hidden_gets_on_the_screen_when_a_file_is_rewritten(seed: int, tmp_path: Path) -> None:
     await view_schedule(seed, tmp_path)

@@ -15,7 +15,7 @@ import pytest
 from tests.support.leaks.acting import KEYS, SIZES
 from tests.support.leaks.finder import Leak
 from tests.support.leaks.planted import KINDS, Planted, everything
-from tests.support.terminal import Terminal, foreign, left_behind
+from tests.support.terminal import ESCAPE, Terminal, foreign, left_behind
 from viewer.tui.terminal.key_names import character
 
 SESSIONS = int(os.environ.get("OCML_LAB_TERMINALS", "40"))
@@ -109,13 +109,13 @@ def run_session(planted: Planted, folder: Path, ending: str, chance: Random, rou
 
 def end(terminal: Terminal, ending: str) -> int:
     if ending in ("q", "crash"):
-        terminal.press(*["escape"] * 4)
-        terminal.press(*["q"] * 4 if ending == "q" else "jF")  # what follows an escape too fast is taken for alt
+        terminal.press(*[ESCAPE] * 4)
+        terminal.press(*["q"] * 4 if ending == "q" else "jF")
         return terminal.end()
     return terminal.end(signal.Signals[f"SIG{ending}"])
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_reaches_the_terminal(ending: str, tmp_path: Path) -> None:
     format = list(KINDS)[ENDINGS.index(ending)]
@@ -130,7 +130,7 @@ def test_nothing_reaches_the_terminal_in_long_sessions(number: int, tmp_path: Pa
     run_session(planted, tmp_path, chance.choice(ENDINGS), chance, 20)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_planted_leak_is_found(way: str, tmp_path: Path) -> None:
     planted = everything("openchatml-1.x")

@@ -19,7 +19,7 @@ from tests.support.leaks.finder import Leak
 from tests.support.leaks.planted import Planted
 from tests.support.running import drawn, settled
 from viewer.document import document
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.tui.app import ViewerApp, ViewOptions
 from viewer.tui.dialogs.help import HelpScreen
 from viewer.tui.main import read_worker as reading
@@ -252,7 +252,7 @@ async def session(
     patched = pytest.MonkeyPatch()
     patched.chdir(folder)
     try:
-        preambles = Options(harmony_preambles=True) if planted.preambles else None
+        preambles = ReadOptions(harmony_preambles=True) if planted.preambles else None
         options = ViewOptions(format=planted.format, reading=preambles, strict=strict, follow=growing)
         if slowly:
             patched.setattr(document, "PARSED_AT_ONCE", 29)

@@ -17,6 +17,9 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import astuple
+
 from tests.support.leaks.acting import EVERYWHERE, perform
 from tests.support.leaks.finder import Finder
 from tests.support.running import press, settled, view
@@ -47,7 +50,12 @@ def reached(root: object, *, beyond_index: bool = True) -> Iterator[tuple[str, s
             yield _path(chain), _text(thing)
         elif beyond_index or not isinstance(thing, INDEX):
             step = (chain, _name(thing))
-            waiting.extend((part, step) for part in gc.get_referents(thing))
+            waiting.extend((part, step) for part in _parts(thing))
+
+
+def _parts(thing: object) -> list[object]:
+    """What an object refers to; of a value with `gc=False`, the garbage collector does not know."""
+    return [*gc.get_referents(thing), *(astuple(thing) if isinstance(thing, Struct) else ())]
 
 
 def _name(thing: object) -> str:

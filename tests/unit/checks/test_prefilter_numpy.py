@@ -49,6 +49,7 @@ def judged_alone(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
     return [prefilter.mask(0, HEAD + body + STOP, len(HEAD), len(HEAD + body)) == 1 for body in bodies]
 
 
+@pytest.mark.slow
 def test_every_character_is_judged_alike() -> None:
     bodies = [chr(code).encode() for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
     filler = b"a" * 40 * SELDOM  # where leads are few, and where they are many

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
 from tests.laws.test_backends_agree import BACKENDS
 from tests.support.cases import each
@@ -27,7 +28,7 @@ WITH_CALLS = [sample for sample in samples() if any(line["kind"] == "call" for l
 def facts(calls: CallView, numbers: range) -> tuple[object, ...]:
     """Everything that a view knows."""
     ends = [(calls.of(number), calls.row_of(number)) for number in numbers]
-    spans = [list(column) for column in calls.spans]
+    spans = [list(column) for column in astuple(calls.spans)]
     return list(calls), calls[:2], dict(calls.states), calls.open, calls.largest, spans, ends
 
 

@@ -83,6 +83,7 @@ def test_then_it_is_checked_in_small_steps(path: Path) -> None:
     assert max(sizes) < 4 * CHECKED_AT_ONCE
 
 
+@pytest.mark.slow
 def test_in_the_end_nothing_differs(path: Path) -> None:
     assert reading(read_on(follow(path))) == reading(open_document(str(path)))
 
@@ -106,6 +107,7 @@ def test_every_finding_is_told_once(path: Path) -> None:
     assert sorted(map(str, told)) == sorted(map(str, open_document(str(path)).findings()))
 
 
+@pytest.mark.slow
 def test_a_rotation_waits_for_the_checks(path: Path) -> None:
     document, whole = follow(path), open_document(str(path))
     steps_until_caught_up(document)

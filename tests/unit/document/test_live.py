@@ -170,7 +170,7 @@ class TestThoughts:
 
 
 class TestOneByteAtATime:
-    @each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=9)
+    @each("row", ROWS, ids=lambda row: f"{row.format}: {row.name}", quick=36, test=4)
     def test_no_hidden_byte_is_ever_shown(self, tmp_path: Path, row: Row) -> None:
         if row.shown or row.preambles or row.name in NOT_KNOWN_BEFORE:
             return
@@ -180,7 +180,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=4)
+    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=10)
     def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000:
@@ -246,7 +246,7 @@ class TestResets:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
         before = log.document.project(END_USER)
-        log.document.on_rewritten = lambda: None
+        log.document.withhold_rewritten(lambda: None)
         on_screen = log.document.project(END_USER)
         log.path.write_bytes(text.replace("final", "hidde").replace("seen", "hide").encode())
         for _ in range(2):
@@ -308,7 +308,7 @@ class TestEnds:
         log.path.unlink()
         states = [change.state.condition for change in log.steps() if change.state]
         assert states == [SourceCondition.WAITING]
-        assert log.document.state.sentence == "the file is gone; waiting for it to come back"
+        assert log.document.state.sentence == "the file was removed; waiting for it to reappear"
 
 
 class TestDeadlines:

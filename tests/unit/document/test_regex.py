@@ -41,11 +41,12 @@ def by_python(pattern: str, text: str, ignores_case: bool, at: int) -> list[tupl
     return found
 
 
+@pytest.mark.parametrize("count", [2_000, pytest.param(12_000, marks=pytest.mark.lab)])
 @pytest.mark.parametrize("ignores_case", [False, True])
-def test_matches_are_those_of_python(ignores_case: bool) -> None:
+def test_matches_are_those_of_python(ignores_case: bool, count: int) -> None:
     chance = random.Random(5)
     compared = found = 0
-    for _ in range(12_000):
+    for _ in range(count):
         pattern = "".join(chance.choices(PARTS, k=chance.randrange(1, 6)))
         text, start = "".join(chance.choices(LETTERS, k=20)), chance.randrange(5)
         try:
@@ -59,8 +60,8 @@ def test_matches_are_those_of_python(ignores_case: bool) -> None:
         assert list(regex.spans(text, start)) == expected, (pattern, text, start)
         compared += 1
         found += bool(expected)
-    assert compared > 3000
-    assert found > 500
+    assert compared > count // 4
+    assert found > count // 24
 
 
 @pytest.mark.parametrize(
@@ -81,11 +82,11 @@ def test_matches_are_those_of_python(ignores_case: bool) -> None:
         ("(?>a)", NOT_SUPPORTED),
         (r"\N{DIGIT ONE}", NOT_SUPPORTED),
         ("\ud800", NOT_SUPPORTED),
-        ("(", "this is no regular expression (character 1)"),
-        ("secret[", "this is no regular expression (character 7)"),
-        (r"\pL", "this is no regular expression (character 1)"),
-        (r"a\C", "this is no regular expression (character 2)"),
-        ("(" * 900, "this is no regular expression (character 1)"),
+        ("(", "Invalid regular expression at character 1."),
+        ("secret[", "Invalid regular expression at character 7."),
+        (r"\pL", "Invalid regular expression at character 1."),
+        (r"a\C", "Invalid regular expression at character 2."),
+        ("(" * 900, "Invalid regular expression at character 1."),
     ],
 )
 def test_a_refused_pattern_is_one_sentence(pattern: str, sentence: str, capfd: pytest.CaptureFixture[str]) -> None:

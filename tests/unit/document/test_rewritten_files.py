@@ -102,6 +102,7 @@ class TestReading:
         write(path, chat(40))
         assert bodies(document)[-1] == "Answer 29"
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("scanned")
     def test_what_is_appended_to_a_scanned_file_is_judged_again(self, path: Path) -> None:
         write(path, chat(9000))
@@ -178,7 +179,7 @@ class TestReading:
         write(path, chat(30))
         document = opened(path)
         calls: list[int] = []
-        document.on_rewritten = lambda: calls.append(1)
+        document.withhold_rewritten(lambda: calls.append(1))
         projection = document.project(END_USER)
         write(path, chat(30, "Secret", "hidde"))
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
@@ -194,7 +195,7 @@ class TestReading:
             "viewer.sources.guarded_file.stamp_of", lambda descriptor: (1, 1, path.stat().st_size, 1, 1)
         )
         document = opened(path)
-        document.on_rewritten = lambda: None
+        document.withhold_rewritten(lambda: None)
         write(path, chat(30, "Secret", "hidde"))
         assert set(bodies(document)) == {""}
 

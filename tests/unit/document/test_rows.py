@@ -75,7 +75,7 @@ def by_definition(
     return [(str(kind), int(str(value))) for kind, value in found]
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=9)
 @pytest.mark.parametrize("pane", [None, Pane.CONVERSATION, Pane.ANALYSIS])
 @pytest.mark.parametrize("audience", AUDIENCES, ids=map(str, range(len(AUDIENCES))))
 def test_rows_are_the_same_with_every_backend_and_step(

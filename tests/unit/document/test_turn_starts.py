@@ -6,6 +6,7 @@ from array import array
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from tests.laws.test_backends_agree import BACKENDS
 from viewer.document.rows import Border, turn_starts
@@ -15,7 +16,7 @@ TURNS = st.lists(st.integers(0, 3), max_size=30)
 
 def starts(turns: list[int], borders: list[Border], turn: int = 0, transcript: int = 0) -> list[tuple[int, int, int]]:
     found = [
-        list(zip(*turn_starts(columns, array("I", turns), borders, turn, transcript), strict=True))
+        list(zip(*astuple(turn_starts(columns, array("I", turns), borders, turn, transcript)), strict=True))
         for columns in BACKENDS
     ]
     assert all(one == found[0] for one in found)

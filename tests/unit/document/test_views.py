@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.support.views import call_view, diagnostic_view
 from viewer.document.values import ShownCall, ShownDiagnostic

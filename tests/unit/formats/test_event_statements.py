@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from tests.support.cases import each
-from tests.support.event_cases import told
+from tests.support.event_cases import CASES as PLAIN_CASES
+from tests.support.event_cases import RESPONSE, assert_same_in_two, lines, told
 from tests.support.late_cases import FOUND_CASES, HIDDEN_CASES, LATE_CASES
 
 CASES = [*LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
 
 
-@each("data, expected", [case[1:] for case in CASES], ids=[case[0] for case in CASES], quick=4)
+@each("data, expected", [case[1:] for case in CASES], ids=[case[0] for case in CASES], quick=12)
 def test_what_an_event_stream_is_read_as(data: bytes, expected: list[str]) -> None:
     assert [line for line in told(data) if not line.startswith("transcript")] == expected
+
+
+STREAMS = [*((case[0], case[1]) for case in (*PLAIN_CASES, *CASES)), ("a response", lines(*RESPONSE))]
+
+
+@each("data", [data for _, data in STREAMS], ids=[name for name, _ in STREAMS], quick=0, test=0)
+def test_any_two_pieces_of_a_stream_are_read_as_the_whole(data: bytes) -> None:
+    assert_same_in_two(data, range(len(data) + 1))

@@ -108,10 +108,10 @@ def test_lines_of_a_log_are_taken_only_if_they_are_events() -> None:
     events = EventLines(record)
     refused = [b"hello", b"{", b'{"role":"user"}', b'{"type":"ping"}', b'{"type":"response.delta"', b'{"type":3}']
     assert not any(events.try_line(line, 0) for line in refused)
-    assert record.take() == []
+    assert record.drain() == []
     assert events.try_line(b'{"type":"response.delta","delta":"a"}\r\n', 100)
     events.close(200)
-    closed = [event.message for event in record.take() if isinstance(event, Closed)]
+    closed = [event.message for event in record.drain() if isinstance(event, Closed)]
     assert [(message.pieces[0].start, message.ending.value) for message in closed] == [(134, "open")]
 
 

@@ -79,6 +79,7 @@ def utf_16(text: str) -> list[str]:
     return [f"\\u{int.from_bytes(raw[at : at + 2], 'little'):04x}" for at in range(0, len(raw), 2)]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=12), st.data())
 def test_however_escapes_are_cut_the_text_is_the_same(text: str, draw: st.DataObject) -> None:
     escapes = utf_16(text)

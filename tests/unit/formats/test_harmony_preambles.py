@@ -7,7 +7,7 @@ import pytest
 from tests.support.reading import examine
 from viewer.formats.tokens.vocabulary import CONTROL
 from viewer.model.visibility import is_user_safe
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 
 SHOWN = [
     "assistant<|channel|>commentary<|message|>plan<|end|>",
@@ -44,7 +44,7 @@ def verdicts(text: str, *, preambles: bool) -> list[list[bool]]:
     for start in ("<|start|>", "<|start|>user<|message|>q<|end|><|start|>"):
         data = (start + text).encode()
         for pieces in ([data], [data[at : at + 1] for at in range(len(data))]):
-            analysis = examine(pieces, data, "harmony", Options(harmony_preambles=preambles))
+            analysis = examine(pieces, data, "harmony", ReadOptions(harmony_preambles=preambles))
             found.append([is_user_safe(message) for message in analysis.index if message.header.role != "user"])
     return found
 
@@ -68,5 +68,5 @@ def test_token_ids_are_judged_alike() -> None:
     head = [start, 173781, channel, 12606, 815, message]
     for body, shown in (([220, 16], True), ([constrain, 4108, 16], False), ([16, constrain, 4108], True)):
         data = str([*head, *body, end]).encode()
-        analysis = examine([data], data, "harmony-tokens", Options(harmony_preambles=True))
+        analysis = examine([data], data, "harmony-tokens", ReadOptions(harmony_preambles=True))
         assert [is_user_safe(message) for message in analysis.index] == [shown], body

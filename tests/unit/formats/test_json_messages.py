@@ -265,7 +265,7 @@ def test_a_broken_transcript_never_raises(data: st.DataObject) -> None:
     assert read(JSON, broken, [cut, len(broken) - cut]) == read(JSON, broken)
 
 
-@pytest.mark.slow
+@pytest.mark.share(test=3)
 @pytest.mark.parametrize(
     "shape", ["[" * 100_000, '{"a":' * 100_000, '{"role":"user","content":"a"}\n' * 5_000, '{"role":"user"}' * 5_000]
 )
@@ -299,6 +299,8 @@ class Shown:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    time: str | None = None
+    thread: int = 0
 
 
 WRITTEN = [

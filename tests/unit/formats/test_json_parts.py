@@ -120,6 +120,7 @@ UNKNOWN = [
 ]
 
 
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize("part", UNKNOWN)
 @each("role", ["user", "assistant", "system", "developer"])
 def test_every_other_part_is_hidden_and_reported_at_its_place(part: str, role: str) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from tests.support.reading import read, read_cut
+from viewer.formats.json import content_parts
+from viewer.model.messages import Coding, Piece
+from viewer.reading.bodies import Body, ByteRun, read_body
 
 PNG = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 LABEL = "[image/png, 8 B]"
@@ -67,3 +72,38 @@ def test_any_cut_gives_the_same(hidden: str) -> None:
     assert "�" not in "".join(whole.texts)
     for step in (1, 5, 32):
         assert read_cut(document, "json", range(step, len(document), step)) == whole
+
+
+class CountedRuns(list[ByteRun]):
+    """Runs of a body that count how often one is looked at."""
+
+    reads = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        CountedRuns.reads += 1
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[ByteRun]:
+        return (self[index] for index in range(len(self)))
+
+
+def reads_of_runs(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often splitting a text of `count` strings, each with a hidden part, looks at a run."""
+    string = json.dumps(f"a{REPLY}").encode()
+    pieces = [Piece(at, at + len(string), Coding.JSON_STRING) for at in range(0, count * len(string), len(string))]
+    data = string * count
+
+    def read_counted(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes]) -> Body:
+        body = read_body(pieces, read)
+        assert len(body.runs) >= count
+        return Body(body.data, CountedRuns(body.runs))
+
+    monkeypatch.setattr(content_parts, "read_body", read_counted)
+    CountedRuns.reads = 0
+    assert len(content_parts.split_content(pieces, lambda start, end: data[start:end], "assistant")) >= count
+    return CountedRuns.reads
+
+
+def test_a_text_of_twice_the_parts_looks_at_twice_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = (reads_of_runs(count, monkeypatch) for count in (300, 600))
+    assert 300 <= small < large <= 2.5 * small

@@ -21,7 +21,7 @@ from tests.support.samples import samples
 from viewer.formats import detect
 from viewer.index.calls import CallState
 from viewer.model.messages import Channel, Outcome
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 
 
 def message(role: str, *parts: dict[str, Any] | str, **more: Any) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_the_input_may_be_a_text() -> None:
 def test_commentary_is_hidden_unless_the_operator_shows_preambles() -> None:
     data = json.dumps(response(message("assistant", text("First"), phase="commentary"))).encode()
     assert not any(read(data, "responses").visible)
-    assert read(data, "responses", Options(harmony_preambles=True)).visible == (True,)
+    assert read(data, "responses", ReadOptions(harmony_preambles=True)).visible == (True,)
     phases: tuple[Any, ...] = ("Commentary", "final", "draft", 3, ["final_answer"], {})
     for phase in phases:
         assert seen(response(message("assistant", text("SECRET_"), phase=phase))) == []

@@ -19,7 +19,7 @@ from tests.support.record_checks import (
 from tests.support.samples import samples
 from viewer.formats import detect
 from viewer.model.messages import Channel
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 
 EXAMPLE = (EXAMPLES / "responses-phase.sse").read_bytes()
 NAME = "responses-stream"
@@ -78,14 +78,14 @@ def test_the_example_shows_the_final_text_as_long_as_one_carrier_is_left() -> No
 
 
 def test_commentary_is_a_preamble_only_if_the_operator_says_so() -> None:
-    reading = read(EXAMPLE, NAME, Options(harmony_preambles=True))
+    reading = read(EXAMPLE, NAME, ReadOptions(harmony_preambles=True))
     assert [body for body, is_shown in zip(reading.texts, reading.visible, strict=True) if is_shown] == [
         "COMMENTARY_TEXT",
         "FINAL_TEXT",
     ]
     early = lines(added("m2"), delta("Late", "m1"), delta("x", "m2"), item_done("Late", "m1", phase="commentary"))
     assert shown(early, NAME) == ["x"]
-    reading = read(early, NAME, Options(harmony_preambles=True))
+    reading = read(early, NAME, ReadOptions(harmony_preambles=True))
     assert sorted(body for body, is_shown in zip(reading.texts, reading.visible, strict=True) if is_shown) == [
         "Late",
         "x",

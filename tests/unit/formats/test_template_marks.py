@@ -134,7 +134,7 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@each("carrier, role, text", CARRIED)
+@each("carrier, role, text", CARRIED, quick=6)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -152,7 +152,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
     assert "SECRET" in json.dumps(whole)
 
 
-@each("carrier, role, text", CARRIED)
+@each("carrier, role, text", CARRIED, quick=9, test=2)
 def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
@@ -163,7 +163,7 @@ def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
 def shown_so_far_of(data: bytes, format: str) -> list[str]:
     parser = Parser(FORMATS[format])
     analysis = Analysis(lambda start, end: data[start:end], FORMATS, body_of_ids)
-    analysis.take(parser.feed(data))
+    analysis.apply(parser.feed(data))
     texts = []
     for message in analysis.index:
         if is_user_safe(message):
@@ -175,8 +175,8 @@ def shown_so_far_of(data: bytes, format: str) -> list[str]:
 @each(
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "harmony", "openchatml-2.2", "events")],
-    quick=41,
-    test=4,
+    quick=80,
+    test=16,
 )
 def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text: str) -> None:
     if text.startswith("SECRET") or "</tool_response> SECRET" in text:
@@ -190,7 +190,12 @@ def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text
 
 
 @each("target", WRITERS)
-@each("carrier, role, text", [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")], quick=9)
+@each(
+    "carrier, role, text",
+    [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")],
+    quick=36,
+    test=4,
+)
 def test_conversions_stay_hidden(
     carrier: str, target: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -244,7 +249,7 @@ def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: P
     assert told & wanted
 
 
-@each("name", EMBEDDED)
+@each("name", EMBEDDED, quick=6, test=2)
 @pytest.mark.parametrize("target", WRITERS)
 def test_conversions_of_control_tokens_stay_hidden(
     name: str, target: str, tmp_path: Path, capsysbinary: Capture

@@ -17,7 +17,7 @@ from viewer.formats.tokens.reader import HARMONY_TOKENS, TokenIdReader, body_of_
 from viewer.formats.tokens.vocabulary import CONTROL, load_vocabulary
 from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed
 from viewer.reading.bodies import read_body
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.reading.recorder import Recorder
 
@@ -33,14 +33,14 @@ def spell(number: int) -> bytes:
     return TEXTS[number]
 
 
-def with_texts(record: Recorder, options: Options) -> Reader:
+def with_texts(record: Recorder, options: ReadOptions) -> Reader:
     return TokenIdReader(record, options, spell)
 
 
 WITH_TEXTS = FormatTraits(name="harmony-tokens", reader=with_texts)
 
 
-def without_texts(record: Recorder, options: Options) -> Reader:
+def without_texts(record: Recorder, options: ReadOptions) -> Reader:
     return TokenIdReader(record, options)
 
 
@@ -115,7 +115,7 @@ def test_an_empty_body_is_an_empty_piece_after_the_message_mark() -> None:
     data = as_array([START, USER, MESSAGE, END])
     (message,) = [event.message for event in read(BARE, [data]) if isinstance(event, Closed)]
     at = data.index(b"200008") + 6
-    assert [piece[:2] for piece in message.pieces] == [(at, at)]
+    assert [(piece.start, piece.end) for piece in message.pieces] == [(at, at)]
 
 
 def test_a_constraint_that_text_spells_is_none() -> None:
@@ -219,7 +219,7 @@ def byte_of(number: int) -> bytes:
     return bytes([number])
 
 
-def read_bytes(record: Recorder, options: Options) -> Reader:
+def read_bytes(record: Recorder, options: ReadOptions) -> Reader:
     return TokenIdReader(record, options, byte_of)
 
 

@@ -82,6 +82,7 @@ def test_duplicate_keys_of_an_object_are_one_finding() -> None:
     assert keys == [(7, 10, 2), (30, 33, 1)]
 
 
+@pytest.mark.slow
 def test_many_duplicate_keys_take_little_memory() -> None:
     head = b"version: 2.2\n<|start|>assistant to=functions.f call_id=a<|channel|>commentary<|constrain|>json<|message|>"
     data = head + b"{" + b",".join([b'"k":1'] * 500_000) + b"}<|call|>"
@@ -104,6 +105,7 @@ def disclosed(text: str, audience: Audience) -> list[tuple[object, ...]]:
     return [(one.code, one.reason, one.message, one.count) for one in found if not one.hidden]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("shown", [1, 999, 1_500])
 def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int) -> None:
     strict = Audience(strict=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from viewer.index.messages import MessageIndex
 from viewer.model.messages import Channel, Coding, Ending, Header, Message, Piece

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.support.cases import each
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece

@@ -150,7 +150,7 @@ BOMBS = [
 ]
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=5)
 @pytest.mark.parametrize("unit", BOMBS)
 @pytest.mark.parametrize("lead", [b"", b"[", b'a: "'])
 def test_no_bytes_take_long(unit: bytes, lead: bytes) -> None:

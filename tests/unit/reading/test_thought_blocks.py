@@ -149,6 +149,7 @@ def test_each_block_and_each_quoted_tag_is_reported(written: str, blocks: list[s
     assert [data[start:end] for start, end in quoted_tags(body)] == tags
 
 
+@pytest.mark.share(quick=6)
 @pytest.mark.parametrize(
     "part", ["<|start_reason|>", "<|end_reflect|>", "<think>", "</think>", "a <think>", "\n[THINK]"]
 )
@@ -157,6 +158,7 @@ def test_many_marks_take_linear_time(part: str) -> None:
     assert len(without_thoughts(body)) <= 30_000 * len(part)
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("big", [False, True])
 def test_body_blocks_search_stats_and_checks_agree(big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(13)

@@ -80,7 +80,7 @@ def test_an_empty_place_has_one_caret() -> None:
 
 def test_the_last_line_counts() -> None:
     assert STYLE.paint(counts_line(0, 0, 1, STYLE)) == "No problems in 1 message."
-    assert STYLE.paint(counts_line(1, 2, 1234, STYLE)) == "1 error and 2 warnings in 1,234 messages."
+    assert STYLE.paint(counts_line(1, 2, 1234, STYLE)) == "1 error, 2 warnings in 1,234 messages."
     assert STYLE.paint(counts_line(0, 1, 2, STYLE)) == "1 warning in 2 messages."
 
 

@@ -66,7 +66,7 @@ def shown(path: Path, format: str | None, audience: Audience = END_USER, style: 
     return "".join(f"{line}\n" for line in conversation_lines(projection, WIDTH, style))
 
 
-class Uncounted(Projection):
+class Uncounted(Projection, frozen=True):
     """Counts no transcripts."""
 
     def boundary(self, rows: Rows, label: int, *, grows: bool = False) -> Boundary:
@@ -261,7 +261,7 @@ class TestOneByteAtATime:
         [(row, make) for row in ROWS for make in (Conversation, LiveLines)],
         ids=lambda case: f"{case[0].format}: {case[0].name} {case[1].__name__}",
         quick=24,
-        test=2,
+        test=8,
     )
     def test_no_hidden_byte_is_ever_written(
         self, tmp_path: Path, row: Row, make: Callable[[Projection], object]

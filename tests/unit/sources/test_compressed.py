@@ -218,6 +218,7 @@ def test_random_damage_is_never_silent_in_a_long_campaign(name: str, tmp_path: P
     campaign(name, tmp_path / "sample", 5000)
 
 
+@pytest.mark.slow
 def test_damage_far_into_a_large_member_loses_one_slice_at_most(tmp_path: Path) -> None:
     path = tmp_path / "sample"
     text = random.Random(7).randbytes(2 * MOST_KEPT)

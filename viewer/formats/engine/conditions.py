@@ -21,7 +21,7 @@ Rule = TypeVar("Rule", bound=_Rule)
 
 
 class Unreadable(Exception):  # noqa: N818 - not an error: the record has no meaning that two readers share
-    """A condition depends on a flag that is neither true nor false, or on a repeated key."""
+    """A condition depends on a flag that is not a JSON truth value, or on a repeated key."""
 
 
 def first_rule(rules: Sequence[Rule], node: JsonNode) -> Rule | None:
@@ -48,7 +48,16 @@ def holds(when: When, node: JsonNode) -> bool:
         return False
     if when.not_equals and word in when.not_equals:
         return False
+    if when.ends and (word is None or not word.endswith(when.ends)):
+        return False
+    if when.only and (value is None or not _has_only(value, when.only)):
+        return False
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
+
+
+def _has_only(value: JsonNode, known: frozenset[str]) -> bool:
+    keys = [member.key for member in value.members]
+    return known.issuperset(keys) and len(set(keys)) == len(keys)
 
 
 def _is_flag(value: JsonNode | None, wanted: bool) -> bool:

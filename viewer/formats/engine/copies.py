@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.formats.engine.drafts import Draft
 from viewer.formats.tables.model import Alone
 from viewer.model.messages import Kind
-from viewer.values import mutable
 
 FARTHEST = 16
 """The largest number of records between two copies. A reply waits longer: its call id links it."""
@@ -16,8 +16,7 @@ MOST_WAITING = 256
 """The largest number of occurrences that wait for a partner."""
 
 
-@mutable
-class Waiting:
+class Waiting(Struct):
     """An occurrence without a partner so far."""
 
     draft: Draft
@@ -62,7 +61,7 @@ class CopyPairs:
             return
         is_settled = draft.kind not in (Kind.SAID, Kind.REPLY) or (copy.primary and not self._needs_copy(draft))
         number = self._emit(draft) if is_settled else self._open_hidden(draft)
-        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, _texts(draft)))
+        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft)))
 
     def forget_before(self, at: int) -> None:
         """Settle the occurrences that are too far from this record for a partner."""
@@ -110,7 +109,7 @@ class CopyPairs:
         assert copy is not None and other is not None
         if other.group != copy.group or waiting.is_primary is copy.primary or waiting.draft.role != draft.role:
             return False
-        return bool(_texts(draft) & waiting.texts)
+        return bool(texts_of(draft) & waiting.texts)
 
     def _pair(self, draft: Draft, partners: list[Waiting]) -> None:
         copy, partner = draft.rule.copy, partners[0]
@@ -125,7 +124,7 @@ class CopyPairs:
             if partner.is_settled and primary is partner.draft:
                 self._report_outcome(primary, partner.number)
         if not copy.primary and not _is_same(primary, other):
-            partner.texts -= _texts(draft) | {primary.text.strip()}
+            partner.texts -= texts_of(draft) | {primary.text.strip()}
         if copy.primary or _is_same(primary, other) or not partner.texts:
             self._waiting.remove(partner)
         if not partner.is_settled:
@@ -164,7 +163,7 @@ def _is_same(one: Draft, other: Draft) -> bool:
     return one.kind is Kind.REPLY or one.text.strip() == other.text.strip()
 
 
-def _texts(draft: Draft) -> set[str]:
+def texts_of(draft: Draft) -> set[str]:
     """The text, and each of its parts: a copy may repeat only one. A reply is known by its call."""
     if draft.kind is Kind.REPLY:
         return {draft.call_id or ""} - {""}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from viewer.formats.engine.paths import path
 from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.values import frozen
 
 MOST_RECORDS = 64
 """Records whose evidence counts, so that one odd first line does not decide."""
 
 
-@frozen
-class Match:
+class Match(Struct, frozen=True):
     """How well a format fits."""
 
     format: str

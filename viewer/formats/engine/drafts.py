@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule
+from msgspec import Struct, field
+
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import first_text_member
-from viewer.formats.tables.model import Exchange, Fault, Narrowing, Outcomes, PartRule, RecordRule, Words
+from viewer.formats.tables.model import Exchange, Fault, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
-from viewer.values import frozen, mutable
 
 TEXT_KEYS = frozenset(
     {
@@ -29,19 +29,19 @@ _DEEPEST_TEXT = 3
 MOST_TURNS = 1024
 """The largest number of prompts that one record supersedes."""
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
+_WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
+"""Kinds of a part that is its own body if its rule names none."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
-@frozen
-class Stated:
+class Stated(Struct, frozen=True):
     """A word of the record and its place."""
 
     word: str
     span: Span
 
 
-@mutable
-class Draft:
+class Draft(Struct):
     """A message as a rule describes it, before copies, merging, and threads."""
 
     kind: Kind
@@ -76,11 +76,27 @@ class Draft:
     problems: list[Problem] = field(default_factory=list)
 
 
-@mutable
-class RecordReading:
+class StreamStep(Struct, frozen=True):
+    """What one record does to a reply that arrives in blocks."""
+
+    step: Step
+    scope: str
+    block: str
+    key: str | None
+    """What the reply and its copies have in common."""
+    drafts: list[Draft]
+    span: Span
+    is_whole: bool = False
+    """True for a block that nothing may be added to."""
+
+
+class RecordReading(Struct):
     """What one record gave."""
 
     drafts: list[Draft] = field(default_factory=list)
+    steps: list[StreamStep] = field(default_factory=list)
+    done: list[tuple[RecordRule, str]] = field(default_factory=list)
+    """The rules and keys whose messages the record ends without more text."""
     faults: list[Problem] = field(default_factory=list)
     starts: bool = False
     session: str | None = None
@@ -158,13 +174,14 @@ def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
     return 1, first.start if first is not None else node.start
 
 
-@frozen
-class _Outer:
+class _Outer(Struct, frozen=True):
     """What the records in a record take from it."""
 
     kind: Kind
     thread: str | None
     time_ms: int | None
+    call_id: str | None = None
+    """The call of replies that name none."""
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
@@ -174,10 +191,14 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         assert kind is not None
         thread = string_at(node, rule.thread) or (outer.thread if outer else None)
         time_ms = _time(node, rule.time) or (outer.time_ms if outer else None)
+        calls = path(rule.call_id).all(node) if rule.call_id else []
+        inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None)
         for item in path(rule.each).all(node):
-            _read(rule.rules, item, _Outer(kind, thread, time_ms), reading)
+            _read(rule.rules, item, inner, reading)
         return
-    if rule.kind is not None:
+    if rule.stream is not None:
+        reading.steps.append(_step(rule, node, outer))
+    elif rule.kind is not None:
         drafts = list(_messages(rule, node))
         for draft in drafts:
             _narrow(draft, outer)
@@ -187,9 +208,31 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             if member is not None and (body is None or not is_empty(body)):
                 reading.faults.append(Problem(W_CONTENT_MISSING, None, member.key_start, member.value.end))
         reading.drafts += drafts
+        if not drafts and rule.merge is not None and rule.merge.done is not None and holds(rule.merge.done, node):
+            reading.done.append((rule, string_at(node, rule.merge.key) or ""))
     for more in rule.also:
         if all_hold(more.when, node):
             _apply(more, node, outer, reading)
+
+
+def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
+    stream = rule.stream
+    assert stream is not None
+    base = _base(rule, node)
+    bodies = path(rule.body).all(node) if rule.body else []
+    reader = _PartReader(rule, base)
+    drafts = reader.drafts(bodies) if stream.step is Step.REPLY else reader.drafts_of_one(bodies)
+    is_whole = False
+    if stream.step is Step.OPEN and bodies:
+        part = first_rule(rule.parts, bodies[0]) if bodies[0].kind is JsonKind.OBJECT else None
+        is_whole = part is None or part.label or part.opaque or part.kind is Kind.REPLY
+        if not drafts and part is not None and part.kind is not None:
+            drafts = [_copy_of(base, part.kind)]
+    for draft in drafts:
+        _narrow(draft, outer)
+    scope, block = string_at(node, stream.scope) or "", string_at(node, stream.block) or ""
+    reply = string_at(node, stream.reply)
+    return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole)
 
 
 def _narrow(draft: Draft, outer: _Outer | None) -> None:
@@ -198,6 +241,8 @@ def _narrow(draft: Draft, outer: _Outer | None) -> None:
         return
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
+    if draft.kind is Kind.REPLY:
+        draft.call_id = draft.call_id or outer.call_id
     draft.thread = draft.thread or outer.thread
     draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
 
@@ -273,9 +318,13 @@ def _states(test: str, node: JsonNode) -> JsonNode | None:
         value = path(at).first(node)
         if value is None:
             return None
-        return value if (_word(value) == word if equal else _is_true(value)) else None
+        return value if (_is_word(value, word) if equal else _is_true(value)) else None
     value = path(at).first(node)
     return value if value is not None and _word(value) != word else None
+
+
+def _is_word(value: JsonNode, word: str) -> bool:
+    return _word(value).endswith(word[1:]) if word[:1] == "*" else _word(value) == word
 
 
 def _word(value: JsonNode) -> str:
@@ -343,6 +392,15 @@ class _PartReader:
         for body in bodies:
             for index, part in enumerate(body.items if body.kind is JsonKind.ARRAY else [body]):
                 self._add(part, index)
+        return self._found
+
+    def drafts_of_one(self, bodies: list[JsonNode]) -> list[Draft]:
+        """The messages of a part that must be an object."""
+        for body in bodies:
+            if body.kind is JsonKind.OBJECT:
+                self._add(body, 0)
+            else:
+                self._add_unknown(body)
         return self._found
 
     def _add(self, part: JsonNode, index: int) -> None:
@@ -421,7 +479,7 @@ class _PartReader:
         if kind is Kind.REPLY:
             draft.outcome, draft.outcome_span = self._base.outcome, self._base.outcome_span
         _set_outcome(draft, rule.outcome, part)
-        bodies = path(rule.body).all(part) if rule.body else [part] if kind is Kind.UNKNOWN else []
+        bodies = path(rule.body).all(part) if rule.body else [part] if kind in _WHOLE else []
         draft.pieces = _pieces(bodies, kind, label=rule.label, opaque=rule.opaque)
         draft.text = "\n".join(body.text for body in bodies)
         draft.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))

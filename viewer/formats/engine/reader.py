@@ -16,7 +16,7 @@ from viewer.formats.json.fields import Source
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
@@ -30,7 +30,7 @@ LONGEST_RECORD = 64 * 1024 * 1024
 class Records:
     """The records of an input, in order."""
 
-    def __init__(self, record: Recorder, format: RecordFormat, options: Options) -> None:
+    def __init__(self, record: Recorder, format: RecordFormat, options: ReadOptions) -> None:
         self._record = record
         self._format = format
         self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
@@ -43,7 +43,7 @@ class Records:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
 
-    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
         if source is not None:
             for at in self._format.inner:
@@ -124,7 +124,7 @@ class DocumentReader(JsonDocuments):
         is_list = node.kind is JsonKind.ARRAY
         for item in node.items if is_list else [node]:
             if item.kind is JsonKind.OBJECT:
-                self._records.take(item, None, [], source)
+                self._records.apply(item, None, [], source)
         for span in reading.lenient:
             self.record.report(I_JSON_LENIENT, None, *span)
         for fault in reading.faults if node.closed else reading.faults[:-1]:
@@ -149,7 +149,7 @@ class DocumentReader(JsonDocuments):
 class RecordReader:
     """Reader for all record formats. A document format may come as one document per line."""
 
-    def __init__(self, record: Recorder, options: Options, format: RecordFormat) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions, format: RecordFormat) -> None:
         self._record = record
         self._options = options
         self._records = Records(record, format, options)
@@ -200,8 +200,8 @@ def traits(format: RecordFormat) -> FormatTraits:
     )
 
 
-def _opener(format: RecordFormat) -> Callable[[Recorder, Options], Reader]:
-    def open_reader(record: Recorder, options: Options) -> Reader:
+def _opener(format: RecordFormat) -> Callable[[Recorder, ReadOptions], Reader]:
+    def open_reader(record: Recorder, options: ReadOptions) -> Reader:
         return RecordReader(record, options, format)
 
     return open_reader

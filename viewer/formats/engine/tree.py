@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from viewer.formats.engine.paths import string_at
 from viewer.formats.tables.model import Threads
 from viewer.syntax.json_text import JsonNode
-from viewer.values import mutable
 
 
-@mutable
-class _Node:
+class _Node(Struct):
     id: str
     parent: str | None
     first: int

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable
-from dataclasses import field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import holds
-from viewer.formats.engine.copies import CopyPairs
+from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
+from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.json.content_parts import ContentPart, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
-from viewer.formats.tables.model import Mode, RecordFormat
+from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
-from viewer.rules.notes import I_RECORD_UNKNOWN
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
+from viewer.rules.structure import W_PLUGIN
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.values import mutable
 
 MOST_REPLIES = 64
 """Replies whose parts may still be repeated."""
+MOST_SAID = 256
+"""Texts that a later record may repeat."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
+_REPEATING = (Mode.REPEAT, Mode.FINAL)
 _SPOKEN = ("user", "assistant")
 _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
 """The kinds of messages that other records repeat."""
@@ -37,8 +43,7 @@ _OUTCOME_RULES = {
 }
 
 
-@mutable
-class _Open:
+class _Open(Struct):
     """A message that may still grow."""
 
     number: int
@@ -51,8 +56,7 @@ class _Open:
     """What the message was made of."""
 
 
-@mutable
-class _Reply:
+class _Reply(Struct):
     """The parts of one reply that were read."""
 
     seen: set[tuple[str, str]] = field(default_factory=set)
@@ -73,11 +77,20 @@ class DraftWriter:
         self._threads: dict[str, int] = {}
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
+        self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
+        self._has_reported_end = False
+        """True if it was reported that a plug-in is disabled."""
         self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit, self._report_outcome)
         self._once: set[tuple[Kind, str, str]] = set()
         """The texts that are messages only once."""
         self._unanswered: dict[str, None] = {}
         """The ids of calls without a reply."""
+        self._streams = BlockStreams(record, self._header, self._emit, self._report)
+        self._prefill: _Open | None = None
+        """The last message, if it may be the beginning of the next answer."""
+        self._said: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """The last texts of the speakers, if records of the format repeat texts."""
+        self._repeats = any(_repeats(rule) for rule in format.records)
         self._unknown: set[str] = set()
         self._prompts: deque[int] = deque(maxlen=MOST_TURNS)
         """The numbers of the last prompts."""
@@ -107,6 +120,9 @@ class DraftWriter:
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
+        for step in reading.steps:
+            self._end_prefill()
+            self._streams.take(step)
         for draft in reading.drafts:
             self._write(draft, node)
         if reading.cancels:
@@ -115,6 +131,8 @@ class DraftWriter:
             self._unanswered.clear()
         if reading.rewind_turns:
             self._rewind(reading.rewind_turns)
+        for rule, key in reading.done:
+            self._end_done(rule, key, node.end)
 
     def _rewind(self, turns: int) -> None:
         """Leave the last turns behind."""
@@ -127,6 +145,8 @@ class DraftWriter:
     def close(self) -> None:
         """The end of the input or of the transcript: nothing grows anymore."""
         self._copies.close()
+        self._end_prefill()
+        self._streams.close()
         for key in [*self._replies]:
             self._end_reply(key)
         for growing in [*self._growing]:
@@ -143,18 +163,30 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
-        classify = self._format.hooks.classify
-        if draft.rule.classify and classify is not None and draft.kind is Kind.SAID:
-            draft.kind = classify(draft.text)
+        if draft.rule.classify and self._hooks.classify is not None and draft.kind is Kind.SAID:
+            kind = self._hooks.classify(draft.text)
+            draft.kind = Kind.UNKNOWN if kind is None else kind
+            if kind is None:
+                self._report_hook(draft)
         if draft.rule.once and self._is_repeated(draft):
             return
         if draft.rule.copy is not None and draft.kind in _COPIED:
             for part in self._runs(draft):
                 self._copies.add(part, self._at)
             return
+        if draft.rule.prefill is Prefill.GOES_ON and self._goes_on(draft):
+            return
+        self._end_prefill()
         merge = draft.rule.merge
-        if merge is None or (merge.key and draft.key is None):
-            self._emit(draft)
+        if merge is not None and merge.mode in _REPEATING:
+            self._repeat(draft)
+            return
+        self._note_said(draft)
+        if draft.rule.prefill is Prefill.BEGINS and draft.kind is Kind.SAID and not self._is_marked(draft):
+            self._prefill = self._opened(draft)
+        elif merge is None or (merge.key and draft.key is None):
+            if merge is None or merge.mode is not Mode.PARTS or not self._streams.repeats(draft):
+                self._emit(draft)
         elif merge.mode is Mode.PARTS:
             self._add_part(draft)
         else:
@@ -165,6 +197,47 @@ class DraftWriter:
         is_known = bool(draft.text) and identity in self._once
         self._once.add(identity)
         return is_known
+
+    # Texts that a later record repeats.
+
+    def _note_said(self, draft: Draft) -> None:
+        if not self._repeats or draft.kind is not Kind.SAID:
+            return
+        for text in texts_of(draft):
+            self._said[draft.role, text] = None
+            self._said.move_to_end((draft.role, text))
+        while len(self._said) > MOST_SAID:
+            self._said.popitem(last=False)
+
+    def _repeat(self, draft: Draft) -> None:
+        """Write a text that nothing said before."""
+        merge = draft.rule.merge
+        assert merge is not None
+        is_known = any((draft.role, text) in self._said for text in texts_of(draft))
+        if draft.kind is Kind.SAID and (is_known or self._streams.has_said(draft)):
+            return
+        if draft.kind is Kind.SAID and merge.mode is Mode.FINAL:
+            draft.problems.append(Problem(I_STREAM_FINAL_ONLY, None, *draft.span))
+        self._emit(draft)
+
+    # The answer that a request begins.
+
+    def _goes_on(self, draft: Draft) -> bool:
+        """Add the first text of a response to the beginning in its request; False if there is none."""
+        begun, self._prefill = self._prefill, None
+        if begun is None:
+            return False
+        is_text = draft.kind is Kind.SAID and not self._is_marked(draft)
+        if is_text:
+            self._record.grow(begun.number, draft.pieces, len(begun.pieces))
+            begun = _Open(begun.number, [*begun.pieces, *draft.pieces], begun.text + draft.text, draft.span[1])
+        self._close(begun)
+        return is_text
+
+    def _end_prefill(self) -> None:
+        if self._prefill is not None:
+            self._close(self._prefill)
+            self._prefill = None
 
     # One message.
 
@@ -219,14 +292,25 @@ class DraftWriter:
 
     def _runs(self, draft: Draft) -> Iterable[Draft]:
         """The draft, or the runs of its text by kind."""
-        split = self._format.hooks.split
-        if not draft.rule.split or split is None or draft.kind is not Kind.SAID or self._source is None:
+        split = self._hooks.split if draft.rule.split else None
+        if split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
         body = read_body(tuple(draft.pieces), self._read)
         runs = split(body.text)
+        if runs is None:
+            draft.kind = Kind.UNKNOWN
+            self._report_hook(draft)
+            return [draft]
         if len(runs) == 1 and runs[0][0] is Kind.SAID:
             return [draft]
         return [self._run(draft, body, *run) for run in runs]
+
+    def _report_hook(self, draft: Draft) -> None:
+        """Report that a plug-in failed on this record, and once that it is disabled."""
+        is_disabled = self._hooks.is_disabled()
+        if not (is_disabled and self._has_reported_end):
+            draft.problems.append(Problem(W_PLUGIN, "disabled" if is_disabled else "failed", *draft.span))
+        self._has_reported_end = is_disabled
 
     def _run(self, draft: Draft, body: Body, kind: Kind, start: int, end: int) -> Draft:
         text = body.text
@@ -341,7 +425,7 @@ class DraftWriter:
         while len(self._replies) > MOST_REPLIES:
             self._end_reply(next(iter(self._replies)))
         identity = (draft.kind.value, draft.call_id or draft.text)
-        if identity in reply.seen:
+        if identity in reply.seen or self._streams.repeats(draft):
             return
         reply.seen.add(identity)
         if draft.kind is not Kind.SAID:
@@ -398,6 +482,13 @@ class DraftWriter:
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
 
+    def _end_done(self, rule: RecordRule, key: str, end: int) -> None:
+        """End the messages of a rule and a key: their last record has no text."""
+        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key)]:
+            done = self._growing.pop(one)
+            done.must_end, done.end = False, end
+            self._close(done)
+
     def _growing_key(self, draft: Draft) -> tuple[str, ...]:
         return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part
 
@@ -435,3 +526,7 @@ class DraftWriter:
             self._settle(known.number, known.draft)
             return
         self._record.close(known.number, ending, known.end, known.pieces)
+
+
+def _repeats(rule: RecordRule) -> bool:
+    return (rule.merge is not None and rule.merge.mode in _REPEATING) or any(_repeats(each) for each in rule.rules)

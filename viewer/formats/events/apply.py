@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.formats.events.chunks import ChatChunks
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
@@ -38,11 +40,9 @@ from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
-from viewer.values import frozen
 
 
-@frozen
-class StreamTraits:
+class StreamTraits(Struct, frozen=True):
     """What a stream of events may hold."""
 
     is_api: bool = False
@@ -92,10 +92,10 @@ class EventApplier:
             return [ERROR]
         return kinds
 
-    def take(self, node: JsonNode, name: str | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
         if node.kind is JsonKind.STRING and name:
-            return self._take_string(node, kind_of(name))
+            return self._apply_string(node, kind_of(name))
         if node.kind is not JsonKind.OBJECT:
             return False
         event = event_object(node)
@@ -110,12 +110,12 @@ class EventApplier:
             self._traits = replace(self._traits, is_api=True)
             self._items.is_strict = True
         if not kinds:
-            return self._chunks.take(event)
+            return self._chunks.apply(event)
         if kinds[0].act is Act.UNKNOWN:
             return self._unknown(event, names_of_event(event, name)[0])
         return _ACTS[kinds[0].act](self, event, kinds[0])
 
-    def _take_string(self, node: JsonNode, kind: EventKind | None) -> bool:
+    def _apply_string(self, node: JsonNode, kind: EventKind | None) -> bool:
         """Apply a delta that is only its text."""
         if kind is None or kind.act is not Act.DELTA or kind.family is None:
             return False
@@ -185,15 +185,15 @@ class EventApplier:
         said = own.over(item.said) if item else own
         time_ms = self._time_ms if event.time_ms is None else event.time_ms
         opening = opening_of(event, family, said, self._names(event, lane), time_ms)
-        opening = opening._replace(faults=(*opening.faults, *faults), header=self._with_preamble(opening.header))
+        opening = replace(opening, faults=(*opening.faults, *faults), header=self._with_preamble(opening.header))
         if family is not Family.TEXT or not is_shown(opening.header):
             return opening
         header = opening.header
         if item and item.is_announced:
             allowed = is_shown(with_said(ANSWER, item.said))
-            return opening if allowed else opening._replace(header=replace(header, kind=Kind.UNKNOWN))
+            return opening if allowed else replace(opening, header=replace(header, kind=Kind.UNKNOWN))
         if lane.identified and (self._announces or self._has_begun):
-            return opening._replace(header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
+            return replace(opening, header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
         return opening
 
     def _with_preamble(self, header: Header) -> Header:
@@ -457,7 +457,7 @@ class EventApplier:
         lane = self._learn(event, item, index)
         texts = list(texts_of(item))
         for text in texts:
-            place = lane._replace(part=text.part) if lane.identified else lane
+            place = replace(lane, part=text.part) if lane.identified else lane
             if text.family is not Family.TEXT and (text.part or len(texts) == 1):
                 whole = text.node
                 self.streams.withdraw_lane(place, Family.TEXT, (whole.start, whole.end))
@@ -483,7 +483,7 @@ def _hidden_by(header: Header, said: Said) -> Header:
     return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
 
 
-def _nothing(taker: EventApplier, event: EventObject, kind: EventKind) -> bool:
+def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:
     return True
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.formats.events.delta_keys import Delta, DeltaKey, Fault, Opening
 from viewer.formats.events.headers import CallNames, identity_of, opening_of
@@ -81,7 +83,7 @@ _OF_CHOICE = frozenset(
 """Members that this module reads, or that hold no text of a message."""
 
 
-class _Choice(NamedTuple):
+class _Choice(Struct, frozen=True):
     """The statements of a delta, and its destination."""
 
     event: EventObject
@@ -98,7 +100,7 @@ class ChatChunks:
         self._reject = reject
         self._said: dict[str, Said] = {}
 
-    def take(self, event: EventObject) -> bool:
+    def apply(self, event: EventObject) -> bool:
         """Apply a chunk; True if no part of it was rejected."""
         taken = True
         choices = event.get("choices")
@@ -140,10 +142,10 @@ class ChatChunks:
 
     def _call(self, choice: _Choice, call: JsonNode) -> bool:
         function = member_object(call, "function") or member_object(call, "custom") or call
-        part = choice.lane._replace(identified=True, part=f"call {text_of(call.get('index')) or 0}")
+        part = replace(choice.lane, identified=True, part=f"call {text_of(call.get('index')) or 0}")
         names = CallNames(text_of(function.get("name")), text_of(call.get("id")))
         value = function.get("arguments") or function.get("input")
-        self._write(choice._replace(lane=part), Family.CALL, value, names)
+        self._write(replace(choice, lane=part), Family.CALL, value, names)
         if names.name or names.call_id:
             self._streams.describe_call(part, tool_name(names.name), names.call_id)
         return True
@@ -151,20 +153,20 @@ class ChatChunks:
     def _write(
         self, choice: _Choice, family: Family, value: JsonNode | None, names: CallNames, text: ItemText | None = None
     ) -> None:
-        event, said, lane, time_ms = choice
+        event, said = choice.event, choice.said
         piece = piece_of(value) if value is not None else None
         is_refusal = text is not None and text.is_refusal
-        delta = Delta(lane, family, identity_of(said, family), piece, event.span, is_refusal)
+        delta = Delta(choice.lane, family, identity_of(said, family), piece, event.span, is_refusal)
         rule = W_PART_UNKNOWN if value and text and text.is_unknown else None
         faults = (Fault(rule, None, value.start, value.end),) if rule and value else ()
-        self._streams.delta(delta, partial(_opening, event, family, said, names, time_ms, faults))
+        self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time_ms, faults))
 
 
 def _opening(
     event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Fault, ...]
 ) -> Opening:
     opening = opening_of(event, family, said, names, time_ms)
-    return opening._replace(faults=(*opening.faults, *faults))
+    return replace(opening, faults=(*opening.faults, *faults))
 
 
 def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
@@ -180,7 +182,7 @@ def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
         is_hidden = is_thought(delta, choice)
         for text in _contents(delta):
             hide = is_hidden and text.family is Family.TEXT
-            yield text._replace(family=Family.REASONING) if hide else text
+            yield replace(text, family=Family.REASONING) if hide else text
     for node, known in ((delta, _OF_DELTA), (choice, _OF_CHOICE)):
         for member in node.members if node else ():
             if member.key not in known and not is_thought_key(member.key) and has_text(member.value):
@@ -207,7 +209,7 @@ def _contents(delta: JsonNode) -> Iterator[ItemText]:
         yield ItemText(Family.OTHER, "", content, is_unknown=True)
     elif content is not None and content.kind is not JsonKind.NULL:
         for node in content.items if content.kind is JsonKind.ARRAY else [content]:
-            yield part_text(node, "")._replace(part="")
+            yield replace(part_text(node, ""), part="")
     refusal = delta.get("refusal")
     if refusal is not None and refusal.kind is not JsonKind.NULL:
         is_text = refusal.kind is JsonKind.STRING

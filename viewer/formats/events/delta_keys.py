@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
 
 from viewer.formats.events.kinds import Family
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Ending, Header, Piece, Span
 from viewer.reading.header import is_tool
-from viewer.values import mutable
 
 
-class DeltaKey(NamedTuple):
+class DeltaKey(Struct, frozen=True, gc=False):
     """The key that groups the deltas of one response, or of one message of it."""
 
     name: str
@@ -28,7 +29,7 @@ class DeltaKey(NamedTuple):
 ANONYMOUS = DeltaKey("", False)
 
 
-class Identity(NamedTuple):
+class Identity(Struct, frozen=True, gc=False):
     """The properties that distinguish messages with the same key; None if an event does not state them."""
 
     role: str | None
@@ -38,14 +39,14 @@ class Identity(NamedTuple):
 
     def filled(self, channel: str) -> Identity:
         """Fill in the defaults."""
-        return self._replace(role=self.role or "assistant", channel=self.channel or channel)
+        return replace(self, role=self.role or "assistant", channel=self.channel or channel)
 
     def fits(self, whole: Identity) -> bool:
         """True if no stated property differs."""
-        return all(said is None or said == other for said, other in zip(self, whole, strict=True))
+        return all(said is None or said == other for said, other in zip(astuple(self), astuple(whole), strict=True))
 
 
-class Fault(NamedTuple):
+class Fault(Struct, frozen=True):
     """A diagnostic of the message that a delta opens."""
 
     rule: Rule
@@ -54,7 +55,7 @@ class Fault(NamedTuple):
     end: int
 
 
-class Opening(NamedTuple):
+class Opening(Struct, frozen=True):
     """The initial properties of a message."""
 
     header: Header
@@ -64,7 +65,7 @@ class Opening(NamedTuple):
     """True until an item states that this is a message; it stays hidden until then."""
 
 
-class Delta(NamedTuple):
+class Delta(Struct, frozen=True):
     """Text for a message."""
 
     lane: DeltaKey
@@ -81,8 +82,7 @@ class Delta(NamedTuple):
     """The text itself, to compare it with a copy."""
 
 
-@mutable
-class Stream:
+class Stream(Struct):
     """One open message."""
 
     number: int

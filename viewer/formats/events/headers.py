@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from viewer.formats.events.delta_keys import Fault, Identity, Opening
 from viewer.formats.events.kinds import Family
@@ -20,7 +20,7 @@ ANSWER = Header("assistant", channel=Channel.FINAL)
 """The header of a text without statements."""
 
 
-class CallNames(NamedTuple):
+class CallNames(Struct, frozen=True, gc=False):
     """The tool name and call id that an item of a response states."""
 
     name: str | None = None
@@ -79,7 +79,7 @@ def hiding_statement(header: Header, said: Said) -> JsonNode | None:
     """The statement of a later event that hides a shown message; None if it stays shown."""
     if is_shown(with_said(header, said)):
         return None
-    nodes = [(name, node) for name, node in zip(Said._fields, said, strict=True) if node is not None]
+    nodes = [(name, node) for name, node in asdict(said).items() if node is not None]
     hiding = [node for name, node in nodes if not is_shown(with_said(header, Said(**{name: node})))]
     return min(hiding, key=lambda node: node.start, default=said.first)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
-from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.formats.events.delta_keys import ANONYMOUS, DeltaKey
 from viewer.formats.events.headers import CallNames
@@ -21,14 +22,13 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.json.parts import is_ambiguous
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.values import mutable
 
 _TEXTS = {"": "text", "text": "text", "output_text": "text", "input_text": "text", "refusal": "refusal"}
 _SPEECH = frozenset({"audio", "output_audio", "input_audio"})
 _CALL_KEYS = ("arguments", "input", "code", "command", "action")
 
 
-class ItemText(NamedTuple):
+class ItemText(Struct, frozen=True):
     """One text of an item, and its part."""
 
     family: Family
@@ -39,8 +39,7 @@ class ItemText(NamedTuple):
     """True if no rule maps this part."""
 
 
-@mutable
-class Item:
+class Item(Struct):
     """Known properties of one item."""
 
     lane: DeltaKey
@@ -78,7 +77,7 @@ class Items:
         call_id = event.text("call_id") if family is Family.CALL else None
         lane = self._lane(name, index, call_id)
         number = event.text("summary_index" if family is Family.SUMMARY else "content_index")
-        return lane._replace(part=f"part {number}") if lane.identified and number else lane
+        return replace(lane, part=f"part {number}") if lane.identified and number else lane
 
     def item_lane(self, item: JsonNode | None, event: EventObject, index: str | None) -> DeltaKey:
         """The key of the item that an event is about."""
@@ -112,7 +111,7 @@ class Items:
 
     def at(self, lane: DeltaKey) -> Item:
         """The item of a key, created if unknown."""
-        return self._items.setdefault(lane.name, Item(lane._replace(part="")))
+        return self._items.setdefault(lane.name, Item(replace(lane, part="")))
 
     def note(self, lane: DeltaKey, said: Said) -> None:
         """Note the statements of an event about an item that do not announce it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Family(Enum):
@@ -45,7 +46,7 @@ class Act(Enum):
     """An event of the interface that this table does not list."""
 
 
-class EventKind(NamedTuple):
+class EventKind(Struct, frozen=True, gc=False):
     """One row of the table."""
 
     act: Act

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.formats.json.documents import BracketCount
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
@@ -13,7 +14,7 @@ _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _BARE_FIELDS = (b"data", b"event", b"id", b"retry")
 
 
-class DataLine(NamedTuple):
+class DataLine(Struct, frozen=True, gc=False):
     """The value of one `data:` line, and its offset in the input."""
 
     value: bytes

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from viewer.formats.events.kinds import EventKind, kind_of
 from viewer.model.messages import Coding, Piece, Span
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
-from viewer.values import frozen
 
 _TIMES = ("ts", "timestamp", "created", "time", "created_at")
 _STATED = ("role", "channel", "phase", "recipient", "to", "intent")
@@ -45,7 +46,7 @@ _NOTES = frozenset(
 """Members whose strings are not message text."""
 
 
-class Said(NamedTuple):
+class Said(Struct, frozen=True):
     """The statements of an object about the message of its text; None if it makes none."""
 
     role: JsonNode | None = None
@@ -69,7 +70,7 @@ class Said(NamedTuple):
     @property
     def first(self) -> JsonNode | None:
         """The first statement in the input."""
-        return min((node for node in self if node is not None), key=lambda node: node.start, default=None)
+        return min((node for node in astuple(self) if node is not None), key=lambda node: node.start, default=None)
 
     @property
     def channel_name(self) -> str | None:
@@ -85,8 +86,7 @@ class Said(NamedTuple):
 NOTHING_SAID = Said()
 
 
-@frozen
-class EventObject:
+class EventObject(Struct, frozen=True):
     """A JSON object that is an event. Members of `data`, if that is an object, come first."""
 
     layers: tuple[JsonNode, ...]

@@ -10,7 +10,7 @@ from viewer.formats.events.lines import DataLine, OpenValue, data_line, is_compl
 from viewer.formats.json.fields import Source
 from viewer.formats.text.log_lines import may_be_event
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.notes import I_JSON_LENIENT
@@ -33,7 +33,7 @@ class Values(Protocol):
         """True if this value, or the line before it, has a known type."""
         ...
 
-    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read a value; False if it is none after all. `source` has its bytes if they are in one piece."""
         ...
 
@@ -55,7 +55,7 @@ class EventLines:
 
     def __init__(self, record: Recorder, traits: StreamTraits = GENERIC) -> None:
         self._record = record
-        self._taker = EventApplier(record, traits)
+        self._applier = EventApplier(record, traits)
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
@@ -67,15 +67,15 @@ class EventLines:
         if not self.knows(reading.node, None):
             return False
         first()
-        return self.take(reading.node, None, reading.lenient)
+        return self.apply(reading.node, None, reading.lenient)
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the line before it, has a known type."""
-        return self._taker.knows(node, name)
+        return self._applier.knows(node, name)
 
-    def take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
+    def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """The same for a parsed value; `name` is its type if the line before stated it."""
-        if not self._taker.take(node, name):
+        if not self._applier.apply(node, name):
             return False
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
@@ -83,21 +83,23 @@ class EventLines:
 
     def end_response(self) -> None:
         """Close all open messages."""
-        self._taker.end_response()
+        self._applier.end_response()
 
     def grow(self) -> None:
         """Report the messages that grew since the last call; called once per run of lines."""
-        self._taker.streams.grow()
+        self._applier.streams.grow()
 
     def close(self, at: int) -> None:
         """Handle the end of the input."""
-        self._taker.close(at)
+        self._applier.close(at)
 
 
 class EventReader:
     """Reader of lines. Lines that are not events become stray text, one item per run."""
 
-    def __init__(self, record: Recorder, options: Options, values: Values | None = None, *, longest: int = 0) -> None:
+    def __init__(
+        self, record: Recorder, options: ReadOptions, values: Values | None = None, *, longest: int = 0
+    ) -> None:
         self._record = record
         self._events: Values = values or EventLines(record)
         self._longest = longest or LONGEST_LINE
@@ -303,7 +305,7 @@ class EventReader:
             return
         if self._events.knows(node, name):
             self._flush_stray()
-            if self._events.take(node, name, lenient, source):
+            if self._events.apply(node, name, lenient, source):
                 return
         self._add_stray(node.start, node.end)
 
@@ -329,7 +331,7 @@ def _is_begun(text: bytes) -> bool:
     return reading.fault is not None and reading.fault.reason == "json-truncated"
 
 
-def _read(record: Recorder, options: Options) -> Reader:
+def _read(record: Recorder, options: ReadOptions) -> Reader:
     return EventReader(record, options, EventLines(record, StreamTraits(preambles=options.harmony_preambles)))
 
 

@@ -6,11 +6,11 @@ from viewer.formats.detect import LEAST_SCORE
 from viewer.formats.events.apply import StreamTraits
 from viewer.formats.events.reader import EventLines, EventReader
 from viewer.formats.tables.model import Container, RecordFormat, Signature
-from viewer.reading.format import Options, Reader
+from viewer.reading.format import Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 
 
-def _open(record: Recorder, options: Options) -> Reader:
+def _open(record: Recorder, options: ReadOptions) -> Reader:
     traits = StreamTraits(is_api=True, preambles=options.harmony_preambles)
     return EventReader(record, options, EventLines(record, traits))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import blake2b
+
+from msgspec.structs import replace
 
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Identity, Opening, OpenStreams, Stream
 from viewer.formats.events.headers import hiding_statement, is_shown
@@ -55,9 +56,9 @@ class Streams:
 
     def delta(self, delta: Delta, describe: Callable[[], Opening]) -> int:
         """Add to a message, or open one; return its number."""
-        delta = delta._replace(lane=self._open.part_of(delta.lane, delta.family))
+        delta = replace(delta, lane=self._open.part_of(delta.lane, delta.family))
         if self._is_late(delta):
-            delta = delta._replace(lane=DeltaKey(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
+            delta = replace(delta, lane=DeltaKey(f"late:{delta.lane.name}", True, delta.lane.part, late=True))
         identity = delta.identity.filled(_DEFAULT_CHANNEL[delta.family])
         stream = self._open.find(delta, identity)
         if stream is None:
@@ -92,7 +93,7 @@ class Streams:
         number = self._record.last_number + 1
         opening = self._judged(delta, opening)
         for fault in opening.faults:
-            self._record.report(*fault, number)
+            self._record.report(fault.rule, fault.reason, fault.start, fault.end, number)
         left = self._left.get((lane, family), set())
         if identity in left:
             left.discard(identity)
@@ -348,7 +349,7 @@ class Streams:
 def _hidden(opening: Opening, *faults: Fault) -> Opening:
     """The opening, with a header that is never shown."""
     header = replace(opening.header, kind=Kind.UNKNOWN) if is_shown(opening.header) else opening.header
-    return opening._replace(header=header, faults=(*opening.faults, *faults))
+    return replace(opening, header=header, faults=(*opening.faults, *faults))
 
 
 def _digest(text: str) -> bytes:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json
-from viewer.values import frozen
 
 LONGEST_READ = 1024 * 1024
 """No name is read from a longer call."""
@@ -48,8 +49,7 @@ _PYTHON_TOKEN = lazy_regex(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[
 _UNSAFE = lazy_regex(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@frozen
-class CallText:
+class CallText(Struct, frozen=True, gc=False):
     """One call or reply between marks."""
 
     body: Span

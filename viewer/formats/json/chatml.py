@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.formats.json.chatml_frames import ChatMLFrames
 from viewer.formats.json.documents import JsonDocuments
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.syntax.json_text import JsonKind, JsonReading
@@ -13,7 +13,7 @@ from viewer.syntax.json_text import JsonKind, JsonReading
 class ChatMLJsonReader(JsonDocuments):
     """Reader that makes each array a separate transcript."""
 
-    def __init__(self, record: Recorder, options: Options) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from viewer.formats.json.fields import piece_of
 from viewer.model.diagnostic import Rule

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.cache import lazy_regex
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
@@ -19,15 +21,13 @@ from viewer.reading.template_marks import MARK, MAY_BE_MARK, read_mark
 from viewer.reading.thoughts import thought_spans
 from viewer.rules.errors import E_CALL_SCHEMA, E_PERM_VISIBILITY
 from viewer.rules.structure import W_MARKER_IN_BODY, W_TOKENS_STRIPPED
-from viewer.values import frozen, mutable
 
 _SPACE = b" \t\r\n"
 _OWN_THOUGHT = lazy_regex(rb"<\|(?:start|end)_(?:" + "|".join(THOUGHT_KINDS).encode() + rb")\|>")
 _TAG_END = lazy_regex(rb"[^<>]{0,200}>")
 
 
-@frozen
-class Report:
+class Report(Struct, frozen=True):
     """A diagnostic at these bytes of the input."""
 
     rule: Rule
@@ -36,8 +36,7 @@ class Report:
     end: int
 
 
-@mutable
-class ContentPart:
+class ContentPart(Struct):
     """One run of the text."""
 
     kind: BlockKind | None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from viewer.model.messages import Coding, Piece
 from viewer.syntax.json_in_string import InnerNode
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.syntax.json_values import JsonText
-from viewer.values import frozen
+from viewer.syntax.json_tree import JsonText
 
 ROLE_KEYS = ("role", "author")
 CONTENT_KEYS = ("content", "refusal")
@@ -48,8 +49,7 @@ def first_of(node: JsonNode, keys: tuple[str, ...]) -> JsonNode | None:
     return None
 
 
-@frozen
-class Source:
+class Source(Struct, frozen=True, gc=False):
     """The bytes that nodes refer to."""
 
     data: bytes

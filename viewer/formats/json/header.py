@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-from typing import NamedTuple
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from viewer.formats.json.fields import (
     CALL_ID_KEYS,
@@ -22,7 +22,6 @@ from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.notes import I_TYPE_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
-from viewer.values import mutable
 
 _CHANNELS = {channel.value: channel for channel in Channel}
 _ENDINGS = {ending.value: ending for ending in Ending}
@@ -31,7 +30,7 @@ _SAME_KEY = {key: keys[0] for keys in (ROLE_KEYS, RECIPIENT_KEYS, CALL_ID_KEYS) 
 _BUILT_IN = frozenset({"python", "browser"})
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """A diagnostic of every message in an object."""
 
     rule: Rule
@@ -40,8 +39,7 @@ class Problem(NamedTuple):
     end: int
 
 
-@mutable
-class ObjectHeader:
+class ObjectHeader(Struct):
     """The header facts that the messages of one object share."""
 
     header: Header

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.formats.json.content_parts import is_shown, part_header, split_content
 from viewer.formats.json.fields import (
@@ -37,7 +38,7 @@ _CALL_NAMES = frozenset(
 """Members of a call that its header holds, or that may be empty."""
 
 
-class Part(NamedTuple):
+class Part(Struct, frozen=True):
     """One message of an object."""
 
     header: Header
@@ -73,8 +74,8 @@ class MessageObjects:
         last = len(parts) - 1
         for index, part in enumerate(parts):
             number = self._add(node, said, part, is_open=not node.closed and index == last)
-            for rule, reason, start, end in [*said.problems, *extra_problems.get(index, [])]:
-                self._record.report(rule, reason, start, end, number)
+            for problem in [*said.problems, *extra_problems.get(index, [])]:
+                self._record.report(problem.rule, problem.reason, problem.start, problem.end, number)
         if not node.closed:
             self._truncated(node, said)
 

@@ -11,7 +11,7 @@ from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
 from viewer.model.messages import Kind, Span
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
@@ -22,7 +22,7 @@ from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, 
 class JsonMessagesReader(JsonDocuments):
     """Reader of one object, an array, `{"messages": […]}`, or one object per line."""
 
-    def __init__(self, record: Recorder, options: Options) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions) -> None:
         super().__init__(record)
         self._objects = MessageObjects(record)
         self._layout: Layout | None = None
@@ -59,9 +59,9 @@ class JsonMessagesReader(JsonDocuments):
         if fault.reason == "json-truncated":
             return
         start = fault.offset
-        for item, use in find_messages(reading.node):
-            if not item.closed and use is not Use.WRAPPER:
-                start = min(start, item.start)
+        for found in find_messages(reading.node):
+            if not found.node.closed and found.use is not Use.WRAPPER:
+                start = min(start, found.node.start)
         self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         self.text_between(data[start - self.base :], start)
 
@@ -115,7 +115,7 @@ class JsonMessagesReader(JsonDocuments):
         truncated = at_end and bool(reading.faults) and _is_truncated(reading.faults[-1])
         unfinished = False
         for found in find_messages(reading.node):
-            item, use = found
+            item, use = found.node, found.use
             if use is Use.WRAPPER:
                 self._begin_inner(item, reading.node, source)
             elif use is Use.UNREAD:
@@ -136,10 +136,10 @@ class JsonMessagesReader(JsonDocuments):
             self._start(wrapper, source)
 
     def _item(self, found: Found, source: Source, notes: _Notes) -> None:
-        item, use = found
+        item = found.node
         self._is_empty = False
         if item.kind is JsonKind.OBJECT and is_message(item):
-            kind = Kind.UNKNOWN if use is Use.REJECTED else Kind.SAID
+            kind = Kind.UNKNOWN if found.use is Use.REJECTED else Kind.SAID
             self._objects.add(item, source, notes.inside(item), kind)
         else:
             self._not_a_message((item.start, item.end))

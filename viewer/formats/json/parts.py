@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from msgspec import Struct, field
 
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
@@ -15,7 +15,6 @@ from viewer.formats.json.fields import (
 from viewer.model.messages import Coding, Piece, Span
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
-from viewer.values import mutable
 
 _TEXTS = frozenset({"", "text", "input_text", "output_text"})
 _THOUGHTS = frozenset({"summary_text", "redacted_thinking", "reasoningContent", "reasoning_content"})
@@ -49,8 +48,7 @@ _DECIDING = frozenset({"type", "text", "thought", "refusal"})
 _LISTS_OF_PARTS = frozenset({"text", "multimodal_text"})
 
 
-@mutable
-class Content:
+class Content(Struct):
     """The sorted content of a message, without empty strings."""
 
     pieces: list[Piece] = field(default_factory=list)

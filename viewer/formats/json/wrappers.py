@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.formats.json.fields import CONTENT_KEYS, ROLE_KEYS
 from viewer.formats.json.unread import unread_messages
@@ -31,7 +32,7 @@ class Use(Enum):
     """A message next to the list, which is not read."""
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True):
     """A value and its use."""
 
     node: JsonNode

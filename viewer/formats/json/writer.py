@@ -12,7 +12,7 @@ from viewer.formats.json.wrappers import LIST_KEYS
 from viewer.formats.writing import Writable, WritableTranscript, Writer
 from viewer.reading.header import is_tool
 from viewer.syntax.json_text import check_json
-from viewer.syntax.json_values import JsonText
+from viewer.syntax.json_tree import JsonText
 
 _ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
 """Kinds of text that a speaker did not write."""

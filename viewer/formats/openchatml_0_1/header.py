@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import field
-from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Header
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
-from viewer.values import mutable
 
 ROLES = frozenset({"system", "tool", "user", "assistant"})
 LONGEST_PLAUSIBLE = 512
@@ -27,7 +26,7 @@ _VALUES = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_c
 """Only strings are needed: numbers are not converted."""
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """A diagnostic at a position in the input."""
 
     rule: Rule
@@ -36,8 +35,7 @@ class Problem(NamedTuple):
     end: int
 
 
-@mutable
-class Head:
+class Head(Struct):
     """The content of a header line, shared by the messages of its frame."""
 
     role: str = ""
@@ -74,7 +72,7 @@ class Head:
         )
 
 
-class _Word(NamedTuple):
+class _Word(Struct, frozen=True, gc=False):
     text: bytes
     start: int
     end: int

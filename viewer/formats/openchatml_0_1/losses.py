@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.formats.writing import Writable
-from viewer.values import frozen
 
 
 class Loss(Enum):
@@ -30,8 +31,7 @@ class Loss(Enum):
     SPACE = "white space at either end of the body is lost when the file is read again"
 
 
-@frozen
-class Said:
+class Said(Struct, frozen=True):
     """The properties that a reader recovers from the written part."""
 
     channel: str | None = None

@@ -6,6 +6,8 @@ import json
 import unicodedata
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.errors import RefusedError
 from viewer.formats.openchatml_0_1.header import name_in_json, tool_name
 from viewer.formats.openchatml_0_1.losses import Loss, Losses, Said
@@ -14,7 +16,6 @@ from viewer.formats.writing import Writable
 from viewer.model.visibility import PREAMBLE_ENDINGS
 from viewer.reading.header import is_tool
 from viewer.syntax.json_text import check_json
-from viewer.values import frozen
 
 SPACE = " \t\r\n"
 ASIDE = frozenset({"injected", "subagent", "replayed", "notice"})
@@ -32,8 +33,7 @@ class Kind(Enum):
     OUTPUT = "function_output"
 
 
-@frozen
-class Written:
+class Written(Struct, frozen=True, gc=False):
     """One part, ready for a frame."""
 
     kind: Kind

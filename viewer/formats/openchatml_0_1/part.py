@@ -8,7 +8,6 @@ from enum import Enum
 from viewer.model.messages import Coding, Ending, Header, Piece, Span
 from viewer.reading.recorder import Recorder
 from viewer.reading.template_marks import MarkPair
-from viewer.values import mutable
 
 SPACE = b" \t\r\n"
 LONGEST_KEPT = 1024 * 1024
@@ -28,30 +27,41 @@ class Begins(Enum):
     """At the first nonblank character."""
 
 
-@mutable
 class Part:
     """A message during reading; it is announced when it is certain to be one."""
 
-    header: Header
-    span_start: int
-    at: int
-    """The start of its bytes."""
-    begins: Begins = Begins.EXACTLY
-    certain: bool = False
-    """True if it is a message even when it is empty."""
-    broke_out: bool = False
-    kept: bytearray | None = None
-    """The JSON of a call or an output, if it is short enough."""
-    block: MarkPair | None = None
-    """The marks of a chat template that enclose it."""
-    number: int | None = None
-    ending: Ending = Ending.END
-    first: int | None = None
-    """The offset of its first nonblank character."""
-    end: int = -1
-    """The offset after its last nonblank character."""
-    _head: bytes = b""
-    _reported: int = -1
+    def __init__(
+        self,
+        header: Header,
+        span_start: int,
+        at: int,
+        begins: Begins = Begins.EXACTLY,
+        *,
+        certain: bool = False,
+        broke_out: bool = False,
+        block: MarkPair | None = None,
+        ending: Ending = Ending.END,
+    ) -> None:
+        self.header = header
+        self.span_start = span_start
+        self.at = at
+        """The start of its bytes."""
+        self.begins = begins
+        self.certain = certain
+        """True if it is a message even when it is empty."""
+        self.broke_out = broke_out
+        self.kept: bytearray | None = None
+        """The JSON of a call or an output, if it is short enough."""
+        self.block = block
+        """The marks of a chat template that enclose it."""
+        self.number: int | None = None
+        self.ending = ending
+        self.first: int | None = None
+        """The offset of its first nonblank character."""
+        self.end = -1
+        """The offset after its last nonblank character."""
+        self._head = b""
+        self._reported = -1
 
     def add(self, data: bytes, at: int) -> None:
         """Add bytes at this offset."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+
+from msgspec.structs import replace
 
 from viewer.cache import bounded_cache
 from viewer.formats.openchatml_0_1.header import Head, name_in_json, tool_name
@@ -66,35 +67,29 @@ _TOKENS: dict[str, TokenSet] = {
 }
 
 
-@dataclass(slots=True)
 class Frame:
     """One frame, from `<|im_start|>` to its end. All its messages share its span, so they are closed together."""
 
-    record: Recorder
-    head: Head
-    start: int
-    body: int
-    """The start of its body."""
-    broke_out: bool = False
-    _parts: list[Part] = field(default_factory=list)
-    _unclosed: list[str] = field(default_factory=list)
-    """Thought blocks in which something else began before they were closed: later text may still belong to them."""
-    _has_text: bool = False
-    """True if a part of it is text."""
-    _unclosed_kinds: Counter[str] = field(default_factory=Counter)
-    _flags: dict[str, str] = field(default_factory=dict)
-    _list_at: int | None = None
-    """The start of the current list of tools."""
-    _header: Header = field(init=False)
-    _part: Part = field(init=False)
-    _template: TemplateBlocks = field(init=False)
-    tokens: TokenSet = field(init=False)
-    """The tokens that are not plain text in its body."""
-
-    def __post_init__(self) -> None:
-        self._header = self.head.header()
-        self.tokens = _PLAIN_TOKENS if self._header.malformed else _TOKENS.get(self.head.role, _PLAIN_TOKENS)
-        self._part = Part(self._header, self.start, self.body, broke_out=self.broke_out)
+    def __init__(self, record: Recorder, head: Head, start: int, body: int, broke_out: bool = False) -> None:
+        self.record = record
+        self.head = head
+        self.start = start
+        self.body = body
+        """The start of its body."""
+        self.broke_out = broke_out
+        self._parts: list[Part] = []
+        self._unclosed: list[str] = []
+        """Thought blocks in which something else began before they were closed: later text may still belong to them."""
+        self._has_text = False
+        """True if a part of it is text."""
+        self._unclosed_kinds: Counter[str] = Counter()
+        self._flags: dict[str, str] = {}
+        self._list_at: int | None = None
+        """The start of the current list of tools."""
+        self._header = head.header()
+        self.tokens = _PLAIN_TOKENS if self._header.malformed else _TOKENS.get(head.role, _PLAIN_TOKENS)
+        """The tokens that are not plain text in its body."""
+        self._part = Part(self._header, start, body, broke_out=broke_out)
         self._template = TemplateBlocks(self)
 
     def add(self, data: bytes, at: int) -> None:

@@ -18,7 +18,7 @@ from viewer.formats.openchatml_0_1.header import (
 from viewer.formats.openchatml_0_1.parts import MARKS, Frame, token_set
 from viewer.model.messages import Coding, Ending, Piece
 from viewer.reading.cursor import Token, TokenSet, Window
-from viewer.reading.format import FormatTraits, Options
+from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.notes import I_OPEN_PROMPT
@@ -34,7 +34,7 @@ _IN_HEADER = token_set("im_start", "im_end", "file_separator", *FILL_IN, *_ALL_M
 class OpenChatML01Reader:
     """A state machine; each state is a method that returns True to continue."""
 
-    def __init__(self, record: Recorder, options: Options) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions) -> None:
         self._record = record
         self._window = Window()
         self._at = 0
@@ -174,7 +174,7 @@ class OpenChatML01Reader:
     def _prompt(self, head: Head) -> None:
         """Report that the input ends where an answer should begin."""
         for problem in head.problems:
-            self._record.report(*problem)
+            self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         self._record.report(I_OPEN_PROMPT, None, self._frame_start, head.words_end)
 
     # In a body.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from viewer.formats.json.call_text import CallText, read_calls, read_replies
 from viewer.formats.openchatml_0_1.header import tool_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from viewer.formats.tables.anthropic_parts import PARTS
+from viewer.formats.tables.anthropic_parts import ASSISTANT_PARTS, PARTS, USER_PARTS
 from viewer.formats.tables.model import (
     Container,
     Fault,
@@ -19,6 +19,8 @@ from viewer.formats.tables.model import (
     flag,
     has,
     is_,
+    lacks,
+    no_flag,
 )
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
@@ -29,7 +31,7 @@ _INJECTED_TAGS = (
     *("bash-stderr", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection"),
     *("ide_diagnostics", "task-notification", "teammate-message"),
 )
-_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*>")
+_ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)")
 _FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
 _CAVEAT = "Caveat: "
 _INTERRUPTED = "[Request interrupted by user"
@@ -49,12 +51,22 @@ def claude_tags(text: str) -> list[tuple[Kind, int, int]]:
     at = 0
     while found := _ELEMENT.search(text, at):
         _add_said(runs, text, at, found.start())
-        closing = f"</{found[1]}>"
-        end = text.find(closing, found.end())
-        at = end + len(closing) if end >= 0 else len(text)
+        at = _end_of(text, found)
         runs.append((Kind.INJECTED, found.start(), at))
     _add_said(runs, text, at, len(text))
     return runs
+
+
+def _end_of(text: str, opening: re.Match[str]) -> int:
+    """The end of an element that may contain elements of its own name; without a closing tag, that of the text."""
+    if opening[0].endswith("/>"):
+        return opening.end()
+    depth = 1
+    for tag in re.finditer(rf"<(/?){opening[1]}(?=[\s>/])[^>]*>", text[opening.end() :]):
+        depth += -1 if tag[1] else 0 if tag[0].endswith("/>") else 1
+        if depth == 0:
+            return opening.end() + tag.end()
+    return len(text)
 
 
 def _add_said(runs: list[tuple[Kind, int, int]], text: str, start: int, end: int) -> None:
@@ -68,63 +80,69 @@ _COMMON: dict[str, Any] = {
     "body": "message.content",
     "parts": PARTS,
 }
-_API = (W_RUN_ERROR, "api")
-_STATUS = {
+API = (W_RUN_ERROR, "api")
+STATUS_CODES = {
     "429": (W_RUN_ERROR, "rate-limit"),
     "401": (W_RUN_ERROR, "auth"),
     "403": (W_RUN_ERROR, "auth"),
 }
-_USER, _ASSISTANT = is_("type", "user"), is_("type", "assistant")
+_THREAD: dict[str, Any] = {"thread": "agentId|sessionId", "time": "timestamp"}
+_ASIDE: dict[str, Any] = {"time": "timestamp", "aside": True}
+_USER, _ASSISTANT, _SPOKEN = is_("type", "user"), is_("type", "assistant"), is_("type", "user", "assistant")
+_MEASURES = ("turn_duration", "microcompact_boundary", "bridge_status", "agents_killed")
 _METADATA = (
     *("file-history-snapshot", "queue-operation", "custom-title", "ai-title", "pr-link", "agent-name", "tag"),
     *("last-prompt", "worktree-state", "permission-mode", "mode", "attribution-snapshot", "speculation-accept"),
     *("content-replacement", "agent-color", "agent-setting"),
 )
 
-_RECORDS = (
-    RecordRule(
-        (is_("type", "user", "assistant"), flag("isSidechain")),
-        Kind.SUBAGENT,
-        "@message.role",
-        **_COMMON,
-        thread="agentId|sessionId",
-    ),
-    RecordRule((_USER, flag("isCompactSummary")), Kind.REPLAYED, "user", **_COMMON),
-    RecordRule((_USER, flag("isMeta")), Kind.INJECTED, "user", **_COMMON),
-    RecordRule((_USER, flag("isVisibleInTranscriptOnly")), Kind.INJECTED, "user", **_COMMON),
-    RecordRule((_USER, is_("message.role", "user")), Kind.SAID, "user", **_COMMON, split=True),
+RECORDS = (
+    RecordRule((_SPOKEN, flag("isSidechain")), Kind.SUBAGENT, "@message.role", **_COMMON | _THREAD),
+    RecordRule((is_("type", "attachment"), flag("isSidechain")), Kind.SUBAGENT, "user", "attachment", **_THREAD),
+    RecordRule((_SPOKEN, flag("isCompactSummary")), Kind.REPLAYED, "@message.role", **_COMMON),
+    RecordRule((_SPOKEN, flag("isMeta")), Kind.INJECTED, "@message.role", **_COMMON),
+    RecordRule((_SPOKEN, flag("isVisibleInTranscriptOnly")), Kind.INJECTED, "@message.role", **_COMMON),
+    RecordRule((_USER, is_("message.role", "user")), Kind.SAID, "user", **_COMMON | {"parts": USER_PARTS}, split=True),
     RecordRule(
         (_ASSISTANT, flag("isApiErrorMessage")),
         Kind.NOTICE,
         "assistant",
         **_COMMON,
-        faults=(Fault("message.content", default=_API),),
+        faults=(Fault("message.content", default=API),),
     ),
+    RecordRule((_ASSISTANT, is_("message.model", "<synthetic>")), Kind.NOTICE, "assistant", **_COMMON),
     RecordRule(
         (_ASSISTANT, is_("message.role", "assistant")),
         Kind.SAID,
         "assistant",
-        **_COMMON,
+        **_COMMON | {"parts": ASSISTANT_PARTS},
         merge=Merge(Mode.PARTS, "message.id"),
     ),
-    RecordRule(
-        (is_("type", "attachment"), is_("attachment.type", "queued_command")),
-        Kind.SAID,
-        "user",
-        **_COMMON | {"body": "attachment.prompt"},
-        split=True,
+    RecordRule((is_("type", "attachment"), flag("isMeta")), Kind.INJECTED, "user", "attachment", **_ASIDE),
+    *(
+        RecordRule(
+            (is_("type", "attachment"), is_("attachment.type", "queued_command"), no_flag("attachment.isMeta"), mode),
+            Kind.SAID,
+            "user",
+            "attachment.prompt",
+            USER_PARTS,
+            time="timestamp",
+            split=True,
+        )
+        for mode in (lacks("attachment.commandMode"), is_("attachment.commandMode", "prompt"))
     ),
-    RecordRule((is_("type", "attachment"),), Kind.INJECTED, "user", "attachment", time="timestamp", aside=True),
+    RecordRule((is_("type", "attachment"),), Kind.INJECTED, "user", "attachment", **_ASIDE),
     RecordRule(
         (is_("type", "system"), is_("subtype", "api_error")),
         Kind.NOTICE,
         "system",
         "content|error.message|error",
-        faults=(Fault("error.status|content|error|type", _STATUS, _API),),
-        time="timestamp",
-        aside=True,
+        faults=(Fault("error.status|content|error|type", STATUS_CODES, API),),
+        **_ASIDE,
     ),
-    RecordRule((is_("type", "system"),), Kind.NOTICE, "system", "content", time="timestamp", aside=True),
+    RecordRule((is_("type", "system"), has("content")), Kind.NOTICE, "system", "content", **_ASIDE),
+    RecordRule((is_("type", "system"), is_("subtype", *_MEASURES)), None, aside=True),
+    RecordRule((is_("type", "system"),), Kind.NOTICE, "system", **_ASIDE),
     RecordRule((is_("type", "summary"),), Kind.REPLAYED, "system", "summary"),
     RecordRule(
         (is_("type", "progress"), has("data.message.message.content")),
@@ -151,8 +169,8 @@ CLAUDE_CODE = RecordFormat(
         Signature(90, ("loglines[].type",)),
     ),
     records=(
-        RecordRule((has("loglines"),), each="loglines[]", rules=_RECORDS, goes_on=False),
-        *_RECORDS,
+        RecordRule((has("loglines"),), each="loglines[]", rules=RECORDS, goes_on=False),
+        *RECORDS,
     ),
     session="sessionId",
     version="version",

@@ -6,15 +6,15 @@ and `a|b` is the first of two paths that resolve. The empty path is the value it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Kind
-from viewer.reading.format import Options, Reader
+from viewer.reading.format import Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind
-from viewer.values import frozen
 
 
 class Container(Enum):
@@ -29,8 +29,7 @@ class Container(Enum):
     TEXT = "text"
 
 
-@frozen
-class When:
+class When(Struct, frozen=True):
     """A condition on a record or a part. Conditions that are not set hold."""
 
     path: str
@@ -38,6 +37,10 @@ class When:
     not_equals: frozenset[str] = frozenset()
     starts: tuple[str, ...] = ()
     """Beginnings of a string, after ASCII white space."""
+    ends: tuple[str, ...] = ()
+    """Endings of a string."""
+    only: frozenset[str] = frozenset()
+    """The members that the object may have. Another member, or a repeated one, may change its meaning."""
     kind: JsonKind | None = None
     present: bool | None = None
     """Null counts as absent."""
@@ -55,6 +58,21 @@ def is_not(path: str, *words: str) -> When:
     return When(path, not_equals=frozenset(words))
 
 
+def starts(path: str, *words: str) -> When:
+    """The value begins with one of these strings."""
+    return When(path, starts=words)
+
+
+def ends(path: str, *words: str) -> When:
+    """The value ends with one of these strings."""
+    return When(path, ends=words)
+
+
+def only(*members: str) -> When:
+    """The object has no other members."""
+    return When("", only=frozenset(members))
+
+
 def has(path: str) -> When:
     """There is a value."""
     return When(path, present=True)
@@ -70,8 +88,12 @@ def flag(path: str) -> When:
     return When(path, true=True)
 
 
-@frozen
-class Words:
+def no_flag(path: str) -> When:
+    """The value is false, or there is none."""
+    return When(path, true=False)
+
+
+class Words(Struct, frozen=True):
     """A channel by a word of the record."""
 
     path: str
@@ -80,10 +102,9 @@ class Words:
     """The channel without a word. Any unlisted word is an unknown channel, which is hidden."""
 
 
-@frozen
-class Outcomes:
+class Outcomes(Struct, frozen=True):
     """What states how a call ended. Each entry is a path whose value is true or not empty, `path=word`, or
-    `path!=word`; numbers compare as text."""
+    `path!=word`; numbers compare as text, and `path=*word` is an ending."""
 
     ok: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -92,14 +113,13 @@ class Outcomes:
     refused: tuple[str, ...] = ()
 
 
-@frozen
-class Fault:
+class Fault(Struct, frozen=True):
     """A diagnostic that a value of a record states: an error of the run, or an answer that ended early."""
 
     path: str
-    codes: Mapping[str, tuple[Rule, str]] = field(default_factory=dict)
-    """The rule and the reason for a text or a number."""
-    default: tuple[Rule, str] | None = None
+    codes: Mapping[str, tuple[Rule, str | None] | None] = field(default_factory=dict)
+    """The rule and the reason for a text or a number; None if it is usual."""
+    default: tuple[Rule, str | None] | None = None
     """The rule and the reason for any other value that is not null, false, or empty."""
 
 
@@ -112,10 +132,13 @@ class Mode(Enum):
     """The text grows."""
     REPLACE = "replace"
     """The text replaces the earlier one."""
+    REPEAT = "repeat"
+    """A copy if a message of the same role has this text, otherwise a message."""
+    FINAL = "final"
+    """The same for the last record of a run, which brings a text that no other record had."""
 
 
-@frozen
-class Merge:
+class Merge(Struct, frozen=True):
     """Which records belong to one message."""
 
     mode: Mode
@@ -132,8 +155,7 @@ class Exchange(Enum):
     RESPONSE = "response"
 
 
-@frozen
-class History:
+class History(Struct, frozen=True):
     """How requests repeat a conversation: one that begins with all of it goes on with it."""
 
     id: str
@@ -142,8 +164,43 @@ class History:
     """The path of the id of the response before."""
 
 
-@frozen
-class Copies:
+class Prefill(Enum):
+    """The text of an answer that its request begins."""
+
+    BEGINS = "begins"
+    """A message of a request: the last one may be the beginning of the answer."""
+    GOES_ON = "goes on"
+    """A response: its first text goes on with the message right before it if that message may be its beginning."""
+
+
+class Step(Enum):
+    """What a record does to a reply that arrives in blocks."""
+
+    REPLY = "reply"
+    """A reply begins."""
+    OPEN = "open"
+    """A block begins. Its part decides the kind of the block, once."""
+    GROW = "grow"
+    """More of a block. A part of another kind is unknown."""
+    CLOSE = "close"
+    """A block is complete."""
+    END = "end"
+    """The reply is complete."""
+
+
+class Stream(Struct, frozen=True):
+    """Membership in a reply that arrives in blocks. The parts in the body of the record are what it brings."""
+
+    step: Step
+    block: str = ""
+    """The path of the key of the block."""
+    scope: str = ""
+    """The path of what separates replies that arrive at the same time."""
+    reply: str = ""
+    """The path of the id of the reply, which other records of it have as the key of merging."""
+
+
+class Copies(Struct, frozen=True):
     """Membership in a group of records that repeat one text."""
 
     group: str
@@ -160,8 +217,7 @@ class Alone(Enum):
     """It is said if the file has had no copy of the group yet and it does not begin with `<`, otherwise injected."""
 
 
-@frozen
-class Narrowing:
+class Narrowing(Struct, frozen=True):
     """What said texts are instead, after a record."""
 
     kind: Kind
@@ -174,8 +230,7 @@ class Narrowing:
     """What is reported when it begins."""
 
 
-@frozen
-class PartRule:
+class PartRule(Struct, frozen=True):
     """How one content part becomes a message, or a piece of one. The first rule whose conditions hold wins."""
 
     when: tuple[When, ...]
@@ -206,8 +261,7 @@ class PartRule:
     """Rules for further messages in the same part."""
 
 
-@frozen
-class RecordRule:
+class RecordRule(Struct, frozen=True):
     """How one record becomes messages. The first rule whose conditions hold wins."""
 
     when: tuple[When, ...]
@@ -222,7 +276,7 @@ class RecordRule:
     each: str = ""
     """The path of records in this record. Such a rule does not end the evaluation."""
     rules: tuple[RecordRule, ...] = ()
-    """The rules for these records."""
+    """The rules for these records. They take the thread, the time, and for replies the call id of this record."""
     also: tuple[RecordRule, ...] = ()
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False
@@ -249,6 +303,8 @@ class RecordRule:
     thread: str = ""
     """The path of the thread of another agent."""
     merge: Merge | None = None
+    stream: Stream | None = None
+    prefill: Prefill | None = None
     copy: Copies | None = None
     outcome: Outcomes | None = None
     faults: tuple[Fault, ...] = ()
@@ -267,8 +323,7 @@ class RecordRule:
     """True if the hook `classify` decides the kind of the text."""
 
 
-@frozen
-class Signature:
+class Signature(Struct, frozen=True):
     """What the records of a format have in common."""
 
     score: int
@@ -280,8 +335,7 @@ class Signature:
     """Paths that must not have a value."""
 
 
-@frozen
-class Threads:
+class Threads(Struct, frozen=True):
     """How records form a tree."""
 
     id: str
@@ -290,22 +344,25 @@ class Threads:
     """The tools that start another agent."""
 
 
-Split = Callable[[str], list[tuple[Kind, int, int]]]
-Classify = Callable[[str], Kind]
+Split = Callable[[str], list[tuple[Kind, int, int]] | None]
+Classify = Callable[[str], Kind | None]
+"""None if the hook failed: the record is unknown."""
 
 
-@frozen
-class Hooks:
+class Hooks(Struct, frozen=True):
     """The functions that a table may contain. They return kinds and offsets, never text."""
 
     split: Split | None = None
     """The runs of a text, in order, with the kind of each."""
     classify: Classify | None = None
     """The kind of a whole text."""
+    renew: Callable[[], Hooks] | None = None
+    """Makes the hooks for one input, if they keep a state."""
+    is_disabled: Callable[[], bool] = lambda: False
+    """True if the hooks failed too often."""
 
 
-@frozen
-class RecordFormat:
+class RecordFormat(Struct, frozen=True):
     """A format as a table."""
 
     name: str
@@ -328,5 +385,5 @@ class RecordFormat:
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
-    reader: Callable[[Recorder, Options], Reader] | None = None
+    reader: Callable[[Recorder, ReadOptions], Reader] | None = None
     """The reader of a format without rules."""

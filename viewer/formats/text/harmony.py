@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from viewer.formats.text.log_lines import LogLines
 from viewer.model.messages import Channel, Coding, Ending, Header, Piece
 from viewer.reading.cursor import Cursor, Token
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.grammar import ENDINGS, LONGEST_HEADER, LONGEST_LINE, HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.states import OUTSIDE_TOKENS, STATES, Keeps, State, StateRow
@@ -140,7 +141,7 @@ HARMONY_STATES = STATES | {
 }
 
 
-def _read(record: Recorder, options: Options) -> Reader:
+def _read(record: Recorder, options: ReadOptions) -> Reader:
     header = replace(GRAMMAR.header, assume_preambles=True)
     grammar = replace(GRAMMAR, header=header) if options.harmony_preambles else GRAMMAR
     return TextReader(record, grammar, LogLines(record), states=HARMONY_STATES, first=State.BEGINNING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.formats.text.log_lines import LogLines
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.grammar import HeaderGrammar, TextGrammar
 from viewer.reading.recorder import Recorder
 from viewer.reading.text_reader import TextReader
@@ -52,15 +52,15 @@ def _reader(grammar: TextGrammar, record: Recorder) -> Reader:
     return TextReader(record, grammar, LogLines(record), grammar_of_version=grammar_of_version)
 
 
-def _read_2_2(record: Recorder, options: Options) -> Reader:
+def _read_2_2(record: Recorder, options: ReadOptions) -> Reader:
     return _reader(GRAMMAR_2_2, record)
 
 
-def _read_2_0(record: Recorder, options: Options) -> Reader:
+def _read_2_0(record: Recorder, options: ReadOptions) -> Reader:
     return _reader(GRAMMAR_2_0, record)
 
 
-def _read_1_x(record: Recorder, options: Options) -> Reader:
+def _read_1_x(record: Recorder, options: ReadOptions) -> Reader:
     return _reader(GRAMMAR_1_X, record)
 
 

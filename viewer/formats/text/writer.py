@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from viewer.errors import RefusedError
 from viewer.formats.text.openchatml import grammar_of_version
 from viewer.formats.text.quoted_marks import live_body, read_source_text
@@ -21,7 +23,6 @@ from viewer.reading.grammar import ALL_ATTRIBUTES, CHECKED_TYPES
 from viewer.reading.header import HIDING_INTENTS, is_tool
 from viewer.reading.template_marks import ESCAPABLE_MARKS, MARK
 from viewer.syntax.yaml_writer import write_yaml
-from viewer.values import frozen
 
 _STOPS = {"end": "<|end|>", "return": "<|return|>", "call": "<|call|>", "open": "", "implied": "<|end|>"}
 _VALUE = re.compile(r"[^\s<\x00-\x1f\x7f]+")
@@ -40,8 +41,7 @@ _MARK = re.compile(
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
-@frozen
-class Target:
+class Target(Struct, frozen=True):
     """Capabilities of one text format."""
 
     name: str

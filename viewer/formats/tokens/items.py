@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.formats.tokens.vocabulary import LAST_ID
 
@@ -18,7 +19,7 @@ _WORD = re.compile(rb"[^ \t\r\n,\[\]\"]*")
 _QUOTED = re.compile(rb"[^\"\\\n]*")
 
 
-class Item(NamedTuple):
+class Item(Struct, frozen=True, gc=False):
     """One item; positions are offsets in the input. A bracket ends one list, or begins another."""
 
     start: int

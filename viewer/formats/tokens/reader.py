@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from viewer.cache import bounded_cache
 from viewer.formats.text.harmony import HARMONY
@@ -13,7 +14,7 @@ from viewer.formats.tokens.items import Item, ItemReader, items_of
 from viewer.formats.tokens.vocabulary import CONTROL, Vocabulary, load_vocabulary, text_of_id
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Coding, Header, Message, Piece, Span
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.structure import W_TEXT_BETWEEN
@@ -95,7 +96,7 @@ class IdOffsets:
 class TokenIdReader:
     """Reader of lists of ids; each list is a separate transcript."""
 
-    def __init__(self, record: Recorder, options: Options, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, record: Recorder, options: ReadOptions, vocabulary: Vocabulary | None = None) -> None:
         self.record = record
         self._options = options
         self._vocabulary = vocabulary
@@ -137,7 +138,7 @@ class TokenIdReader:
         self._needed_from = 0
         if self._lists > 1:
             self._inner_record.start(at)
-            self._inner_record.take()
+            self._inner_record.drain()
             self.record.start(at)
         self._inner = HARMONY.reader(self._inner_record, self._options)
 
@@ -157,7 +158,7 @@ class TokenIdReader:
     def _tell(self) -> None:
         """Repeat the events of the text reader, at the positions of the ids."""
         last_stray: Span | None = None
-        for event in self._inner_record.take():
+        for event in self._inner_record.drain():
             if isinstance(event, Strayed):
                 last_stray = event.stray.span
             elif isinstance(event, Found) and event.rule is W_TEXT_BETWEEN and last_stray == (event.start, event.end):
@@ -230,7 +231,7 @@ def _restored_text(text: str | None) -> str | None:
     return text.translate(_BACK) if text is not None else None
 
 
-def _read(record: Recorder, options: Options) -> Reader:
+def _read(record: Recorder, options: ReadOptions) -> Reader:
     return TokenIdReader(record, options, load_vocabulary())
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import PurePath
 
+from msgspec import Struct
+
 from viewer.document.projection import Projection
 from viewer.model.visibility import Audience
 from viewer.render.exports.view_words import badge
 from viewer.render.sanitize import sanitize_line
-from viewer.values import frozen
 
 
-@frozen
-class Exporter:
+class Exporter(Struct, frozen=True):
     """One row of the table."""
 
     name: str
@@ -64,9 +64,17 @@ def exporter_of(path: str) -> Exporter | None:
 
 def default_name(document: str, audience: Audience, exporter: Exporter) -> str:
     """The default file name, such as `tour.safe.html` or `tour.DEBUG.html`: it names the view."""
+    return f"{stem_of(document)}.{view_name(audience)}{exporter.ending}"
+
+
+def stem_of(document: str) -> str:
+    """The file name of a document without its suffixes, for the name of a file made from it."""
     name = PurePath(document).name
     for ending in _KNOWN:
         name = name.removesuffix(ending)
-    stem = PurePath(name).stem.strip(".- ") or "transcript"
-    view = "safe" if audience.is_safe else badge(audience)
-    return f"{sanitize_line(stem, 100)}.{view}{exporter.ending}"
+    return sanitize_line(PurePath(name).stem.strip(".- ") or "transcript", 100)
+
+
+def view_name(audience: Audience) -> str:
+    """The view in file names and notices."""
+    return "safe" if audience.is_safe else badge(audience)

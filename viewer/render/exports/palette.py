@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 
-class Ink(NamedTuple):
+class Ink(Struct, frozen=True, gc=False):
     """A color on a light and on a dark page."""
 
     light: str

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import Boundary, HiddenRun, ShownCall, ShownDiagnostic, ShownMessage, ShownStray
 from viewer.formats import FORMATS
 from viewer.render.conversation import Notes, calls_by_message
-from viewer.values import frozen
 
 
-@frozen
-class TurnBegins:
+class TurnBegins(Struct, frozen=True, gc=False):
     """The start of a turn, with the time of its first message if there is one."""
 
     transcript: int
@@ -21,8 +21,7 @@ class TurnBegins:
     time: str | None
 
 
-@frozen
-class PlacedMessage:
+class PlacedMessage(Struct, frozen=True):
     """A message with its calls and problems."""
 
     message: ShownMessage

@@ -33,7 +33,7 @@ def svg_picture(projection: Projection, title: str) -> Iterator[str]:
         shown.append(line)
         yield ""
     if next(lines, None) is not None:
-        said = f"Cut here, after {HIGHEST:,} lines: the other formats have all of it."
+        said = f"Truncated after {HIGHEST:,} lines. The other formats contain everything."
         shown += [(), (Part(trusted(said), StyleRole.WARNING),)]
     named = SafeText(f"{badge(projection.audience)} · {sanitize_line(title)}")
     yield from svg_pieces([_segments(line) for line in (*head, *shown)], WIDTH, named)

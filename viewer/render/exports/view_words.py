@@ -26,11 +26,11 @@ def revealed_names(audience: Audience) -> list[str]:
 def view_sentence(audience: Audience) -> str:
     """A sentence about the content of this view."""
     if audience.is_safe:
-        return "What the end user saw: user, final and flagged preambles."
+        return "What the end user saw: user messages, final answers and flagged preambles."
     if audience.reveals(Reveal.ALL):
-        return "Everything, also private reasoning and tool data that the end user did not see."
+        return "Everything, including private reasoning and tool data that the end user did not see."
     said = ", ".join(_OTHERS.get(each, each.value) for each in Reveal if each in audience.revealed)
-    return f"What the end user saw, and what they did not see of this: {said}."
+    return f"What the end user saw, and some of what they did not see: {said}."
 
 
 def counts_words(rows: Rows) -> str:

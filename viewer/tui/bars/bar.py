@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from msgspec import Struct
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
@@ -28,7 +28,7 @@ class ActionChosen(Message):
         """The id of the action."""
 
 
-class Spot(NamedTuple):
+class Spot(Struct, frozen=True):
     """A part of a bar, and the action of a click on it."""
 
     part: Part

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from viewer.tui.keys import ACTIONS, Action
-from viewer.values import frozen
 
 
-@frozen
-class FooterKey:
+class FooterKey(Struct, frozen=True):
     """The keys of one or more actions, and a word."""
 
     ids: tuple[str, ...]
@@ -19,8 +19,7 @@ class FooterKey:
     between: str = " "
 
 
-@frozen
-class FooterItem:
+class FooterItem(Struct, frozen=True):
     """An item with the keys of the settings."""
 
     keys: tuple[tuple[str, str], ...]
@@ -34,7 +33,7 @@ _QUIT = FooterKey(("leave",), "Quit", 9)
 
 _SAFE = (
     _QUIT,
-    FooterKey(("search",), "Search", 7),
+    FooterKey(("search",), "Find", 7),
     FooterKey(("next_match", "previous_match"), "Match", 2),
     FooterKey(("next_error", "previous_error"), "Error", 5),
     FooterKey(("next_message", "previous_message"), "Message", 4),
@@ -59,7 +58,7 @@ _DEBUG = (
     FooterKey(("next_in_call", "previous_in_call"), "Call", 4),
     FooterKey(("next_error", "previous_error"), "Error", 5),
     FooterKey(("raw",), "Raw", 3),
-    FooterKey(("yank",), "Yank", 2),
+    FooterKey(("yank",), "Copy", 2),
     FooterKey(("follow",), "Follow", 1),
 )
 _DEBUG_SHORT = (
@@ -69,7 +68,7 @@ _DEBUG_SHORT = (
     FooterKey(("next_in_call",), "Call", 4),
     FooterKey(("next_error",), "Err", 5),
     FooterKey(("raw",), "Raw", 3),
-    FooterKey(("yank",), "Yank", 2),
+    FooterKey(("yank",), "Copy", 2),
 )
 _ALWAYS = (FooterKey(("palette",), "Commands", 1), FooterKey(("help",), "Help", 9))
 _ALWAYS_SHORT = (FooterKey(("palette",), "Cmds", 1), FooterKey(("help",), "Help", 9))

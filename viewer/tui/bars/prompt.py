@@ -135,7 +135,7 @@ class Prompt(Horizontal):
         return True
 
     def note(self, words: str) -> None:
-        """Show a note after the text: `2/3`, `no hits`, `searching 41 %`."""
+        """Show a note after the text: `2/3`, `no matches`, `searching 41 %`."""
         self._show("#prompt-note", words)
 
     def close(self) -> None:

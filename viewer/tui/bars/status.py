@@ -11,9 +11,9 @@ from viewer.tui.bars.bar import Bar, Spot, spot
 from viewer.tui.host import Notice
 from viewer.tui.terminal.paint import Painter
 
-SAFE_SENTENCE = "SAFE view: user + final + flagged preambles only."
-SAFE_HIDES = "  Hidden here: analysis, commentary, tools, system, developer."
-DEBUG_SENTENCE = "DEBUG view: contains private reasoning and tool data. Copy, export and screenshots are marked DEBUG."
+SAFE_SENTENCE = "SAFE view: only what the end user saw."
+SAFE_HIDES = "  Hidden: analysis, commentary, tools, system, developer."
+DEBUG_SENTENCE = "DEBUG view: includes hidden messages. Copies, exports and screenshots are marked DEBUG."
 SECONDS = 4.0
 """How long a notice stays."""
 LONGEST_NOTICE = 400

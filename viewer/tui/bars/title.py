@@ -23,4 +23,4 @@ class TitleBar(Bar):
             self.refresh()
 
     def spots(self, width: int) -> list[Spot]:
-        return [Spot(part, action) for part, action in title_parts(self.facts, width, self.printing)]
+        return [Spot(each.part, each.action) for each in title_parts(self.facts, width, self.printing)]

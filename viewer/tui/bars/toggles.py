@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from viewer.model.visibility import Reveal
 from viewer.render.style import Line, Style, StyleRole, trusted
@@ -20,8 +20,7 @@ _CHANNELS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToggleFacts:
+class ToggleFacts(Struct, frozen=True):
     """The facts of the line."""
 
     channels: frozenset[Reveal] = field(default_factory=frozenset)

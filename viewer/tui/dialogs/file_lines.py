@@ -30,7 +30,7 @@ def file_line(file: Found, counts: Counts | None, counted: bool, width: int, sty
     """One file; an ellipsis replaces the numbers until they are known."""
     name = Part(style.name(file.name), StyleRole.PLAIN if file.format else StyleRole.QUIET)
     if file.format is None:
-        reason = Part(style.name(file.reason or "no file to be read in place"), StyleRole.WARNING)
+        reason = Part(style.name(file.reason or "not a regular file"), StyleRole.WARNING)
         return _unreadable(name, reason, width, style)
     waiting = trusted("" if counted else style.signs.ellipsis)
     return _columns(
@@ -58,7 +58,7 @@ def empty_line(typed: str, complete: bool, style: Style) -> Line:
     """The sentence of an empty list."""
     if not complete:
         return (Part(trusted(f" looking{style.signs.ellipsis}"), StyleRole.QUIET),)
-    words = " no file has that name" if typed else " no transcripts here; new files appear as they come"
+    words = " No file matches." if typed else " No transcripts here yet. New files appear in this list."
     return (Part(trusted(words), StyleRole.QUIET),)
 
 
@@ -66,7 +66,7 @@ def bottom_line(typed: str, width: int, style: Style) -> Line:
     """The typed text, or the keys."""
     if typed:
         return Part(trusted(" name: "), StyleRole.FOOTER_KEY), Part(fitted(style.name(typed), max(1, width - 8), style))
-    keys = (("enter", "open"), ("type", "to find a name"), ("esc", "back"))
+    keys = (("enter", "open"), ("type", "find a name"), ("esc", "back"))
     parts = [
         part
         for key, does in keys
@@ -89,31 +89,33 @@ def _columns(
     """The columns that fit; the name takes the rest."""
     columns: list[Part] = []
     if width >= _WITH_FORMAT:
-        columns.append(_padded(format, _FORMAT, style))
-    columns.append(_padded(size, _SIZE, style, right=True))
+        columns.append(padded(format, _FORMAT, style))
+    columns.append(padded(size, _SIZE, style, right=True))
     if width >= _WITH_COUNTS:
         columns += [
-            _padded(messages, _MESSAGES, style, right=True),
+            padded(messages, _MESSAGES, style, right=True),
             Part(trusted("  ")),
-            _padded(problems, _PROBLEMS, style),
+            padded(problems, _PROBLEMS, style),
         ]
     if width >= _WITH_TIME:
-        columns.append(_padded(modified, _MODIFIED, style))
+        columns.append(padded(modified, _MODIFIED, style))
     room = max(1, width - 2 - sum(cells(part.text) for part in columns))
-    return (Part(trusted(" ")), _padded(name, room, style), *columns)
+    return (Part(trusted(" ")), padded(name, room, style), *columns)
 
 
 def _unreadable(name: Part, reason: Part, width: int, style: Style) -> Line:
     half = max(1, width // 2 - 2)
     return (
         Part(trusted(" ")),
-        _padded(name, half, style),
+        padded(name, half, style),
         Part(trusted(" ")),
         Part(fitted(reason.text, half, style), reason.look),
     )
 
 
-def _padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
+def padded(part: Part, width: int, style: Style, *, right: bool = False) -> Part:
+    """A cell of a table, cut or filled to its width."""
     text = fitted(part.text, width, style)
-    space = " " * max(0, width - cells(text))
-    return Part(SafeText(space + text if right else text + space), part.look)
+    if right:
+        text = SafeText(text.rstrip(" ").rjust(len(text)))
+    return Part(text, part.look)

@@ -6,21 +6,21 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from viewer.document.document import Document
 from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER, Audience
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.sources.files import open_source
 from viewer.sources.folder import Found, found_file, look_through
-from viewer.values import frozen
 
 MOST_COUNTED = 16 * 1024 * 1024
 """The number of bytes read from a file for its counts."""
 _SLICE = 64 * 1024
 
 
-@frozen
-class Counts:
+class Counts(Struct, frozen=True, gc=False):
     """The counts of a file, for one audience."""
 
     messages: int
@@ -28,13 +28,12 @@ class Counts:
     warnings: int
 
 
-@frozen
-class Reading:
+class Reading(Struct, frozen=True):
     """How files are read, and the audience of the counts."""
 
     audience: Audience = END_USER
     format: str | None = None
-    options: Options | None = None
+    options: ReadOptions | None = None
 
 
 class FileTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,7 +17,6 @@ from viewer.tui.dialogs.file_table import FileTable
 from viewer.tui.panes.head_line import HeadLine
 from viewer.tui.panes.line_list import LineList
 from viewer.tui.terminal.paint import Painter
-from viewer.values import frozen
 
 SECONDS_BETWEEN_STEPS = 0.02
 SECONDS_OF_A_STEP = 0.01
@@ -24,8 +24,7 @@ SECONDS_BETWEEN_LOOKS = 2.0
 LONGEST_TYPED = 200
 
 
-@frozen
-class Choice:
+class Choice(Struct, frozen=True):
     """The file to open, and all files in list order, for the keys to the next and previous file."""
 
     path: str

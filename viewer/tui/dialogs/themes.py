@@ -57,7 +57,7 @@ class ThemeScreen(ModalScreen[str | None], DismissOnce[str | None]):
         with Vertical() as frame:
             yield LineList(self._painter, id="theme-names")
         frame.border_title = trusted("Theme")
-        frame.border_subtitle = trusted("enter keeps, esc not")
+        frame.border_subtitle = trusted("enter apply, esc back")
 
     def on_mount(self) -> None:
         """Start on the present theme."""

@@ -87,16 +87,18 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
     if not document.message_count:
         is_empty = not document.transcript_count
         reason = (
-            "This file is empty." if is_empty else "There is no message here, only a document header or other text."
+            "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
         )
         reason = E_FORMAT_UNKNOWN.safe if document.unknown else reason
-        hint = "" if is_empty else "ocmlview formats lists what can be read; --format NAME chooses."
-        more = "" if is_empty or display.debug else "d opens the debug view, which shows text outside messages."
+        hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."
+        more = "" if is_empty or display.debug else "Press d for the debug view, which shows text outside messages."
         return _indented(reason, hint, more)
     if display.debug:
-        return _indented("All messages are switched off.", "a c t s switch channels on.")
-    more = "" if display.strict else "d opens the debug view, which shows what stood behind."
-    return _indented("Nothing here is for the end user.", more)
+        return _indented("All messages are switched off.", "Press a, c, t or s to show channels.")
+    count = document.message_count
+    hidden = "1 message is hidden." if count == 1 else f"All {count:,} messages are hidden."
+    more = "" if display.strict else f"{hidden} Press d for the debug view."
+    return _indented("Nothing to show in the safe view.", more)
 
 
 def _indented(*sentences: str) -> list[SafeText]:

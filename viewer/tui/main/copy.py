@@ -29,7 +29,7 @@ class CopyController:
         self._host.redraw(Changed.KEYS)
         action = after_yank().get(key)
         if action is None and key != "escape":
-            self._host.notify(f"{self._host.key_of('yank')} is followed by one of " + " ".join(after_yank()))
+            self._host.notify(f"Press {self._host.key_of('yank')}, then one of: {' '.join(after_yank())}.")
         return action.id if action else None
 
     def copy_text(self) -> None:
@@ -49,7 +49,9 @@ class CopyController:
 
     def _copy(self, what: What) -> None:
         number = self._navigator.focused_number
-        copied = copy_of(what, self._session.projection, number) if number else "Nothing to copy here."
+        rows = self._session.rows
+        label = rows.label(rows.row_of(number)) if number else 0
+        copied = copy_of(what, self._session.projection, number, label) if number else "Nothing to copy here."
         if isinstance(copied, str):
             self._host.notify(copied)
             return

@@ -11,9 +11,9 @@ from pathlib import Path, PurePath
 from viewer.atomic_file import AtomicFile, OutputExistsError
 from viewer.errors import ViewerError
 from viewer.model.visibility import Audience
-from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of
+from viewer.render.exports import EXPORTERS, FIRST, Exporter, default_name, exporter_of, view_name
 from viewer.render.number_format import byte_size
-from viewer.tui.host import Host, Notice, PromptKind, Task
+from viewer.tui.host import Host, Notice, PromptKind, Task, as_sentence
 from viewer.tui.session import Session
 
 SLICE_SECONDS = 0.008
@@ -42,7 +42,7 @@ class ExportController:
         names = [default_name(self._session.document.name, audience, exporter) for exporter in EXPORTERS.values()]
         first = default_name(self._session.document.name, audience, FIRST)
         self._host.prompt.ask(PromptKind.EXPORT, first, [name for name in names if name != first])
-        self._host.prompt.note("up, down: other forms")
+        self._host.prompt.note("up, down: other formats")
 
     def repeat_question(self) -> None:
         """After a change of the view, offer the names of the present view in an open question."""
@@ -57,10 +57,10 @@ class ExportController:
         audience = self._session.display.audience
         if self._asked_for != audience:
             self.ask()
-            self._host.notify("the view has changed since: this is the name for what it shows now", Notice.WARNING)
+            self._host.notify("The view has changed. The file name now names the present view.", Notice.WARNING)
             return
         if exporter is None:
-            self._host.notify(f"the ending says the form: {_ENDINGS}", Notice.WARNING)
+            self._host.notify(f"Unknown file extension. Use one of: {_ENDINGS}.", Notice.WARNING)
             return
         self.stop()
         overwrite = typed == self._replaces
@@ -78,7 +78,7 @@ class ExportController:
         document = self._session.document
         projection = document.project(self._session.projection.audience, withholds=False)
         pieces = exporter.pieces(projection, PurePath(document.name).name)
-        so_far = "" if document.is_complete else ", as far as it has been read"
+        so_far = "" if document.is_complete else " It ends where reading has come so far."
         try:
             with target as file:
                 while self._write_slice(file, pieces):
@@ -87,9 +87,12 @@ class ExportController:
         except OutputExistsError:
             self._ask_again(typed)
         except ViewerError as refusal:
-            self._host.notify(str(refusal), Notice.ERROR)
+            self._host.notify(as_sentence(f"Export failed: {refusal}"), Notice.ERROR)
         else:
-            self._host.notify(f"wrote {typed} ({byte_size(target.size)}{so_far})", Notice.DONE)
+            self._host.notify(
+                f"Exported {typed} ({byte_size(target.size)}, {view_name(projection.audience)} view).{so_far}",
+                Notice.DONE,
+            )
 
     def _write_slice(self, file: AtomicFile, pieces: Iterator[str]) -> bool:
         """Write for the time of one slice; True if more remains."""
@@ -100,18 +103,20 @@ class ExportController:
             if now - started > SLICE_SECONDS:
                 if now - self._noticed_at > NOTICE_SECONDS:
                     self._noticed_at = now
-                    self._host.notify(f"exporting to {file.path.name}: {byte_size(file.size)} written; esc stops")
+                    self._host.notify(
+                        f"Exporting {file.path.name}: {byte_size(file.size)} written. Press esc to cancel."
+                    )
                 return True
         return False
 
     def _ask_again(self, typed: str) -> None:
         """Ask whether to replace an existing file."""
         if self._host.prompt.is_asking:
-            self._host.notify(f"{typed} already exists and was not changed", Notice.WARNING)
+            self._host.notify(f"{typed} already exists and was not changed.", Notice.WARNING)
             return
         self._replaces = typed
         self._host.prompt.ask(PromptKind.EXPORT, typed, [])
-        self._host.prompt.note("already exists: enter replaces it, esc keeps it")
+        self._host.prompt.note("already exists: enter replaces the file, esc cancels")
 
     def stop(self) -> bool:
         """Stop an export; True if one was running."""
@@ -119,5 +124,5 @@ class ExportController:
         if task is None or not task.is_running:
             return False
         task.cancel()
-        self._host.notify("the export was stopped; nothing was written", Notice.WARNING)
+        self._host.notify("Export cancelled; nothing was written.", Notice.WARNING)
         return True

@@ -67,7 +67,7 @@ class FilterController:
         if self.is_active:
             return
         if not searcher.messages():
-            self._host.notify("no message matches")
+            self._host.notify(f"No message matches & {self._typed}.")
             return
         self._search.release()
         self._matcher, self._previous_rows = searcher, self._session.rows

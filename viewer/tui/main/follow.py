@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from viewer.render.number_format import duration
 from viewer.render.title import FollowState
 from viewer.sources.changes import Reason, SourceCondition
-from viewer.values import frozen
 
 
 class Reading(Enum):
@@ -76,8 +77,7 @@ class Effect(Enum):
 State = Reading | SourceCondition | EndPlace | PendingDraw
 
 
-@frozen
-class Row:
+class Row(Struct, frozen=True):
     """In these states, the signal leads to the next state and to effects."""
 
     states: tuple[State, ...]
@@ -111,8 +111,7 @@ ROWS = (
 TABLE = {(state, row.signal): row for row in ROWS for state in row.states}
 
 
-@frozen
-class FollowStatus:
+class FollowStatus(Struct, frozen=True, gc=False):
     """The state of each region."""
 
     reading: Reading = Reading.OFF
@@ -186,8 +185,7 @@ def meaning_of_key(status: FollowStatus, *, is_live: bool, is_stream: bool, is_c
     return KeyMeaning.START if is_complete else KeyMeaning.STILL_LOADING
 
 
-@frozen
-class FollowTitle:
+class FollowTitle(Struct, frozen=True, gc=False):
     """The part of the title line about following."""
 
     state: FollowState

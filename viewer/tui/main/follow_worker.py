@@ -8,10 +8,12 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 
+from msgspec import Struct
+
 from viewer.document.document import WORTH_SCANNING
 from viewer.document.live import LiveChange, LiveDocument
 from viewer.sources.changes import SourceCondition, SourceState
-from viewer.tui.host import Host, Notice
+from viewer.tui.host import Host, Notice, as_sentence
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import (
     Effect,
@@ -30,7 +32,6 @@ from viewer.tui.main.stick_to_end import StickToEnd
 from viewer.tui.main.throttle import FrameLimiter
 from viewer.tui.panes.problem_lines import Pending
 from viewer.tui.session import Changed, Session
-from viewer.values import frozen
 
 LEAST, MOST = 4 * 1024, 1024 * 1024
 """Bytes read without checking the clock: large slices cost less per byte, small slices delay no key."""
@@ -45,8 +46,7 @@ STALLED_AFTER = 10.0
 """Seconds without data inside a message after which the title says that the input has stalled."""
 
 
-@frozen
-class FollowOptions:
+class FollowOptions(Struct, frozen=True):
     """How a document is followed."""
 
     follow: bool = False
@@ -54,7 +54,7 @@ class FollowOptions:
     from_start: bool = False
     """The view starts at the top nevertheless."""
     stalled_after: float = STALLED_AFTER
-    open_live: Callable[[], LiveDocument | str] = lambda: "this input cannot be followed"
+    open_live: Callable[[], LiveDocument | str] = lambda: "This input cannot be followed."
     """Opens the same input as a document that grows, or gives the reason why that is impossible."""
 
 
@@ -121,11 +121,11 @@ class FollowWorker:
     def _do(self, meaning: KeyMeaning, key: str) -> None:
         match meaning:
             case KeyMeaning.STILL_CATCHING_UP:
-                self._host.notify("reading up to the end first")
+                self._host.notify("Still reading. Following starts at the end of the input.")
             case KeyMeaning.STILL_LOADING:
-                self._host.notify(f"still reading; {key} again when all has been read")
+                self._host.notify(f"Still reading. Press {key} again when everything has been read.")
             case KeyMeaning.HAS_ENDED:
-                self._host.notify("this input has ended; nothing more comes")
+                self._host.notify("The input has ended. There is nothing to follow.")
             case KeyMeaning.START:
                 self._follow_file()
             case KeyMeaning.RESUME:
@@ -137,13 +137,13 @@ class FollowWorker:
             case KeyMeaning.LEAVE_END:
                 self._stick.leave_end()
                 self._host.redraw(Changed.TITLE)
-                self._host.notify(f"the end is not shown as it grows; {key} goes there again")
+                self._host.notify(f"Stopped following. Press {key} to resume.")
             case KeyMeaning.STOP:
                 self._stick.leave_end()
                 self.live = None
                 self._signal(Signal.STOP)
                 self._host.redraw(Changed.FOCUS)
-                self._host.notify(f"no longer followed; {key} follows again")
+                self._host.notify(f"Stopped following. Press {key} to resume.")
 
     def _follow_file(self) -> None:
         """Read the file again as a document that grows. The view does not change until that one has caught up."""
@@ -234,7 +234,7 @@ class FollowWorker:
 
     def _start(self, live: LiveDocument, arrival: Arrival) -> None:
         self.live, self._arrival = live, arrival
-        live.on_rewritten = self._reader.handle_rewrite
+        live.withhold_rewritten(self._reader.handle_rewrite)
         self._machine.signal(Signal.SOURCE_CHANGED, source=live.state.condition)
         was_drawn = live is self._session.document and bool(self._drawn_version)
         self._signal(Signal.RESUME if was_drawn else Signal.START)
@@ -306,7 +306,7 @@ class FollowWorker:
         """Report the condition of the file. The notes of an empty view contain it, except why reading stopped."""
         condition, has_rows = state.condition, len(self._session.rows) > 0
         if condition is not SourceCondition.OK if has_rows else condition is SourceCondition.STOPPED:
-            self._host.notify(state.sentence)
+            self._host.notify(as_sentence(state.sentence))
         self._host.redraw(Changed.NOTES | Changed.TITLE)
 
     def _rest(self, live: LiveDocument) -> float:
@@ -399,7 +399,7 @@ class FollowWorker:
             self._stick.update()
         self._host.redraw(Changed.FOCUS)
         if reason is not None:
-            self._host.notify(reason.sentence, Notice.WARNING)
+            self._host.notify(as_sentence(reason.sentence), Notice.WARNING)
             self._host.report_restart()
 
     def _draw_reading(self, document: LiveDocument, changed: Changed) -> None:

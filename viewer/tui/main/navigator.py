@@ -110,7 +110,7 @@ class Navigator:
         if len(self.count) >= LONGEST_COUNT:
             return False
         self.count += digit
-        self._host.notify(f"{self.count}{self._host.key_of('bottom')} goes to message {self.count}")
+        self._host.notify(f"{self.count}{self._host.key_of('bottom')} goes to message {self.count}.")
         return True
 
     def forget_count(self) -> None:
@@ -327,7 +327,7 @@ class Navigator:
         for _ in range(min(self.take_count(), max(1, len(rows)))):
             found = problems.next(severity, row, step)
             if found is None:
-                self._host.notify(f"no {severity}s")
+                self._host.notify(f"No {severity}s.")
                 return
             is_wrapped = is_wrapped or (found - row) * step <= 0
             row = found
@@ -360,9 +360,7 @@ class Navigator:
         beyond = [end for end in others if (end - number) * step > 0]
         count = self.take_count()
         if not (others if wrap else beyond):
-            self._host.notify(
-                "this message belongs to no call" if not ends else "there is no other message of this call"
-            )
+            self._host.notify("This call has no other message." if ends else "No call here.")
             return
         places = (beyond or others)[:: 1 if step > 0 else -1]
         self.focus_message(places[min(count, len(places)) - 1])
@@ -387,7 +385,7 @@ class Navigator:
             find = next_mark if step > 0 else previous_mark
             found = find(marks, number, self._session.rows)
             if found is None:
-                self._host.notify("no marks")
+                self._host.notify(f"No marks yet. Press {self._host.key_of('mark')} to set one.")
                 return
             is_wrapped = is_wrapped or (found - number) * step <= 0
             number = found

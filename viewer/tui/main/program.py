@@ -59,7 +59,7 @@ class ProgramController:
 
     def _open_file(self, step: int) -> None:
         if len(self.files) < 2:
-            self._host.notify("there is one file")
+            self._host.notify("There is only one file.")
         else:
             self._screen.app.post_message(FileWanted(step))
 
@@ -93,12 +93,12 @@ class ProgramController:
         selected = self._screen.get_selected_text()
         if selected:
             self._host.copy(selected)
-            self._host.notify("copied the selection", Notice.DONE)
+            self._host.notify("Copied the selection.", Notice.DONE)
             return
         if time.monotonic() - self._interrupted_at < TWICE_SECONDS:
             self._screen.app.exit(130, 130)
         self._interrupted_at = time.monotonic()
-        self._host.notify(f"{self._host.key_of('copy_or_quit')} again quits")
+        self._host.notify(f"Press {self._host.key_of('copy_or_quit')} again to quit.")
 
     def leave(self) -> None:
         """Close the top, or leave the document."""

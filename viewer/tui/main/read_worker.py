@@ -6,8 +6,9 @@ import asyncio
 from contextlib import suppress
 
 from viewer.document.live import LiveDocument
+from viewer.sources.changes import Reason
 from viewer.tui.go_to import Place, Target, parse
-from viewer.tui.host import Host, Notice
+from viewer.tui.host import Host, Notice, as_sentence
 from viewer.tui.main.filter import FilterController
 from viewer.tui.main.follow import FollowMachine, Reading
 from viewer.tui.main.navigator import Navigator
@@ -24,7 +25,6 @@ DRAW_AGAIN_SECONDS = 0.05
 """Between two redraws of the conversation."""
 CHECK_SECONDS = 1.0
 """Between two checks whether a file that is not followed was rewritten."""
-REWRITTEN = "the file was rewritten"
 
 
 class ReadWorker:
@@ -157,7 +157,9 @@ class ReadWorker:
             self._show_new_revision()
             self.start()
         elif self._machine.status.reading in (Reading.OFF, Reading.ENDED):
-            self._host.notify(f"{REWRITTEN}; {self._host.key_of('follow')} reads it again", Notice.WARNING)
+            self._host.notify(
+                f"The file was rewritten. Press {self._host.key_of('follow')} to read it again.", Notice.WARNING
+            )
 
     def _show_new_revision(self) -> None:
         if self._session.document.revision == self._revision:
@@ -168,5 +170,5 @@ class ReadWorker:
         self._search.repeat()
         self._filter.repeat()
         self._host.redraw(changed)
-        self._host.notify(REWRITTEN, Notice.WARNING)
+        self._host.notify(as_sentence(Reason.REWRITTEN.sentence), Notice.WARNING)
         self._host.report_restart()

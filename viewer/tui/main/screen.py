@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
             copy=self.copy,
             follow=self.follow,
         )
-        document.on_rewritten = self.reader.handle_rewrite
+        document.withhold_rewritten(self.reader.handle_rewrite)
         self._sizes = PaneSizes(self.widgets, settings)
         self._prefixes = {key: id for id in _PREFIXES for key in by_id(id, self.actions).keys}
         self._bindings.key_to_bindings.update(BindingsMap(bindings(self.actions)).key_to_bindings)

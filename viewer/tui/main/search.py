@@ -68,7 +68,8 @@ class SearchController:
 
     def _go_to_match(self, match: Match | None) -> None:
         if match is None:
-            self._host.notify("nothing found")
+            if self.searcher is not None:
+                self._host.notify(f'No matches for "{self.searcher.query.text}".')
             return
         self.current_match = match
         self._host.redraw(Changed.BLOCKS)
@@ -101,7 +102,7 @@ class SearchController:
                     has_jumped = True
                     self._go_to_first_match(searcher)
                 if time.monotonic() >= noted_at + NOTE_SECONDS:
-                    self._host.prompt.note(f"{searcher.matches.total} hits, {searcher.progress:.0%}")
+                    self._host.prompt.note(f"{_count_of_matches(searcher.matches.total)}, {searcher.progress:.0%}")
                     noted_at = time.monotonic()
                 await self._host.yield_to_input()
         finally:
@@ -217,7 +218,7 @@ class SearchController:
             return
         total = self.searcher.matches.total
         place = self.searcher.index_of(self.current_match) if self.current_match else None
-        words = f"{total} hits" if total else "no hits"
+        words = _count_of_matches(total) if total else "no matches"
         self._host.prompt.note(f"{place + 1}/{total}" if place is not None else words)
 
 

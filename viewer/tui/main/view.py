@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 from functools import partial
+
+from msgspec.structs import replace
 
 from viewer.document.values import ShownDiagnostic
 from viewer.model.visibility import Reveal
@@ -87,7 +88,7 @@ class ViewController:
         """Show reasoning inline, or in panes next to the conversation."""
         display = self._session.display
         if not self._host.is_roomy and not display.side_panes:
-            self._host.notify("side panes need 100 columns")
+            self._host.notify("Side panes need 100 columns.")
             return
         self.apply(replace(display, side_panes=not display.side_panes))
         self.lay_out()

@@ -132,7 +132,9 @@ class Inspector(Vertical):
 
     def _head(self, width: int) -> list[Line]:
         if self._inspected is None:
-            return [(Part(trusted(" INSPECT"), StyleRole.TITLE), Part(trusted("  nothing chosen"), StyleRole.QUIET))]
+            return [
+                (Part(trusted(" INSPECT"), StyleRole.TITLE), Part(trusted("  no message selected"), StyleRole.QUIET))
+            ]
         return head_lines(
             self._inspected.number, self.tab, width, self.drawn_style, sheet=self.is_sheet, hint=self.hint
         )

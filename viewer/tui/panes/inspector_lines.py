@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from enum import Enum
 
+from msgspec import Struct
+
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
@@ -17,7 +19,6 @@ from viewer.rules import RULES
 from viewer.tui.panes.columns import length
 from viewer.tui.panes.link_lines import Entry, field, graph_entries, graph_sentence, link_entries
 from viewer.tui.panes.raw_lines import raw_lines, token_lines
-from viewer.values import frozen
 
 _IN_HEADER = 9
 """The number of calls in the header tab."""
@@ -43,8 +44,7 @@ class Tab(Enum):
         return tabs[(tabs.index(self) + step) % len(tabs)]
 
 
-@frozen
-class Inspected:
+class Inspected(Struct, frozen=True):
     """One message, and facts around it."""
 
     projection: Projection
@@ -124,7 +124,7 @@ def _unseen(inspected: Inspected, width: int, style: Style) -> Iterator[Entry]:
     yield from field("role", style.name(headline.role or "(none)"), width)
     yield from field("safe view", style.words(inspected.projection.why(inspected.number)), width)
     yield Entry(())
-    for row in wrap(trusted("The toggles hide this message."), max(width - 2, 8)):
+    for row in wrap(trusted("This message's channel is off."), max(width - 2, 8)):
         yield Entry((Part(SafeText(f" {row}"), StyleRole.QUIET),))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.document.calls import CallView
 from viewer.document.projection import Projection
@@ -23,7 +24,7 @@ _MOST_ENTRIES = 20
 _STATES = {"ok": StyleRole.OK, "pending": StyleRole.PENDING, "failed": StyleRole.ERROR, "timeout": StyleRole.ERROR}
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """A line of the inspector, and the message to which a click leads."""
 
     line: Line
@@ -61,13 +62,13 @@ def link_entries(
         yield from _call_entries(call, number, width, style)
         yield from _provenance(projection, call, width, style)
     if not mine:
-        yield Entry((Part(trusted(" no call and no reply"), StyleRole.QUIET),))
+        yield Entry((Part(trusted(" no call here"), StyleRole.QUIET),))
     yield Entry(())
     yield from graph_entries(number, calls, faulty, style, MOST_LINKS)
 
 
 def _call_entries(call: ShownCall, number: int, width: int, style: Style) -> Iterator[Entry]:
-    title = style.name(f" CALL {call.call_id}") if call.call_id else trusted(" CALL without an id")
+    title = style.name(f" CALL {call.call_id}") if call.call_id else trusted(" CALL without an ID")
     yield Entry((Part(title, StyleRole.HEADING),))
     yield from field("tool", style.name(call.tool), width)
     for label, end in (("call", call.call), ("reply", call.reply)):
@@ -125,9 +126,7 @@ def _provenance(projection: Projection, call: ShownCall, width: int, style: Styl
     if found is None:
         return
     yield Entry(())
-    yield Entry(
-        (Part(trusted(" PROVENANCE"), StyleRole.HEADING), Part(trusted("  as the reply gives it"), StyleRole.QUIET))
-    )
+    yield Entry((Part(trusted(" PROVENANCE"), StyleRole.HEADING), Part(trusted("  from the reply"), StyleRole.QUIET)))
     for key, value in _claims(found, data):
         yield from _claim(key, value, width, style)
 

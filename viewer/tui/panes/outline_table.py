@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows, TurnStarts
@@ -21,7 +22,7 @@ class OutlineKind(Enum):
     HIDDEN = "hidden"
 
 
-class OutlineRow(NamedTuple):
+class OutlineRow(Struct, frozen=True, gc=False):
     """One visible row."""
 
     kind: OutlineKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from viewer.document.diagnostics import DiagnosticView
 from viewer.document.values import ShownDiagnostic
@@ -23,7 +23,7 @@ _NARROW = 100
 """Columns are closer below this width."""
 
 
-class Pending(NamedTuple):
+class Pending(Struct, frozen=True, gc=False):
     """An open message while the input grows."""
 
     number: int | None
@@ -148,10 +148,10 @@ class ProblemLines:
 
     def _pending_words(self) -> str:
         if self._safe or self._pending is None:
-            return "the transcript is still being written"
+            return "The transcript is still being written."
         idle = self._pending.idle_ms
         since = f" (last byte {duration(idle)} ago)" if idle is not None else ""
-        return f"becomes E-STREAM-TRUNCATED if the stream ends here{since}"
+        return f"Becomes E-STREAM-TRUNCATED if the input ends here{since}."
 
 
 _WORDS = {"error": "error", "warning": "warning", "info": "note"}

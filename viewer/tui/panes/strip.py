@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from viewer.document.projection import Projection
 from viewer.document.rows import RowKind, Rows
@@ -10,7 +10,7 @@ from viewer.render.head import letter_of, look_of
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 
 
-class Letter(NamedTuple):
+class Letter(Struct, frozen=True):
     """One message of the strip."""
 
     number: int

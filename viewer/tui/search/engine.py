@@ -6,6 +6,9 @@ import re
 import time
 from collections.abc import Iterator
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from viewer.document.projection import Projection
 from viewer.document.regex import required_literal
 from viewer.document.rows import MessageSet, RowKind, Rows
@@ -22,7 +25,6 @@ from viewer.tui.search.matchers import (
 )
 from viewer.tui.search.matches import Match, Matches
 from viewer.tui.search.order import Known, SearchOrder, SegmentSearcher
-from viewer.values import frozen
 
 MOST_MATCHES = 1_000_000
 LONGEST_QUERY = 1000
@@ -33,8 +35,7 @@ _PATTERN_SIGNS = ("/", "re:")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 
 
-@frozen
-class Query:
+class Query(Struct, frozen=True, gc=False):
     """A literal text or a regular expression to search for."""
 
     text: str
@@ -128,7 +129,7 @@ class Searcher:
         self.matches.drop_from(changed_row)
         if self._reading_row >= changed_row:
             self._reading, self._reading_row = iter(()), -1
-        self._windows = [window if window.row < changed_row else window._replace(row=-1) for window in self._windows]
+        self._windows = [window if window.row < changed_row else replace(window, row=-1) for window in self._windows]
         self._order.resume(changed_row)
 
     def next_from(self, number: int, offset: int = 0) -> Match | None:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from viewer.document.regex import Regex, RegexError
 
@@ -19,13 +21,13 @@ MOST_IN_WINDOW = 1_000_000
 SECONDS = 2.0
 """The time that a regular expression may take for the texts of one question."""
 
-TOO_SLOW = "the pattern takes too long: make it simpler"
+TOO_SLOW = "The pattern takes too long. Simplify it."
 
 Found = list[tuple[int, int]]
 Cut = Callable[[str], tuple[str, int]]
 
 
-class Window(NamedTuple):
+class Window(Struct, frozen=True, gc=False):
     """A part of the text of a row."""
 
     row: int
@@ -38,7 +40,7 @@ class Window(NamedTuple):
     """True for the last window of its row."""
 
 
-class MatchRequest(NamedTuple):
+class MatchRequest(Struct, frozen=True, gc=False):
     """A text to search: matches begin from `start` on and before `limit`."""
 
     text: str
@@ -103,7 +105,7 @@ class Literal:
 
     def start(self, requests: list[MatchRequest]) -> None:
         """Find them now."""
-        self._found = [self._matches(*request) for request in requests]
+        self._found = [self._matches(each.text, each.start, each.limit) for each in requests]
 
     def run(self, seconds: float) -> list[Found] | None:
         """Return what was found."""
@@ -176,7 +178,8 @@ class RegexMatcher:
         except RegexError as error:
             self._answers.put(error.sentence)
         else:
-            self._answers.put([self._matches(self._regex, *request) for request in requests])
+            regex = self._regex
+            self._answers.put([self._matches(regex, each.text, each.start, each.limit) for each in requests])
 
     def _matches(self, regex: Regex, text: str, start: int, limit: int) -> Found:
         found: Found = []

@@ -7,13 +7,15 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate, islice
-from typing import NamedTuple, overload
+from typing import overload
+
+from msgspec import Struct
 
 from viewer.document.rows import Rows
 from viewer.tui.search.matchers import Found
 
 
-class Match(NamedTuple):
+class Match(Struct, frozen=True, gc=False):
     """One match; offsets count code points of the text of the projection."""
 
     number: int

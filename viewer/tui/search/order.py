@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
 from viewer.document.rows import Rows
-from viewer.values import frozen
 
 AT_ONCE = 256
 """The number of rows queued at once if nothing is known about them."""
@@ -45,8 +46,7 @@ class SegmentSearcher(Protocol):
         """Drop the plan: the rows may have changed."""
 
 
-@frozen
-class Known:
+class Known(Struct, frozen=True):
     """Matches that are known without a search of the text."""
 
     rows: array[int]

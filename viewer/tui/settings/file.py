@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from viewer.formats.places import PLACES
 from viewer.render.sanitize import sanitize_line
 from viewer.render.theme import theme_names
 from viewer.render.yaml_file import MistakeError, YamlFile, did_you_mean, quoted
@@ -63,6 +66,9 @@ class _Reading:
             "wrap": self._wrap,
             "markdown": self._markdown,
             "stall-after": self._stall_after,
+            "plugins": lambda node: self._set(node, "plugins", plugins=self._file.boolean(node)),
+            "discovery": lambda node: self._set(node, "discovery", discovery=self._file.boolean(node)),
+            "places": self._places,
             "max_spool": lambda node: self._limit(node, "max_spool"),
             "max_decompressed": lambda node: self._limit(node, "max_decompressed"),
         }
@@ -124,6 +130,19 @@ class _Reading:
             raise self._file.mistake(node, f"{quoted(word)} is not a size: write a number and KB, MB, or GB")
         self._set(node, name, limits=replace(self._settings.limits, **{name: size}))
 
+    def _places(self, node: yaml.Node) -> None:
+        for key, name, value in self._file.pairs(node):
+            self._tried(self._place, key, name, value)
+
+    def _place(self, key: yaml.Node, name: str, node: yaml.Node) -> None:
+        """More folders of one agent: a folder, or a list."""
+        known = [place.agent for place in PLACES]
+        if name not in known:
+            raise self._file.unknown_key(key, known)
+        folders = [self._file.word(item) for item in self._file.items(node)]
+        more = tuple(os.path.expanduser(folder) for folder in folders)  # noqa: PTH111 (no error without a home)
+        self._set(node, f"places.{name}", places={**self._settings.places, name: more})
+
     def _layout(self, node: yaml.Node) -> None:
         for key, name, value in self._file.pairs(node):
             self._tried(self._pane, key, name, value)
@@ -142,7 +161,7 @@ class _Reading:
         word = self._file.word(node)
         if not _COUNT.fullmatch(word) or not least <= int(word) <= most:
             raise self._file.mistake(
-                node, f"{quoted(word)} does not fit: write {others}a number from {least} to {most}"
+                node, f"{quoted(word)} is not allowed: write {others}a number from {least} to {most}"
             )
         return int(word)
 
@@ -154,9 +173,9 @@ class _Reading:
             nodes[name] = key
             self._tried(self._keys, keymap, name, value)
         while problems := check_keymap(keymap):
-            for id, sentence in problems:
-                self._problems.append(str(self._file.mistake(nodes[id], sentence)))
-                keymap.pop(id, None)
+            for problem in problems:
+                self._problems.append(str(self._file.mistake(nodes[problem.id], problem.sentence)))
+                keymap.pop(problem.id, None)
         self._settings = replace(self._settings, keymap=keymap)
         self._lines |= {f"keymap.{id}": nodes[id].start_mark.line + 1 for id in keymap}
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from viewer.render.theme import DARK
 from viewer.sources.limits import Limits
 from viewer.tui.keys import Action, remapped
-from viewer.values import frozen
 
 PLAIN = "plain"
 """The theme without colors."""
 
 
-@frozen
-class Pane:
+class Pane(Struct, frozen=True, gc=False):
     """A pane of the debug view, if there is room for it."""
 
     is_open: bool = True
@@ -26,8 +24,7 @@ class Pane:
     """Columns of the outline and the inspector, lines of the problems; 0 for the size of the layout."""
 
 
-@frozen
-class Settings:
+class Settings(Struct, frozen=True):
     """Values of the settings file; missing or invalid ones have these defaults."""
 
     theme: str = ""
@@ -42,6 +39,12 @@ class Settings:
     """True if headings, emphasis, code and lists are styled in place."""
     stall_after: float = 10.0
     """Seconds without data after which an unfinished message counts as stalled."""
+    plugins: bool = True
+    """True if format plug-ins may be loaded."""
+    discovery: bool = True
+    """True if the sessions of agents may be looked for."""
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """More folders to search, by agent."""
     limits: Limits = Limits()
     """Limits of compressed and spooled input."""
     folder: Path | None = None
@@ -70,7 +73,7 @@ class Settings:
         return self.problems_found[0] + (f" (and {more} more: ocmlview config)" if more else "")
 
 
-class Chosen(NamedTuple):
+class Chosen(Struct, frozen=True, gc=False):
     """A value and its origin."""
 
     value: str

@@ -38,6 +38,16 @@ TEMPLATE = """\
 # When following: seconds without data after which an unfinished message counts as stalled.
 #stall-after: 10
 
+# Load format plug-ins (`ocmlview formats` lists them).
+#plugins: true
+
+# Look for the sessions of agents when you start `ocmlview` without a file.
+#discovery: true
+
+# More folders to search for sessions, by agent (`ocmlview sessions --places` lists the agents and their folders).
+#places:
+#  claude-code: ~/backup/claude/projects
+
 # The maximum size of the copy of an input that cannot be read twice (a pipe, compressed or UTF-16 text), and of
 # decompressed data: a number and KB, MB, or GB.
 #max_spool: 4 GB

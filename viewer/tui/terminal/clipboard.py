@@ -9,13 +9,14 @@ from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage
 from viewer.render.json_lines import item_line
 from viewer.render.sanitize import sanitize_copy
 from viewer.syntax.characters import TAGS, ZERO_WIDTH
 from viewer.tui.keys import DEBUG_ONLY
-from viewer.values import frozen
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -30,35 +31,36 @@ class What(Enum):
     """The part of a message that is copied."""
 
     TEXT = "text"
-    RAW = "raw"
+    RAW = "source"
     JSON = "JSON"
     HEADER = "header"
-    CALL_ID = "call id"
+    CALL_ID = "call ID"
 
 
-@frozen
-class Copied:
+class Copied(Struct, frozen=True, gc=False):
     """The copied text and the notice for the operator."""
 
     text: str
     notice: str
 
 
-def copy_of(what: What, projection: Projection, number: int) -> Copied | str:
-    """Return a copy of a message for this audience, or a sentence that explains why there is none."""
+def copy_of(what: What, projection: Projection, number: int, label: int) -> Copied | str:
+    """Return a copy of a message for this audience, or a sentence that explains why there is none.
+
+    `label` is the printed number of the message: in a strict view, it counts shown messages only."""
     safe = projection.audience.is_safe
     if safe and what is not What.TEXT:
         return DEBUG_ONLY
     headline = projection.headline(number)
     if not headline.seen:
-        return "this message is hidden"
+        return "This message is hidden."
     if headline.body_bytes > MOST_BYTES:
-        return "the message is too large to copy: export it"
+        return "The message is too large to copy. Export it instead."
     text = _text(what, projection, number)
     if not text:
-        return f"this message has no {what.value}"
+        return f"This message has no {what.value}."
     size = "1 character" if len(text) == 1 else f"{len(text):,} characters"
-    return Copied(text, f"{'' if safe else 'DEBUG: '}copied {what.value}, {size}")
+    return Copied(text, f"{'' if safe else 'DEBUG: '}Copied the {what.value} of #{label} ({size}).")
 
 
 def copy(app: App[object], text: str) -> None:

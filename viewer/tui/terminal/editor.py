@@ -17,7 +17,7 @@ from viewer.model.visibility import Audience
 from viewer.render.sanitize import sanitize_line
 from viewer.tui.keys import DEBUG_ONLY
 
-NO_EDITOR = "no editor is set: put its name into $VISUAL or $EDITOR"
+NO_EDITOR = "No editor is set. Set $VISUAL or $EDITOR."
 
 _PLUS = frozenset(
     [
@@ -56,7 +56,7 @@ def edit(
     if audience.is_safe:
         return DEBUG_ONLY
     if not Path(path).is_file():
-        return "no file to open: the transcript came through a pipe"
+        return "There is no file to open: the input is a pipe."
     command = command_for(environment, path, line)
     if isinstance(command, str):
         return command
@@ -64,7 +64,7 @@ def edit(
         with app.suspend():
             return _run(command)
     except SuspendNotSupported:
-        return "this terminal cannot be handed to an editor"
+        return "This terminal cannot be suspended for an editor."
 
 
 def command_for(environment: Mapping[str, str], path: str, line: int | None) -> list[str] | str:
@@ -75,7 +75,7 @@ def command_for(environment: Mapping[str, str], path: str, line: int | None) -> 
     try:
         words = shlex.split(editor)
     except ValueError:
-        return "the command in $VISUAL or $EDITOR has a quote without its end"
+        return "The command in $VISUAL or $EDITOR has an unclosed quote."
     return [*words, *_file_at(Path(words[0]).stem if words else "", os.path.abspath(path), line)]  # noqa: PTH100
 
 
@@ -97,8 +97,8 @@ def _run(command: list[str]) -> str | None:
         with _interrupts_for_the_editor():
             code = subprocess.run(command, check=False).returncode
     except (OSError, ValueError):
-        return f"the editor cannot be started: {name}"
-    return f"the editor ended with code {code}: {name}" if code else None
+        return f"Cannot start the editor {name}."
+    return f"The editor {name} exited with code {code}." if code else None
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from textual.app import App
 
 from viewer.render.theme import Theme, ThemeError, find_theme, load_theme, theme_names, theme_path
 from viewer.sources.watcher import FolderWatcher
+from viewer.tui.host import as_sentence
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.themes.textual_theme import textual_theme
 
@@ -55,7 +56,7 @@ class ThemeSwitcher:
         try:
             theme = find_theme(name, self._folders)
         except ThemeError as error:
-            self._notify(f"{error}; the colors stay the same")
+            self._notify(as_sentence(f"Theme not applied: {error}"))
             return False
         self._use(theme)
         return True
@@ -67,7 +68,7 @@ class ThemeSwitcher:
             return
         self.wanted = name
         if self.preview(name):
-            self._notify(f"theme {name}; to keep it: `theme: {name}` in the settings (ocmlview config)")
+            self._notify(f"Theme {name}. To keep it, write `theme: {name}` in the settings file (see ocmlview config).")
         self.watch()
 
     def watch(self) -> None:
@@ -91,7 +92,7 @@ class ThemeSwitcher:
                 if now != seen and path.is_file():
                     seen = now
                     if self.preview(self.wanted):
-                        self._notify(f"theme {self.wanted} was read again")
+                        self._notify(f"Reloaded the theme {self.wanted}.")
         finally:
             watcher.close()
 

@@ -11,7 +11,7 @@ from tests.support.samples import Sample
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.model.visibility import END_USER, EVERYTHING, Audience
-from viewer.reading.format import Options
+from viewer.reading.format import ReadOptions
 from viewer.render.exports import EXPORTERS
 from viewer.sources.files import open_source
 
@@ -31,7 +31,7 @@ VOID = {"meta"}
 
 
 def projected(sample: Sample, audience: Audience) -> Projection:
-    document = Document(open_source(str(sample.path)), sample.asked, Options()).load()
+    document = Document(open_source(str(sample.path)), sample.asked, ReadOptions()).load()
     return document.project(audience)
 
 
@@ -42,7 +42,7 @@ def export(projection: Projection, form: str, title: str = "chat.ocml") -> str:
 def project_text(path: Path, text: str, audience: Audience, format: str = "openchatml-2.2") -> Projection:
     """The projection of a text, which is put in this file."""
     path.write_text(text, "utf-8", "surrogatepass")
-    return open_document(str(path), format=format, options=Options()).project(audience)
+    return open_document(str(path), format=format, options=ReadOptions()).project(audience)
 
 
 @cache

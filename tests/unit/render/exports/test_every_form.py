@@ -34,7 +34,7 @@ def test_the_beginning_says_which_view_it_is(form: str) -> None:
     assert "analysis, tool" in some or '"analysis","tool"' in some
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=2)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=5)
 def test_nothing_hidden_is_in_any_form(sample: Sample) -> None:
     pieces = [piece for piece in hidden_pieces(sample) if piece not in OWN_WORDS]
     for form in EXPORTERS:
@@ -126,9 +126,9 @@ def test_several_transcripts_are_told_apart(form: str, tmp_path: Path) -> None:
 
 def test_a_picture_says_where_it_is_cut(tmp_path: Path) -> None:
     cut, whole = (export(project_text(tmp_path / "a.ocml", chats(1, lines), END_USER), "svg") for lines in (1200, 20))
-    assert "Cut here, after 1,000 lines" in cut
+    assert "Truncated after 1,000 lines" in cut
     assert cut.count(">Hello<") < 1000
-    assert "Cut here" not in whole
+    assert "Truncated after" not in whole
     assert "Yes 1" in whole
 
 

@@ -36,7 +36,7 @@ HOSTILE = (
 )
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=4)
 def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))
@@ -166,22 +166,26 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def color(name: str, night: bool) -> str:
+    return INKS[name].dark if night else INKS[name].light
+
+
 @pytest.mark.parametrize("night", [False, True], ids=["light", "dark"])
 @each("name", [name for name in INKS if not name.endswith(("page", "line", "surface", "-ink"))])
 def test_every_ink_can_be_read_on_every_ground(name: str, night: bool) -> None:
     for ground in ("page", "surface"):
-        assert contrast(INKS[name][night], INKS[ground][night]) >= 4.5, ground
+        assert contrast(color(name, night), color(ground, night)) >= 4.5, ground
 
 
 @pytest.mark.parametrize("night", [False, True], ids=["light", "dark"])
 def test_badges_and_marks_can_be_read(night: bool) -> None:
-    for ink, ground in (
+    for name, ground in (
         ("safe-ink", "safe-page"),
         ("debug-ink", "debug-page"),
         ("plain", "bad-page"),
         ("plain", "noted-page"),
     ):
-        assert contrast(INKS[ink][night], INKS[ground][night]) >= 4.5, ground
+        assert contrast(color(name, night), color(ground, night)) >= 4.5, ground
 
 
 def test_debug_tells_links_states_and_places() -> None:

@@ -41,7 +41,7 @@ def foreign(text: str) -> list[str]:
     return found
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=4)
 def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         assert foreign(export(projected(sample, audience), "md")) == []

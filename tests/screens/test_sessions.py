@@ -1,0 +1,53 @@
+"""The list of sessions in the app: groups, titles, the filter, and the way into a session and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import drawn, press, settled, without_rests
+from viewer.tui.app import ViewerApp
+from viewer.tui.main.screen import MainScreen
+
+
+def record(number: int, text: str, cwd: str) -> str:
+    message = {"role": "user", "content": text}
+    return json.dumps({"type": "user", "uuid": f"u{number}", "sessionId": "s", "cwd": cwd, "message": message}) + "\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "APPDATA", "INSPECT_LOG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name, text, cwd in (("one", "Plan a trip.", str(tmp_path)), ("two", "Mend the roof.", "/elsewhere")):
+        path = tmp_path / f".claude/projects/-{name}/{name}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text(record(1, text, cwd), "utf-8")
+    return tmp_path
+
+
+async def test_sessions_are_listed_opened_and_left(home: Path) -> None:
+    app = ViewerApp([])
+    async with app.run_test(size=(100, 20)) as pilot:
+        without_rests(pilot)
+        await settled(pilot)
+        while "Mend the roof." not in drawn(pilot):
+            await pilot.pause(0.01)
+        lines = [line.strip() for line in drawn(pilot).splitlines()]
+        assert "2 sessions" in lines[0]
+        assert lines[2].startswith("── this directory")
+        assert "Plan a trip." in lines[3]
+        assert lines[4].startswith("── other")
+        await press(pilot, "r", "o", "o", "f")
+        assert "Plan a trip." not in drawn(pilot)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, MainScreen)
+        assert "Mend the roof." in drawn(pilot)
+        await press(pilot, "q")
+        assert "2 sessions" in drawn(pilot)
+        await press(pilot, "escape")
+    assert app.return_code == 0

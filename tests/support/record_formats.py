@@ -1,0 +1,103 @@
+"""Laws that hold for each record format: how the input is cut, what cut input shows, and what renamed types hide."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.support.reading import Reading, codes, examine, read, read_cut
+
+EXAMPLES = Path(__file__).parents[1] / "data" / "formats"
+SECRET = "SECRET_"
+
+
+def lines(*records: object) -> bytes:
+    """One record per line."""
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def events(*records: dict[str, Any]) -> bytes:
+    """Server-sent events with the type of each record."""
+    return b"".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in records)
+
+
+def shown(data: bytes | object, format: str) -> list[str]:
+    """The texts that the end user sees."""
+    found = reading(data, format)
+    return [text.strip() for text, visible in zip(found.texts, found.visible, strict=True) if visible]
+
+
+def hidden(data: bytes | object, format: str) -> list[tuple[str, str]]:
+    """The kind and the text of each hidden message."""
+    found = reading(data, format)
+    pairs = zip(found.messages, found.texts, found.visible, strict=True)
+    return [(message.header.kind.value, text) for message, text, visible in pairs if not visible]  # type: ignore[attr-defined]
+
+
+def reading(data: bytes | object, format: str) -> Reading:
+    """What is read from bytes, or from one JSON document."""
+    return read(data if isinstance(data, bytes) else json.dumps(data).encode(), format)
+
+
+def problems(data: bytes | object, format: str) -> list[str]:
+    """The codes of all diagnostics."""
+    return codes(reading(data, format))
+
+
+def outcomes(data: bytes | object, format: str) -> list[str | None]:
+    """What the replies state about their calls."""
+    replies = [each.header for each in reading(data, format).messages if each.header.kind.value == "reply"]  # type: ignore[attr-defined]
+    return [header.outcome.value if header.outcome else None for header in replies]
+
+
+def assert_cuts_do_not_matter(data: bytes, format: str) -> None:
+    """Reading byte by byte, and in random pieces, gives what reading in one piece gives."""
+    whole = read(data, format)
+    assert read_cut(data, format, range(1, len(data))) == whole
+    chance = random.Random(len(data))
+    for _ in range(8):
+        assert read_cut(data, format, chance.sample(range(len(data)), min(5, len(data)))) == whole
+
+
+def assert_truncation_hides(data: bytes, format: str, count: int = 80) -> None:
+    """No beginning of the input shows hidden text, as it grows or as it ended."""
+    for end in range(0, len(data), max(1, len(data) // count)):
+        found = read(data[:end], format)
+        for text, visible in zip(found.texts, found.visible, strict=True):
+            assert not visible or SECRET not in text, (end, text)
+        growing = list(examine([data[:end]], data[:end], format).index)
+        assert len(growing) == len(found.messages)
+
+
+def assert_renamed_types_hide(data: bytes, format: str) -> None:
+    """With the value or the key of any `type` renamed, no other text is shown."""
+    usual = set(shown(data, format))
+    count = 0
+    for renamed in _renamed(data):
+        count += 1
+        for text in shown(renamed, format):
+            assert SECRET not in text
+            assert any(text in one or one in text for one in usual), (text, renamed)
+    assert count
+
+
+def _renamed(data: bytes) -> Iterator[bytes]:
+    for mark in (b'"type":', b'"type": '):
+        at = data.find(mark + b'"')
+        while at >= 0:
+            start = at + len(mark)
+            end = data.index(b'"', start + 1)
+            yield data[: start + 1] + b"x" + data[end:]
+            yield data[:at] + b'"x":' + data[at + len(mark) :]
+            at = data.find(mark + b'"', end)
+
+
+def assert_forced_hides(format: str) -> None:
+    """The format hides every secret of all examples, whatever their format is."""
+    for path in sorted(EXAMPLES.iterdir()):
+        if not path.name.endswith(".seen.json"):
+            texts = shown(path.read_bytes(), format)
+            assert not [text for text in texts if SECRET in text], path.name

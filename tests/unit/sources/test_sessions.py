@@ -1,0 +1,127 @@
+"""Sessions in the places of agents: which are found, in which order, and what is never opened."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from viewer.document.session_head import read_head
+from viewer.sources.sessions import HEAD, Surroundings, find_sessions, group_of, newest_session, places
+
+NOW = time.time()
+USER = '{"type":"user","uuid":"u%d","sessionId":"s","cwd":"%s","message":{"role":"user","content":"%s"}}\n'
+META = '{"type":"user","uuid":"u0","sessionId":"s","isMeta":true,"message":{"role":"user","content":"SECRET_META"}}\n'
+SUMMARY = '{"type":"summary","leafUuid":"x","summary":"SECRET_SUMMARY"}\n'
+
+
+def write(path: Path, text: str, age: float = 100) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    os.utime(path, (NOW - age, NOW - age))
+    return path
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Surroundings:
+    here = tmp_path / "work" / "app"
+    here.mkdir(parents=True)
+    return Surroundings(tmp_path / "home", here, {})
+
+
+def claude(around: Surroundings, name: str, text: str = "Hi.", age: float = 100, folder: Path | None = None) -> Path:
+    directory = str(folder or around.here)
+    dashed = "".join(char if char.isalnum() else "-" for char in directory)
+    return write(around.home / ".claude/projects" / dashed / name, META + SUMMARY + USER % (1, directory, text), age)
+
+
+def test_the_current_directory_comes_first_then_those_above_then_the_newest(around: Surroundings) -> None:
+    other = claude(around, "other.jsonl", age=1, folder=Path("/elsewhere"))
+    above = claude(around, "above.jsonl", age=50, folder=around.here.parent)
+    old = claude(around, "old.jsonl", age=900)
+    new = claude(around, "new.jsonl", age=500)
+    assert [session.path for session in find_sessions(around)] == [str(path) for path in (new, old, above, other)]
+    assert [group_of(session, around) for session in find_sessions(around)][:3] == [0, 0, 1]
+
+
+def test_a_title_is_the_first_prompt_of_the_safe_view(around: Surroundings) -> None:
+    claude(around, "one.jsonl", text="Fix the  test\\nplease")
+    head = read_head(find_sessions(around)[0])
+    assert head.title == "Fix the test please"
+    assert head.turns == 1
+
+
+def test_a_long_session_is_read_to_its_head_only(around: Surroundings) -> None:
+    claude(around, "long.jsonl", text="x" * 2 * HEAD)
+    write(
+        around.home / ".claude/projects/p/more.jsonl", USER % (1, "/p", "First") + (USER % (2, "/p", "y" * 500)) * 300
+    )
+    heads = {session.path.rsplit("/", 1)[1]: read_head(session) for session in find_sessions(around)}
+    assert (heads["more.jsonl"].title, heads["more.jsonl"].turns) == ("First", None)
+
+
+def test_a_directory_that_a_file_states_counts(around: Surroundings) -> None:
+    path = around.home / ".codex/sessions/2026/01/02/rollout-1.jsonl"
+    write(path, json.dumps({"type": "session_meta", "payload": {"id": "t", "cwd": str(around.here)}}) + "\n")
+    (session,) = find_sessions(around)
+    assert (session.agent, session.directory) == ("codex", str(around.here))
+
+
+def test_a_variable_replaces_the_folder_in_the_home(around: Surroundings, tmp_path: Path) -> None:
+    claude(around, "home.jsonl")
+    write(tmp_path / "elsewhere/projects/p/moved.jsonl", USER % (1, "/p", "Hi."))
+    moved = Surroundings(around.home, around.here, {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")})
+    assert [Path(session.path).name for session in find_sessions(moved)] == ["moved.jsonl"]
+
+
+def test_archived_sessions_are_listed_on_request(around: Surroundings) -> None:
+    write(around.home / ".codex/archived_sessions/rollout-1.jsonl", "{}\n")
+    (around.home / ".codex/sessions").mkdir(parents=True)
+    assert find_sessions(around) == []
+    assert len(find_sessions(around, archived=True)) == 1
+
+
+def test_symbolic_links_and_files_of_other_users_are_not_opened(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = write(around.home / "private.jsonl", USER % (1, "/p", "Hi."))
+    folder = around.home / ".claude/projects/p"
+    folder.mkdir(parents=True)
+    (folder / "link.jsonl").symlink_to(real)
+    (folder.parent / "linked").symlink_to(around.home)
+    assert find_sessions(around) == []
+    claude(around, "own.jsonl")
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert find_sessions(around) == []
+
+
+def test_only_the_chosen_agents_are_searched(around: Surroundings) -> None:
+    claude(around, "one.jsonl")
+    assert find_sessions(around, frozenset({"codex"})) == []
+
+
+def test_the_newest_running_session_of_this_directory_is_followed(around: Surroundings) -> None:
+    assert newest_session(around, 600) is None
+    claude(around, "other.jsonl", age=1, folder=Path("/elsewhere"))
+    here = claude(around, "here.jsonl", age=60)
+    claude(around, "done.jsonl", age=5000)
+    found = newest_session(around, 600)
+    assert found is not None
+    assert found.path == str(here)
+
+
+def test_places_say_what_exists(around: Surroundings) -> None:
+    claude(around, "one.jsonl")
+    found = {place.folder: place.exists for place in places(around) if place.agent == "claude-code"}
+    assert found == {
+        str(around.home / ".claude/projects"): True,
+        str(around.home / ".config/claude/projects"): False,
+    }
+
+
+def test_a_damaged_session_has_no_title(around: Surroundings) -> None:
+    claude(around, "bad.jsonl").write_bytes(b"\xff\xfe\x00\x01" * 50)
+    assert read_head(find_sessions(around)[0]).title == ""

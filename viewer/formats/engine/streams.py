@@ -1,0 +1,229 @@
+"""Replies that arrive in blocks: announced, grown by deltas, and ended by events."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from msgspec import Struct, field
+
+from viewer.formats.engine.drafts import Draft, StreamStep
+from viewer.formats.json.header import Problem
+from viewer.formats.tables.model import Step
+from viewer.model.messages import Ending, Header, Kind, Piece
+from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_STREAM_TRUNCATED
+from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_LATE
+
+MOST_ENDED = 64
+"""Replies whose blocks a later record may still repeat."""
+_AT_ONCE = frozenset({Kind.CALL, Kind.REPLY})
+"""Kinds of a block that is a message before it has any text."""
+
+
+class _Block(Struct):
+    """A block, and its message as soon as it has one."""
+
+    draft: Draft
+    end: int
+    is_whole: bool = False
+    number: int | None = None
+    pieces: list[Piece] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        self.texts = ["".join(self.texts)]
+        return self.texts[0]
+
+
+class _Reply(Struct):
+    """A reply, and the blocks of it that were read."""
+
+    key: str | None
+    end: int
+    blocks: dict[str, _Block] = field(default_factory=dict)
+    """The open blocks, by key."""
+    closed: dict[str, _Block] = field(default_factory=dict)
+    unknown: dict[str, _Block] = field(default_factory=dict)
+    """Text for blocks that are not open, or of another kind."""
+    is_announced: bool = False
+    is_ended: bool = False
+
+
+class BlockStreams:
+    """The replies of one transcript that arrive in blocks."""
+
+    def __init__(
+        self,
+        record: Recorder,
+        header: Callable[[Draft], Header],
+        emit: Callable[[Draft], int],
+        report: Callable[[list[Problem], int], None],
+    ) -> None:
+        self._record = record
+        self._header = header
+        self._emit = emit
+        self._report = report
+        self._replies: dict[str, _Reply] = {}
+        """The newest reply of each scope."""
+        self._by_key: OrderedDict[str | None, _Reply] = OrderedDict()
+        """The replies that may still be repeated."""
+
+    def take(self, step: StreamStep) -> None:
+        """Read what one record does."""
+        if step.step is Step.REPLY:
+            self._begin(step)
+            return
+        reply = self._replies.get(step.scope)
+        if reply is None:
+            if not step.drafts:
+                return
+            reply = self._added(step)
+        reply.end = step.span[1]
+        if step.step is Step.OPEN:
+            self._open(reply, step)
+        elif step.step is Step.GROW:
+            for draft in step.drafts:
+                self._grow(reply, step.block, draft)
+        elif step.step is Step.CLOSE:
+            self._close_block(reply, step.block, step.span[1])
+        else:
+            self._end(reply)
+
+    def repeats(self, draft: Draft) -> bool:
+        """True if a block of the same reply has this text or call."""
+        reply = self._by_key.get(draft.key)
+        if reply is None and self._by_key:
+            newest = next(reversed(self._by_key.values()))
+            reply = newest if draft.key is None or newest.key is None else None
+        if reply is None:
+            return False
+        blocks = [*reply.closed.values(), *reply.blocks.values()]
+        return any(_is_same(block, draft) for block in blocks)
+
+    def has_said(self, draft: Draft) -> bool:
+        """True if a block of any reply that may be repeated has this text and kind."""
+        replies = self._by_key.values()
+        return any(
+            _is_same(block, draft) for reply in replies for block in (*reply.closed.values(), *reply.blocks.values())
+        )
+
+    def close(self) -> None:
+        """The end of the input or of the transcript: a reply that has not ended is truncated."""
+        for reply in self._replies.values():
+            if not reply.is_ended and (reply.is_announced or reply.blocks):
+                self._break_off(reply)
+            self._end(reply)
+        self._replies.clear()
+        self._by_key.clear()
+
+    def _begin(self, step: StreamStep) -> None:
+        known = self._replies.get(step.scope)
+        if known is not None:
+            if not known.is_ended:
+                self._break_off(known)
+            self._end(known)
+        reply = self._added(step)
+        reply.is_announced = True
+        for index, draft in enumerate(step.drafts):
+            self._emit(draft)
+            reply.closed[f"content {index}"] = _Block(draft, draft.span[1], texts=[draft.text])
+
+    def _added(self, step: StreamStep) -> _Reply:
+        reply = self._replies[step.scope] = self._by_key[step.key] = _Reply(step.key, step.span[1])
+        self._by_key.move_to_end(step.key)
+        while len(self._by_key) > MOST_ENDED:
+            self._by_key.popitem(last=False)
+        return reply
+
+    def _open(self, reply: _Reply, step: StreamStep) -> None:
+        self._close_block(reply, step.block, step.span[0])
+        reply.closed.pop(step.block, None)
+        if reply.is_ended:
+            for draft in step.drafts:
+                self._add_unknown(reply, step.block, draft)
+            return
+        for draft in step.drafts[:1]:
+            block = reply.blocks[step.block] = _Block(draft, draft.span[1], step.is_whole)
+            if draft.kind in _AT_ONCE or draft.pieces:
+                # The arguments that a call begins with are its arguments only if no others follow.
+                self._write(block, [] if draft.kind is Kind.CALL else draft.pieces, draft)
+        for draft in step.drafts[1:]:
+            self._emit(draft)
+
+    def _grow(self, reply: _Reply, key: str, draft: Draft) -> None:
+        block = reply.blocks.get(key)
+        is_unknown = block is not None and block.draft.kind is Kind.UNKNOWN
+        fits = block is not None and not block.is_whole and block.draft.kind is draft.kind
+        if block is not None and (fits or is_unknown):
+            self._write(block, draft.pieces, draft)
+        else:
+            self._add_unknown(reply, key, draft)
+
+    def _add_unknown(self, reply: _Reply, key: str, draft: Draft) -> None:
+        """Hide text that belongs to no open block; all of one key is one message."""
+        block = reply.unknown.get(key)
+        if block is None:
+            is_late = reply.is_ended or key in reply.closed
+            if is_late or not draft.problems:
+                draft.problems = [Problem(W_STREAM_LATE if is_late else W_RECORD_UNKNOWN, None, *draft.span)]
+            draft.kind = Kind.UNKNOWN
+            block = reply.unknown[key] = _Block(draft, draft.span[1])
+        self._write(block, draft.pieces, draft)
+
+    def _write(self, block: _Block, pieces: list[Piece], draft: Draft) -> None:
+        block.end = draft.span[1]
+        if block.number is None:
+            if not pieces and block.draft.kind not in _AT_ONCE:
+                return
+            first = block.draft
+            block.number = self._record.open(self._header(first), first.span[0], pieces, time_ms=first.time_ms)
+            self._report(first.problems, block.number)
+        elif pieces:
+            self._record.grow(block.number, pieces, len(block.pieces))
+        block.pieces += pieces
+        block.texts.append(draft.text if pieces else "")
+
+    def _close_block(self, reply: _Reply, key: str, end: int) -> None:
+        block = reply.blocks.pop(key, None)
+        if block is not None:
+            block.end = max(block.end, end)
+            reply.closed[key] = block
+            self._finish(block)
+
+    def _finish(self, block: _Block, *, is_open: bool = False) -> None:
+        if block.number is None:
+            return
+        is_call = block.draft.kind is Kind.CALL
+        pieces = block.pieces or (block.draft.pieces if is_call else [])
+        ending = Ending.OPEN if is_open else Ending.CALL if is_call else Ending.END
+        self._record.close(block.number, ending, block.end, pieces)
+
+    def _end(self, reply: _Reply) -> None:
+        for key in [*reply.blocks]:
+            self._close_block(reply, key, reply.end)
+        for block in reply.unknown.values():
+            self._finish(block)
+        reply.unknown.clear()
+        reply.is_ended = True
+
+    def _break_off(self, reply: _Reply) -> None:
+        """Mark the last open block, or else the place where the next one is missing."""
+        numbers = [block.number for block in reply.blocks.values() if block.number is not None]
+        number = max(numbers, default=None)
+        self._record.start_if_none(reply.end)
+        self._record.report(E_STREAM_TRUNCATED, "event-stream", reply.end, reply.end, number)
+        for key, block in [*reply.blocks.items()]:
+            if block.number is not None and block.number == number:
+                del reply.blocks[key]
+                self._finish(block, is_open=True)
+
+
+def _is_same(block: _Block, draft: Draft) -> bool:
+    if block.draft.kind is not draft.kind:
+        return False
+    if draft.call_id is not None:
+        return block.draft.call_id == draft.call_id
+    return bool(draft.text) and block.text.strip() == draft.text.strip()

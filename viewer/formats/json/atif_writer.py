@@ -1,0 +1,154 @@
+"""Write messages as trajectories: ATIF 1.7, one document per transcript."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from viewer.formats.writing import Writable, WritableTranscript, Writer
+
+VERSION = "ATIF-v1.7"
+UNKNOWN = "unknown"
+_AGENT_KINDS = frozenset({"said", "thought", "call"})
+
+
+def write_atif(transcripts: Sequence[WritableTranscript], messages: Iterable[Writable]) -> tuple[str, list[str]]:
+    """The text, and a sentence for each loss. Several transcripts are one document per line."""
+    models = {transcript.number: transcript.model for transcript in transcripts}
+    losses: Counter[str] = Counter()
+    documents = []
+    for number, group in groupby(messages, lambda message: message.transcript):
+        documents.append(_document(number, models.get(number), list(group), losses))
+    text = "".join(_encoded(document, is_only=len(documents) == 1) for document in documents)
+    return text, [f"ATIF: {words} ({_times(count)})." for words, count in losses.items()]
+
+
+def _times(count: int) -> str:
+    return "1 time" if count == 1 else f"{count:,} times"
+
+
+def _encoded(document: dict[str, Any], *, is_only: bool) -> str:
+    """A document; the only one has one step per line."""
+    if not is_only:
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+    steps = document["steps"]
+    head = json.dumps({**document, "steps": []}, ensure_ascii=False)
+    lines = ",\n".join(json.dumps(step, ensure_ascii=False) for step in steps)
+    return head.replace('"steps": []', f'"steps": [\n{lines}\n]', 1) + "\n" if lines else head + "\n"
+
+
+def _document(number: int, model: str | None, messages: list[Writable], losses: Counter[str]) -> dict[str, Any]:
+    document = _trajectory(f"transcript-{number}", model, [each for each in messages if not each.thread], losses)
+    threads = sorted({message.thread for message in messages} - {0})
+    if threads:
+        document["subagent_trajectories"] = [
+            {
+                "trajectory_id": f"thread-{thread}",
+                **_trajectory(f"thread-{thread}", model, [each for each in messages if each.thread == thread], losses),
+            }
+            for thread in threads
+        ]
+    return document
+
+
+def _trajectory(name: str, model: str | None, messages: list[Writable], losses: Counter[str]) -> dict[str, Any]:
+    agent = {"name": UNKNOWN, "version": UNKNOWN} | ({"model_name": model} if model else {})
+    steps = _Steps(losses)
+    for message in messages:
+        steps.add(message)
+    return {"schema_version": VERSION, "session_id": name, "agent": agent, "steps": steps.numbered()}
+
+
+class _Steps:
+    """The steps of one trajectory."""
+
+    def __init__(self, losses: Counter[str]) -> None:
+        self._losses = losses
+        self._steps: list[dict[str, Any]] = []
+        self._reply_came = True
+        """True if the next message of the agent begins a step."""
+
+    def numbered(self) -> list[dict[str, Any]]:
+        """The steps, numbered from 1."""
+        return [{"step_id": number, **step} for number, step in enumerate(self._steps, 1)]
+
+    def add(self, message: Writable) -> None:
+        """Add a message to the step that it belongs to."""
+        kind = _kind(message)
+        if kind == "reply":
+            self._add_reply(message)
+        elif kind in _AGENT_KINDS and message.role == "assistant":
+            self._add_to_agent(message, kind)
+        elif kind in ("said", "injected", "replayed", "instruction"):
+            self._add_other(message, kind)
+        else:
+            self._losses["a message of a kind that trajectories lack is left out"] += 1
+
+    def _add_other(self, message: Writable, kind: str) -> None:
+        source = "system" if kind == "instruction" or message.role in ("system", "developer") else "user"
+        step: dict[str, Any] = {"source": source, "message": message.body}
+        if kind == "injected":
+            step["source"] = "system"
+            self._losses["injected text became a step of the system"] += 1
+        if kind == "replayed":
+            step["is_copied_context"] = True
+        self._begin(step, message)
+        self._reply_came = True
+
+    def _add_to_agent(self, message: Writable, kind: str) -> None:
+        if self._reply_came or not self._steps:
+            self._begin({"source": "agent", "message": ""}, message)
+            self._reply_came = False
+        step = self._steps[-1]
+        if kind == "said":
+            step["message"] = _joined(step["message"], message.body)
+            if message.channel_given == "commentary":
+                self._losses["a preamble became a part of the answer"] += 1
+        elif kind == "thought":
+            step["reasoning_content"] = _joined(step.get("reasoning_content", ""), message.body)
+        else:
+            step.setdefault("tool_calls", []).append(self._call(message))
+
+    def _call(self, message: Writable) -> dict[str, Any]:
+        arguments = _loaded(message.body)
+        if not isinstance(arguments, dict):
+            self._losses["arguments that are no object became the argument `input`"] += bool(message.body)
+            arguments = {"input": message.body} if message.body else {}
+        name = (message.recipient or UNKNOWN).removeprefix("functions.")
+        return {"tool_call_id": message.call_id or "", "function_name": name, "arguments": arguments}
+
+    def _add_reply(self, message: Writable) -> None:
+        step = next((step for step in reversed(self._steps) if step["source"] == "agent"), None)
+        if step is None:
+            step = {"source": "agent", "message": ""}
+            self._begin(step, message)
+        result = {"content": message.body} | ({"source_call_id": message.call_id} if message.call_id else {})
+        step.setdefault("observation", {"results": []})["results"].append(result)
+        self._reply_came = True
+
+    def _begin(self, step: dict[str, Any], message: Writable) -> None:
+        self._steps.append(step | ({"timestamp": message.time} if message.time else {}))
+
+
+def _kind(message: Writable) -> str:
+    """The kind of a message in its trajectory; formats without kinds state it by role and channel."""
+    if message.role == "assistant" and message.channel == "analysis":
+        return "thought"
+    return "said" if message.thread and message.message_kind == "subagent" else message.message_kind
+
+
+def _joined(before: str, more: str) -> str:
+    return f"{before}\n\n{more}" if before and more else before or more
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+WRITE_ATIF: Writer = write_atif

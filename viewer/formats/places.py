@@ -1,0 +1,63 @@
+"""`PLACES`, the table of where known agents keep their sessions."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Place(Struct, frozen=True):
+    """The files of one agent. Of the folders, the first that exists counts; `~` is the home folder, and `$NAME` an
+    environment variable, without which the folder does not count."""
+
+    agent: str
+    folders: tuple[str, ...]
+    patterns: tuple[str, ...]
+    """Relative to the folder; `*` is one name, `**` any number of folders."""
+    archived: tuple[str, ...] = ()
+    """The same for sessions that are listed only on request."""
+    names_folder: bool = False
+    """True if the first folder of the path is the working directory with dashes in place of other characters."""
+    here: bool = False
+    """True if the folder is looked for in the current directory."""
+    ancestors: bool = False
+    """True if also the folders above count, up to the root of the repository."""
+
+
+_VS_CODE = (
+    "$APPDATA/Code/User/globalStorage",
+    "~/Library/Application Support/Code/User/globalStorage",
+    "$XDG_CONFIG_HOME/Code/User/globalStorage",
+    "~/.config/Code/User/globalStorage",
+)
+
+PLACES = (
+    Place(
+        "claude-code",
+        ("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects", "~/.config/claude/projects"),
+        ("*/*.jsonl",),
+        names_folder=True,
+    ),
+    Place("codex", ("$CODEX_HOME", "~/.codex"), ("sessions/*/*/*/rollout-*.jsonl",), ("archived_sessions/**/*.jsonl",)),
+    Place("gemini-cli", ("~/.gemini/tmp",), ("*/chats/session-*.json", "*/chats/*.jsonl")),
+    Place("qwen-code", ("~/.qwen/projects",), ("*/chats/*.jsonl",), names_folder=True),
+    Place(
+        "opencode", ("$XDG_DATA_HOME/opencode", "~/.local/share/opencode"), ("storage/session/*/*.json", "opencode.db")
+    ),
+    Place("openhands", ("~/.openhands/conversations",), ("*/events",)),
+    Place("cursor", ("~/.cursor/projects",), ("*/agent-transcripts/**/*.jsonl",)),
+    Place("copilot-cli", ("~/.copilot/session-state",), ("*/events.jsonl", "*.jsonl")),
+    Place("kimi", ("~/.kimi", "~/.kimi-code"), ("sessions/*/*/wire.jsonl", "sessions/**/wire.jsonl")),
+    Place("goose", ("~/.local/share/goose/sessions",), ("sessions.db", "*.jsonl")),
+    Place(
+        "cline",
+        _VS_CODE,
+        tuple(
+            f"{extension}/tasks/*/ui_messages.json"
+            for extension in ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
+        ),
+    ),
+    Place("aider", (".",), (".aider.chat.history.md",), here=True, ancestors=True),
+    Place("inspect", ("$INSPECT_LOG_DIR", "logs"), ("*.eval", "*.json"), here=True),
+    Place("atif", (".",), ("jobs/**/trajectory.json", "trajectory.json"), here=True),
+    Place("swe-agent", ("trajectories",), ("**/*.traj",), here=True),
+)

@@ -1,0 +1,22 @@
+"""Where tables of other distributions come from. The formats ask here; the program connects the plug-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Plugged:
+    """Where tables of other distributions come from: nowhere until the program connects their source."""
+
+    def __init__(self) -> None:
+        self.table: Callable[[str], Any] = lambda name: None
+        """Finds a table by name."""
+        self.tables: Callable[[], list[Any]] = list
+
+    def connect(self, table: Callable[[str], Any], tables: Callable[[], list[Any]]) -> None:
+        """Set the source."""
+        self.table, self.tables = table, tables
+
+
+PLUGGED = Plugged()

@@ -1,0 +1,139 @@
+"""Format plug-ins: tables from other distributions, loaded on demand and checked. They decide no visibility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from viewer.formats import BUILT_IN
+from viewer.formats.places import Place
+from viewer.formats.tables.model import RecordFormat, Signature
+from viewer.plugins.hooks import Contained, guarded
+from viewer.syntax.names import plain_name
+
+GROUP = "ocmlview.formats"
+API_VERSION = 1
+HIGHEST_SCORE = 94
+LONGEST_TITLE = 40
+_LONGEST_NAME = 40
+
+
+class Sample(Struct, frozen=True):
+    """A file of the plug-in, and the file with what the user saw in it: `{"seen": [...], "hidden": [...]}`."""
+
+    path: str
+    expected: str
+
+
+class PluginFormat(Struct, frozen=True):
+    """What a plug-in registers."""
+
+    table: RecordFormat
+    samples: tuple[Sample, ...]
+    places: tuple[Place, ...] = ()
+    api_version: int = API_VERSION
+
+
+class Plugin(Struct, frozen=True):
+    """A plug-in that was loaded."""
+
+    name: str
+    distribution: str
+    version: str
+    format: PluginFormat
+
+    @property
+    def table(self) -> RecordFormat:
+        """Its table under the name of the plug-in; its hooks are guarded, and its scores are capped."""
+        table = self.format.table
+        signatures = tuple(_capped(signature) for signature in table.signatures)
+        title = plain_name(table.title, LONGEST_TITLE)
+        hooks = replace(table.hooks, renew=lambda: guarded(table.hooks))
+        return replace(table, name=self.name, title=title, signatures=signatures, hooks=hooks)
+
+
+class Plugins:
+    """The registered plug-ins. A broken one costs one sentence, never the program."""
+
+    def __init__(self) -> None:
+        self.is_off = False
+        """True if the command line turns plug-ins off."""
+        self._allows: Callable[[], bool] | None = None
+        self.failures: list[str] = []
+        """A sentence for each plug-in that could not be loaded."""
+        self._loaded: dict[str, Plugin | None] = {}
+
+    @property
+    def is_connected(self) -> bool:
+        """True if the settings are known."""
+        return self._allows is not None
+
+    def connect(self, allows: Callable[[], bool]) -> None:
+        """Set the question to the settings. It is asked when a plug-in is needed."""
+        self._allows = allows
+
+    def turn_on(self) -> None:
+        """Load plug-ins again."""
+        self.is_off = False
+
+    def turn_off(self) -> None:
+        """Load no plug-in."""
+        self.is_off = True
+
+    def get(self, name: str) -> Plugin | None:
+        """A plug-in by name; None if there is none, or if it is broken. Built-in formats cannot be replaced."""
+        if name not in self._loaded:
+            entry = next((entry for entry in self._entries() if entry.name == name), None)
+            self._loaded[name] = self._load(entry) if entry and name not in BUILT_IN else None
+        return self._loaded[name]
+
+    def all(self) -> list[Plugin]:
+        """All plug-ins that can be loaded."""
+        found = (self.get(entry.name) for entry in self._entries())
+        return [plugin for plugin in found if plugin is not None]
+
+    def table(self, name: str) -> RecordFormat | None:
+        """The table of a plug-in."""
+        plugin = self.get(name)
+        return plugin.table if plugin else None
+
+    def tables(self) -> list[RecordFormat]:
+        """The tables of all plug-ins."""
+        return [plugin.table for plugin in self.all()]
+
+    def _entries(self) -> Iterator[EntryPoint]:
+        if not self.is_off and (self._allows is None or self._allows()):
+            yield from sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+
+    def _load(self, entry: EntryPoint) -> Plugin | None:
+        contained = Contained()
+        with contained:
+            value = entry.load()
+        reason = f"it raised {contained.failure}" if contained.failure else _fault_of(value)
+        name = plain_name(entry.name, _LONGEST_NAME)
+        if reason:
+            self.failures.append(f"The format plug-in {name} is ignored: {reason}.")
+            return None
+        owner = entry.dist
+        return Plugin(entry.name, owner.name if owner else "", owner.version if owner else "", value)
+
+
+PLUGINS = Plugins()
+
+
+def _capped(signature: Signature) -> Signature:
+    return replace(signature, score=min(signature.score, HIGHEST_SCORE))
+
+
+def _fault_of(value: object) -> str:
+    """Why a value is no plug-in; empty if it is one."""
+    if not isinstance(value, PluginFormat):
+        return "its entry point is no PluginFormat"
+    if value.api_version != API_VERSION:
+        return f"it needs version {value.api_version} of the plug-in interface"
+    if not isinstance(value.table, RecordFormat) or not value.table.signatures or not value.table.records:
+        return "its table has no signature or no rule"
+    return "" if value.samples else "it has no sample"

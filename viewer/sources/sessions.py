@@ -1,0 +1,220 @@
+"""Sessions of agents in the places where they keep them. Only these places are read, and only when asked."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
+
+from msgspec import Struct
+
+from viewer.formats.places import PLACES, Place
+
+LIVE_SECONDS = 30
+"""A file that changed within this time is being written."""
+HEAD, TAIL = 64 * 1024, 4 * 1024
+FIRST_LINE = 4 * 1024
+"""Bytes that usually name the working directory."""
+MOST_FOLDERS = 20_000
+_DEEPEST = 8
+_CWD = re.compile(rb'"(?:cwd|working_directory|workingDirectory|directory)"\s*:\s*("(?:[^"\\]|\\.){1,4096}")')
+
+
+class Session(Struct, frozen=True):
+    """A file or folder with one session."""
+
+    agent: str
+    path: str
+    size: int
+    modified: float
+    """Seconds since 1970."""
+    directory: str | None
+    """The working directory, if the beginning of the file or its path names it."""
+
+    def is_live(self, now: float) -> bool:
+        """True if the file is being written."""
+        return now - self.modified < LIVE_SECONDS
+
+
+class Found(Struct, frozen=True):
+    """A folder of a place, and whether it exists."""
+
+    agent: str
+    folder: str
+    exists: bool
+
+
+class Surroundings:
+    """The home folder, the current directory, and the variables that the places depend on."""
+
+    def __init__(
+        self,
+        home: Path | None = None,
+        here: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+        more: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        """`more` adds folders per agent."""
+        self.home = home or Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises without a home)
+        self.here = here or Path.cwd()
+        self._variables = os.environ if variables is None else variables
+        self._more = more or {}
+
+    def folders(self, place: Place) -> list[Path]:
+        """The folders of a place: the first that exists, and the ones that were added."""
+        named = [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
+        first = [path for path in named if path.is_dir()][:1]
+        if place.ancestors:
+            first = [*self._above()]
+        return first + [Path(folder) for folder in self._more.get(place.agent, ()) if Path(folder).is_dir()]
+
+    def named(self, place: Place) -> list[Path]:
+        """All folders that a place names here, whether they exist or not."""
+        return [path for folder in place.folders if (path := self._folder(folder, place)) is not None]
+
+    def _folder(self, folder: str, place: Place) -> Path | None:
+        if folder.startswith("$"):
+            name, _, rest = folder[1:].partition("/")
+            value = self._variables.get(name)
+            return Path(value, rest) if value else None
+        if folder.startswith("~"):
+            return self.home / folder[2:]
+        return self.here / folder if place.here else Path(folder)
+
+    def _above(self) -> Iterator[Path]:
+        """The current directory and those above it, up to the root of the repository."""
+        for folder in (self.here, *self.here.parents):
+            yield folder
+            if (folder / ".git").exists() or folder == self.home:
+                return
+
+
+def find_sessions(
+    around: Surroundings, agents: frozenset[str] = frozenset(), *, archived: bool = False
+) -> list[Session]:
+    """All sessions: those of the current directory first, then those of the folders above it, then all others; the
+    newest first."""
+    found: dict[str, Session] = {}
+    for place in PLACES:
+        if agents and place.agent not in agents:
+            continue
+        for folder in around.folders(place):
+            patterns = (*place.patterns, *place.archived) if archived else place.patterns
+            for path, status in _matches(folder, patterns):
+                found.setdefault(str(path), _session(place, folder, path, status, around))
+    return sorted(found.values(), key=lambda session: (group_of(session, around), -session.modified, session.path))
+
+
+def group_of(session: Session, around: Surroundings) -> int:
+    """0 for the current directory, the number of steps up for one above it, and a large number for any other."""
+    if session.directory is None:
+        return len(around.here.parts) + 1
+    steps = [str(around.here), *map(str, around.here.parents)]
+    return steps.index(session.directory) if session.directory in steps else len(around.here.parts) + 1
+
+
+def newest_session(around: Surroundings, within: float) -> Session | None:
+    """The session to follow: the newest of the current directory that changed within this many seconds, or else the
+    newest of all."""
+    now = time.time()
+    running = [session for session in find_sessions(around) if now - session.modified <= within]
+    here = [session for session in running if group_of(session, around) == 0]
+    return max(here or running, key=lambda session: session.modified, default=None)
+
+
+def places(around: Surroundings) -> list[Found]:
+    """Every folder that is searched here, and whether it exists."""
+    return [
+        Found(place.agent, str(folder), folder.is_dir())
+        for place in PLACES
+        for folder in dict.fromkeys([*around.named(place), *around.folders(place)])
+    ]
+
+
+def _session(place: Place, top: Path, path: Path, status: os.stat_result, around: Surroundings) -> Session:
+    directory = _named_folder(path.relative_to(top), around) if place.names_folder else None
+    if place.here:
+        directory = str(around.here if not place.ancestors else path.parent)
+    if directory is None and stat.S_ISREG(status.st_mode):
+        directory = _stated_folder(path)
+    return Session(place.agent, str(path), status.st_size, status.st_mtime, directory)
+
+
+def _named_folder(path: PurePath, around: Surroundings) -> str | None:
+    """The current directory or one above it, if the first folder of the path is its name with dashes."""
+    for folder in (around.here, *around.here.parents):
+        if re.sub(r"[^A-Za-z0-9]", "-", str(folder)) == path.parts[0]:
+            return str(folder)
+    return None
+
+
+def _stated_folder(path: Path) -> str | None:
+    """The working directory that the first bytes of a file state."""
+    try:
+        with path.open("rb") as file:
+            found = _CWD.search(file.read(FIRST_LINE))
+        return str(json.loads(found[1])) if found else None
+    except (OSError, ValueError):
+        return None
+
+
+def _matches(top: Path, patterns: Iterable[str]) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files that match, without symbolic links and without files of other users."""
+    for pattern in patterns:
+        yield from _match(top, tuple(pattern.split("/")), [MOST_FOLDERS], _DEEPEST)
+
+
+def _match(
+    folder: Path, parts: tuple[str, ...], budget: list[int], depth: int
+) -> Iterator[tuple[Path, os.stat_result]]:
+    if depth < 0 or budget[0] <= 0:
+        return
+    budget[0] -= 1
+    name, rest = parts[0], parts[1:]
+    if name == "**":
+        yield from _match(folder, rest, budget, depth)
+        for entry in _entries(folder):
+            if _is_own_folder(entry):
+                yield from _match(folder / entry.name, parts, budget, depth - 1)
+        return
+    for entry in _entries(folder):
+        if not fnmatch.fnmatchcase(entry.name, name):
+            continue
+        if rest:
+            if _is_own_folder(entry):
+                yield from _match(folder / entry.name, rest, budget, depth - 1)
+            continue
+        status = _own_status(entry)
+        if status is not None:
+            yield folder / entry.name, status
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_own_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _own_status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """The status of a file or folder of this user; None for anything else."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    is_readable = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    return status if is_own and is_readable else None

@@ -246,10 +246,16 @@ class EventApplier:
                 self._write(event, lane, text, is_copy=True)
             else:
                 taken = self._reject(whole.start, whole.end)
-        elif kind.family and whole is not None and whole.kind is JsonKind.STRING and (piece := piece_of(whole)):
-            self.streams.compare(lane, kind.family, whole.text, piece, event.span)
+        elif kind.family and whole is not None:
+            self._compare(event, lane, kind.family, whole)
         self.streams.done(lane, kind.family, event.span)
         return taken
+
+    def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
+        """Compare the whole text of a message of the API with its deltas."""
+        piece = piece_of(whole)
+        if self._traits.is_api and piece is not None and whole.kind is JsonKind.STRING:
+            self.streams.compare(lane, family, whole.text, piece, event.span)
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
         """Apply the statements of an event without text to a message."""
@@ -465,12 +471,10 @@ class EventApplier:
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
         """Write a text, unless deltas contained it already."""
-        piece = piece_of(text.node)
-        if piece is None:
+        if piece_of(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):
-            if text.node.kind is JsonKind.STRING:
-                self.streams.compare(lane, text.family, text.node.text, piece, event.span)
+            self._compare(event, lane, text.family, text.node)
             return
         if text.is_unknown:
             rule = W_PART_UNKNOWN if text.part else W_RECORD_UNKNOWN

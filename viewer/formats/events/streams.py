@@ -163,7 +163,6 @@ class Streams:
             stream.texts, stream.pieces, stream.reported = [whole], [piece], 1
             stream.end = max(stream.end, event[1])
             self._changed.pop(stream.number, None)
-            self._record.grow(stream.number, stream.pieces, 0)
         elif not same and self._digests.get(key, digest) != digest:
             self._record.report(W_COPY_DIFFERS, None, piece.start, piece.end)
             self._digests[key] = digest

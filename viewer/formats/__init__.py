@@ -27,6 +27,7 @@ RECORD_FORMATS = (
     Entry("claude-stream", "tables.claude_stream", "CLAUDE_STREAM", "Claude Code output"),
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
+    Entry("responses-stream", "events.responses", "RESPONSES_STREAM", "OpenAI Responses stream"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),

@@ -400,9 +400,10 @@ def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
     check_forced("codex")
     for sample in samples("valid/codex"):
         check_bytes(sample.text, "codex")
-        check_prefixes(sample.text, "codex")
+        check_prefixes(sample.text, "codex", 127)
         check_renamed(sample.text, "codex")
-        check_values(sample.text, "codex")
+        if sample.base in ("drift", "forked", "sub-agent-session"):
+            check_values(sample.text, "codex")
         assert detect(sample.text).format == "codex", sample.name
 
 

@@ -97,6 +97,7 @@ def test_every_type_of_item_has_its_kind() -> None:
         (["unknown"], message("assistant", text("SECRET_"), channel="analysis")),
         (["unknown"], message("assistant", text("SECRET_"), recipient="functions.f")),
         (["unknown"], message("assistant", {"type": "hunch", "text": "SECRET_"})),
+        (["unknown"], message("assistant", {"text": "SECRET_"})),
         (["unknown"], message("assistant", {"type": "output_text", "text": {"a": "SECRET_"}})),
         (["unknown"], message("assistant", text("SECRET_") | {"thought": "no"})),
     ]
@@ -125,7 +126,8 @@ def test_commentary_is_hidden_unless_the_operator_shows_preambles() -> None:
     data = json.dumps(response(message("assistant", text("First"), phase="commentary"))).encode()
     assert not any(read(data, "responses").visible)
     assert read(data, "responses", ReadOptions(harmony_preambles=True)).visible == (True,)
-    for phase in ("Commentary", "final", "draft", 3, ["final_answer"], {}):
+    phases: tuple[Any, ...] = ("Commentary", "final", "draft", 3, ["final_answer"], {})
+    for phase in phases:
         assert seen(response(message("assistant", text("SECRET_"), phase=phase))) == []
 
 
@@ -172,7 +174,7 @@ def test_thoughts_are_on_the_analysis_channel_and_summaries_say_so() -> None:
 
 
 def test_errors_are_reported_with_their_reasons() -> None:
-    rows = [
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"status": "failed", "error": {"code": "rate_limit_exceeded", "message": "m"}}, "W-RUN-ERROR/rate-limit"),
         ({"status": "failed", "error": {"code": "server_error", "message": "m"}}, "W-RUN-ERROR/api"),
         ({"status": "failed", "error": {"message": "m"}}, "W-RUN-ERROR/unknown"),

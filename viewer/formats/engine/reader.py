@@ -230,11 +230,11 @@ def traits(format: RecordFormat) -> FormatTraits:
     """The entry of a table in the list of formats."""
     return FormatTraits(
         name=format.name,
-        reader=_opener(format),
+        reader=format.reader or _opener(format),
         shares_spans=True,
         json_content=True,
         thoughts_first=True,
-        states_outcomes=True,
+        states_outcomes=format.reader is None,
     )
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.formats.events.chunks import ChatChunks
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
+from viewer.formats.events.errors import ERRORS, INCOMPLETE
 from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
-from viewer.formats.events.kinds import TEXT_KEYS, Act, EventKind, Family, is_progress, kind_of
+from viewer.formats.events.kinds import ERROR, TEXT_KEYS, Act, EventKind, Family, is_progress, kind_of
 from viewer.formats.events.objects import (
     EventObject,
+    Said,
     event_object,
     has_text,
     is_chunk,
@@ -29,13 +32,28 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.events.streams import Streams
 from viewer.model.diagnostic import Rule
-from viewer.model.messages import Coding, Kind, Piece
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
-from viewer.rules.errors import E_PARSE_HEADER
+from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
+from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
+
+
+class StreamTraits(Struct, frozen=True):
+    """What a stream of events may hold."""
+
+    is_api: bool = False
+    """True for the Responses API: it announces its items, and states errors, instructions, and its end."""
+    preambles: bool = False
+    """True if commentary without a recipient was shown to the user."""
+
+
+GENERIC = StreamTraits()
+_UNNAMED = DeltaKey("unnamed", True)
+"""The key of deltas that name no item in a stream that announces its items."""
 
 _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 
@@ -43,11 +61,16 @@ _Act = Callable[["EventApplier", EventObject, EventKind], bool]
 class EventApplier:
     """Applier of events, one after another. The caller records rejected values as stray text."""
 
-    def __init__(self, record: Recorder) -> None:
+    def __init__(self, record: Recorder, traits: StreamTraits = GENERIC) -> None:
         self._record = record
+        self._traits = traits
+        self._instructions: set[str] = set()
+        self._has_begun = False
+        """True after the beginning of a response without an end so far."""
         self.streams = Streams(record)
         self._chunks = ChatChunks(self.streams, self._reject)
         self._items = Items()
+        self._items.is_strict = traits.is_api
         self._known: set[str] = set()
         """The reported events that are unlisted and without text."""
         self._time_ms: int | None = None
@@ -61,7 +84,13 @@ class EventApplier:
         if node.kind is not JsonKind.OBJECT:
             return False
         event = event_object(node)
-        return bool(kinds_of_event(event, name)) or is_chunk(event)
+        return bool(self._kinds(event, name)) or is_chunk(event)
+
+    def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
+        kinds = kinds_of_event(event, name)
+        if not kinds and self._traits.is_api and "error" in names_of_event(event, name):
+            return [ERROR]
+        return kinds
 
     def apply(self, node: JsonNode, name: str | None = None) -> bool:
         """Apply an event; True if it was one and was accepted. `name` is the type from an `event:` line."""
@@ -70,13 +99,16 @@ class EventApplier:
         if node.kind is not JsonKind.OBJECT:
             return False
         event = event_object(node)
-        kinds = kinds_of_event(event, name)
+        kinds = self._kinds(event, name)
         if not kinds and not is_chunk(event):
             return False
         contradiction = event.contradiction
         if contradiction or len({kind for kind in kinds if Act.DELTA in {each.act for each in kinds}}) > 1:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
+        if not self._traits.is_api and kinds and event.text("sequence_number"):
+            self._traits = replace(self._traits, is_api=True)
+            self._items.is_strict = True
         if not kinds:
             return self._chunks.apply(event)
         if kinds[0].act is Act.UNKNOWN:
@@ -112,7 +144,15 @@ class EventApplier:
         if value.kind is not JsonKind.STRING:
             return self._reject(value.start, value.end)
         text = ItemText(kind.family, "", value, kind.is_refusal)
-        return self._write(event, self._items.lane_of(event, Act.DELTA, kind.family), text)
+        lane = self._items.lane_of(event, Act.DELTA, kind.family)
+        if not lane.identified and self._traits.is_api and self._announces:
+            lane = _UNNAMED
+        return self._write(event, lane, text)
+
+    @property
+    def _announces(self) -> bool:
+        """True if the text of an item that was not announced may be anything."""
+        return self._items.announces_messages or (self._traits.is_api and self._items.announces)
 
     def _write(
         self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None, *, is_copy: bool = False
@@ -127,7 +167,8 @@ class EventApplier:
             family, rule = Family.OTHER, W_RECORD_UNKNOWN
         said = own.over(item.said) if item else own
         piece = piece_of(value)
-        delta = Delta(lane, family, identity_of(said, family), piece, event.span, text.is_refusal, is_copy)
+        characters = value.text if value.kind is JsonKind.STRING else ""
+        delta = Delta(lane, family, identity_of(said, family), piece, event.span, text.is_refusal, is_copy, characters)
         faults = (Fault(rule, None, value.start, value.end),) if rule else ()
         self.streams.delta(delta, partial(self._opening, event, family, lane, faults))
         return True
@@ -144,16 +185,24 @@ class EventApplier:
         said = own.over(item.said) if item else own
         time_ms = self._time_ms if event.time_ms is None else event.time_ms
         opening = opening_of(event, family, said, self._names(event, lane), time_ms)
-        opening = replace(opening, faults=(*opening.faults, *faults))
+        opening = replace(opening, faults=(*opening.faults, *faults), header=self._with_preamble(opening.header))
         if family is not Family.TEXT or not is_shown(opening.header):
             return opening
         header = opening.header
         if item and item.is_announced:
             allowed = is_shown(with_said(ANSWER, item.said))
             return opening if allowed else replace(opening, header=replace(header, kind=Kind.UNKNOWN))
-        if lane.identified and self._items.announces_messages:
+        if lane.identified and (self._announces or self._has_begun):
             return replace(opening, header=replace(header, kind=Kind.UNKNOWN), is_unsettled=True)
         return opening
+
+    def _with_preamble(self, header: Header) -> Header:
+        """Apply the rule of Harmony for commentary, if the operator asks for it."""
+        is_said = header.role == "assistant" and header.recipient is None and header.intent is None
+        is_text = header.kind is Kind.SAID and header.content_type in (None, "text", "markdown")
+        if self._traits.preambles and header.channel is Channel.COMMENTARY and is_said and is_text:
+            return replace(header, intent="preamble")
+        return header
 
     def _names(self, event: EventObject, lane: DeltaKey) -> CallNames:
         item = self._items.get(lane)
@@ -197,8 +246,16 @@ class EventApplier:
                 self._write(event, lane, text, is_copy=True)
             else:
                 taken = self._reject(whole.start, whole.end)
+        elif kind.family and whole is not None:
+            self._compare(event, lane, kind.family, whole)
         self.streams.done(lane, kind.family, event.span)
         return taken
+
+    def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
+        """Compare the whole text of a message of the API with its deltas."""
+        piece = piece_of(whole)
+        if self._traits.is_api and piece is not None and whole.kind is JsonKind.STRING:
+            self.streams.compare(lane, family, whole.text, piece, event.span)
 
     def _declare(self, event: EventObject, lane: DeltaKey, family: Family | None) -> None:
         """Apply the statements of an event without text to a message."""
@@ -247,18 +304,74 @@ class EventApplier:
         self._take_response(event)
         if not lane.identified:
             self.end_response()
+            self._note_response(event)
         return True
 
     def end_response(self) -> None:
         """Close all open messages."""
+        self._settle_unannounced()
         self.streams.end_response()
+        self._has_begun = False
         self._forget()
+
+    def close(self, at: int) -> None:
+        """End the input."""
+        is_open = self.streams.has_open
+        self._settle_unannounced()
+        self.streams.break_off()
+        if self._has_begun and not is_open:
+            self._record.report(E_STREAM_TRUNCATED, "event-stream", at, at)
 
     def _break_off(self, event: EventObject, kind: EventKind) -> bool:
         self._declare(event, ANONYMOUS, None)
         self._take_response(event)
+        self._settle_unannounced()
         self.streams.break_off()
+        self._has_begun = False
         self._forget()
+        self._note_response(event)
+        return True
+
+    def _settle_unannounced(self) -> None:
+        """At the end of a stream that announced no item, its texts are messages."""
+        if self._traits.is_api and not self._items.announces:
+            self.streams.settle_all()
+
+    def _note_response(self, event: EventObject) -> None:
+        """Write the instructions of a response once, and report its errors."""
+        response = response_of(event)
+        if response is None or not self._traits.is_api:
+            return
+        given = response.get("instructions")
+        if given is not None and piece_of(given) and given.text not in self._instructions:
+            self._instructions.add(given.text)
+            self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
+        error = member_object(response, "error")
+        if error is not None:
+            self._report_error(event, error)
+        details = member_object(response, "incomplete_details")
+        reason = details.get("reason") if details else None
+        if reason is not None and reason.kind is JsonKind.STRING:
+            rule, why = INCOMPLETE.get(reason.text, (W_RUN_INCOMPLETE, "stopped"))
+            self._record.report(rule, why, reason.start, reason.end)
+
+    def _report_error(self, event: EventObject, error: JsonNode) -> None:
+        """Report an error; its text is a hidden message."""
+        code = text_of(error.get("code")) or text_of(error.get("type")) or ""
+        self._record.start_if_none(event.span[0])
+        self._record.report(W_RUN_ERROR, ERRORS.get(code, "unknown"), error.start, error.end)
+        text = error.get("message") or error
+        header = Header("system", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.NOTICE)
+        self._write_aside(header, event, text)
+
+    def _write_aside(self, header: Header, event: EventObject, text: JsonNode) -> None:
+        piece = piece_of(text)
+        if piece is not None:
+            self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
+
+    def _error(self, event: EventObject, kind: EventKind) -> bool:
+        layers = (member_object(layer, "error") for layer in event.layers)
+        self._report_error(event, next((error for error in layers if error is not None), event.layers[0]))
         return True
 
     def _take_response(self, event: EventObject) -> None:
@@ -286,6 +399,8 @@ class EventApplier:
         response = response_of(event)
         time_ms = parse_time(response.get("created_at") if response else None)
         self._time_ms = event.time_ms if time_ms is None else time_ms
+        self._has_begun = self._traits.is_api
+        self._note_response(event)
         return True
 
     # Cancellation.
@@ -335,6 +450,8 @@ class EventApplier:
             self.streams.withdraw_lane(lane, Family.TEXT, (given.start, given.end))
         elif is_shown(with_said(ANSWER, known.said)):
             self.streams.settle(lane, lambda header: with_said(replace(header, kind=Kind.SAID), known.said))
+        else:
+            self.streams.settle(lane, lambda header: self._with_preamble(_hidden_by(header, known.said)))
         return lane
 
     def _take_item(self, event: EventObject, item: JsonNode, index: str | None, rule: Rule | None) -> None:
@@ -354,11 +471,20 @@ class EventApplier:
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
         """Write a text, unless deltas contained it already."""
-        if piece_of(text.node) is None or self.streams.has_seen(lane, text.family):
+        if piece_of(text.node) is None:
+            return
+        if self.streams.has_seen(lane, text.family):
+            self._compare(event, lane, text.family, text.node)
             return
         if text.is_unknown:
             rule = W_PART_UNKNOWN if text.part else W_RECORD_UNKNOWN
         self._write(event, lane, text, rule, is_copy=True)
+
+
+def _hidden_by(header: Header, said: Said) -> Header:
+    """The header of a text whose item hides it; its channel may make it a preamble."""
+    settled = with_said(replace(header, kind=Kind.SAID), said)
+    return replace(header, kind=Kind.UNKNOWN) if is_shown(settled) else settled
 
 
 def _nothing(applier: EventApplier, event: EventObject, kind: EventKind) -> bool:
@@ -376,6 +502,7 @@ _ACTS: dict[Act, _Act] = {
     Act.PART_DONE: EventApplier._part,
     Act.BEGINS: EventApplier._begin,
     Act.ENDS: EventApplier._end,
+    Act.ERROR: EventApplier._error,
     Act.BREAKS_OFF: EventApplier._break_off,
     Act.NOTHING: _nothing,
 }

@@ -78,6 +78,8 @@ class Delta(Struct, frozen=True):
     """True if the text begins on a new line in a message with other text."""
     is_copy: bool = False
     """True if a later event repeats the text of a message without deltas."""
+    text: str = ""
+    """The text itself, to compare it with a copy."""
 
 
 class Stream(Struct):
@@ -95,6 +97,10 @@ class Stream(Struct):
     """True if its last text was a refusal."""
     reported: int = 0
     """The number of pieces that were reported as growth."""
+    texts: list[str] = field(default_factory=list)
+    """The texts of its deltas."""
+    is_mixed: bool = False
+    """True if it holds more than its deltas, so that no copy has the same text."""
     unsettled: Span | None = None
     """The event that opened it, until an item states that this is a message."""
 

@@ -59,12 +59,16 @@ class Items:
         self._items: dict[str, Item] = {}
         self.announces_messages = False
         """True after an item was announced as a message: the text of other items may then be anything."""
+        self.announces = False
+        """True after any item was announced."""
+        self.is_strict = False
+        """True if only an item of the type `message` with the role `assistant` is a message."""
 
     def clear(self) -> None:
         """Forget all items when another response begins."""
         self._lanes.clear()
         self._items.clear()
-        self.announces_messages = False
+        self.announces_messages = self.announces = False
 
     def lane_of(self, event: EventObject, act: Act, family: Family | None) -> DeltaKey:
         """The key of an event that is not about an item itself."""
@@ -124,8 +128,8 @@ class Items:
         names = CallNames(text_of(item.get("name")), text_of(item.get("call_id")))
         known.names = CallNames(names.name or known.names.name, names.call_id or known.names.call_id)
         known.said = said_by((item, *event.layers)).over(known.said)
-        known.is_announced = True
-        known.is_message = known.is_message and is_message(item)
+        known.is_announced = self.announces = True
+        known.is_message = known.is_message and is_message(item) and (not self.is_strict or _is_answer(item))
         self.announces_messages = self.announces_messages or known.is_message
         return known
 
@@ -136,6 +140,11 @@ def is_message(item: JsonNode) -> bool:
     if kind is None or kind.kind is JsonKind.NULL:
         return not is_thought(item) and item.get("call_id") is None
     return kind.kind is JsonKind.STRING and kind.text == "message" and not is_thought(item)
+
+
+def _is_answer(item: JsonNode) -> bool:
+    """True if an item states that it is a message of the assistant."""
+    return text_of(item.get("type")) == "message" and text_of(item.get("role")) == "assistant"
 
 
 def texts_of(item: JsonNode) -> Iterator[ItemText]:

@@ -37,6 +37,7 @@ class Act(Enum):
     """A response begins."""
     ENDS = "ends"
     """A response ends with all its messages."""
+    ERROR = "error"
     BREAKS_OFF = "breaks-off"
     """A response ends; its messages stay unfinished."""
     NOTHING = "nothing"
@@ -110,6 +111,9 @@ _KINDS = {
     "response.refusal.done": EventKind(Act.DONE, Family.TEXT, is_refusal=True),
     **dict.fromkeys(_WITHOUT_TEXT, EventKind(Act.NOTHING)),
 }
+
+ERROR = EventKind(Act.ERROR)
+"""An event `error` of a stream of the Responses API."""
 
 TEXT_KEYS = ("text", "arguments", "refusal", "input", "transcript", "code", "command", "diff")
 """Members of a `…done` event that may repeat the whole text."""

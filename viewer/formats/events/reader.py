@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from viewer.formats.events.apply import EventApplier
+from viewer.formats.events.apply import GENERIC, EventApplier, StreamTraits
 from viewer.formats.events.lines import DataLine, OpenValue, data_line, is_complete, is_field, read_joined
 from viewer.formats.json.fields import Source
 from viewer.formats.text.log_lines import may_be_event
@@ -53,9 +53,9 @@ class Values(Protocol):
 class EventLines:
     """Reader of the lines of a log that are events."""
 
-    def __init__(self, record: Recorder) -> None:
+    def __init__(self, record: Recorder, traits: StreamTraits = GENERIC) -> None:
         self._record = record
-        self._applier = EventApplier(record)
+        self._applier = EventApplier(record, traits)
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
@@ -91,7 +91,7 @@ class EventLines:
 
     def close(self, at: int) -> None:
         """Handle the end of the input."""
-        self._applier.streams.break_off()
+        self._applier.close(at)
 
 
 class EventReader:
@@ -332,7 +332,7 @@ def _is_begun(text: bytes) -> bool:
 
 
 def _read(record: Recorder, options: ReadOptions) -> Reader:
-    return EventReader(record, options)
+    return EventReader(record, options, EventLines(record, StreamTraits(preambles=options.harmony_preambles)))
 
 
 EVENTS = FormatTraits(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)

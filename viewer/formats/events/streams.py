@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 
 from msgspec.structs import replace
 
@@ -13,7 +14,7 @@ from viewer.formats.events.objects import Said
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PERM_VISIBILITY, E_STREAM_TRUNCATED
-from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_INTERLEAVED, W_STREAM_LATE
+from viewer.rules.structure import W_COPY_DIFFERS, W_RECORD_UNKNOWN, W_STREAM_INTERLEAVED, W_STREAM_LATE
 
 _DEFAULT_CHANNEL = {
     Family.TEXT: "final",
@@ -25,6 +26,8 @@ _DEFAULT_CHANNEL = {
 _LASTING = "message:"
 """Prefix of keys with names that no other response uses."""
 
+_HALF = "\ufffd"
+"""Half of a character that two deltas share."""
 _MOST_SHOWN = 64
 """The number of messages per key that a later event can still mark."""
 
@@ -46,6 +49,8 @@ class Streams:
         """True if the response was cancelled as a whole."""
         self._shown: dict[str, dict[int, tuple[DeltaKey, Family, Header]]] = {}
         """The messages of this response that the user may have seen, by the name of their key."""
+        self._digests: dict[tuple[str, str, Family], bytes] = {}
+        """The digests of the texts of closed messages."""
         self._withdrawn: set[tuple[str, str]] = set()
         """Keys, and parts of keys, whose remaining text a later event declared hidden."""
 
@@ -58,7 +63,10 @@ class Streams:
         stream = self._open.find(delta, identity)
         if stream is None:
             return self._begin(delta, identity, describe())
+        stream.texts.append(delta.text)
+        stream.is_mixed |= _HALF in delta.text
         if delta.piece and stream.pieces and delta.is_refusal is not stream.is_refusal:
+            stream.is_mixed = True
             stream.pieces.append(Piece(delta.piece.start, delta.piece.start, Coding.LINE))
         stream.is_refusal = delta.is_refusal
         self._write(stream, delta.piece, delta.event)
@@ -93,7 +101,7 @@ class Streams:
         pieces = [delta.piece] if delta.piece else []
         self._record.open(opening.header, delta.event[0], pieces, time_ms=opening.time_ms)
         stream = Stream(number, lane, family, identity, opening.header, delta.event[1], pieces)
-        stream.is_refusal = delta.is_refusal
+        stream.is_refusal, stream.texts, stream.is_mixed = delta.is_refusal, [delta.text], _HALF in delta.text
         stream.unsettled = delta.event if opening.is_unsettled and not lane.late else None
         self._open.add(stream)
         self._note_shown(stream)
@@ -136,6 +144,28 @@ class Streams:
     def has_text(self) -> bool:
         """True if a text of this response was read."""
         return any(family is Family.TEXT for _, _, family in self._seen)
+
+    @property
+    def has_open(self) -> bool:
+        """True if a message is open."""
+        return bool(self._open.all())
+
+    def compare(self, lane: DeltaKey, family: Family, whole: str, piece: Piece, event: Span) -> None:
+        """Compare the whole text of a message with its deltas. If they differ, the whole text counts."""
+        if not lane.identified or family is Family.OTHER:
+            return
+        lane = self._open.part_of(lane, family)
+        same = [each for each in self._open.addressed(lane) if each.family is family and each.lane == lane]
+        key, digest = (lane.name, lane.part, family), _digest(whole)
+        if len(same) == 1 and not same[0].is_mixed and _digest("".join(same[0].texts)) != digest:
+            stream = same[0]
+            self._record.report(W_COPY_DIFFERS, None, piece.start, piece.end, stream.number)
+            stream.texts, stream.pieces, stream.reported = [whole], [piece], 1
+            stream.end = max(stream.end, event[1])
+            self._changed.pop(stream.number, None)
+        elif not same and self._digests.get(key, digest) != digest:
+            self._record.report(W_COPY_DIFFERS, None, piece.start, piece.end)
+            self._digests[key] = digest
 
     def describe_call(self, lane: DeltaKey, recipient: str | None, call_id: str | None) -> None:
         """Add the name and id of a call, possibly after it was opened."""
@@ -197,12 +227,21 @@ class Streams:
                 stream.header = header_of(stream.header)
                 self._note_shown(stream)
 
+    def settle_all(self) -> None:
+        """Note that no item declares anything: all texts are messages."""
+        for stream in self._open.all():
+            if stream.unsettled:
+                stream.unsettled = None
+                stream.header = replace(stream.header, kind=Kind.SAID)
+                self._note_shown(stream)
+
     # Ends.
 
     def flush(self, lane: DeltaKey, event: Span, piece: Piece) -> None:
         """Add a boundary to the last written message."""
         stream = self._open.current(lane)
         if stream:
+            stream.is_mixed = True
             self._write(stream, piece, event)
 
     def done(self, lane: DeltaKey, family: Family | None, event: Span, *, is_last: bool = True) -> None:
@@ -261,6 +300,7 @@ class Streams:
 
     def _forget(self) -> None:
         self._left.clear()
+        self._digests.clear()
         self._seen.clear()
         self._shown.clear()
         self._open.forget_parts()
@@ -290,6 +330,9 @@ class Streams:
     def _close(self, stream: Stream, ending: Ending | None = None, *, cancelled: bool = False) -> None:
         self._open.remove(stream)
         self._changed.pop(stream.number, None)
+        if stream.lane.identified and not stream.is_mixed:
+            key = (stream.lane.name, stream.lane.part, stream.family)
+            self._digests[key] = _digest("".join(stream.texts))
         if stream.unsettled:
             self._record.report(W_RECORD_UNKNOWN, None, *stream.unsettled, stream.number)
         self._record.close(
@@ -306,6 +349,11 @@ def _hidden(opening: Opening, *faults: Fault) -> Opening:
     """The opening, with a header that is never shown."""
     header = replace(opening.header, kind=Kind.UNKNOWN) if is_shown(opening.header) else opening.header
     return replace(opening, header=header, faults=(*opening.faults, *faults))
+
+
+def _digest(text: str) -> bytes:
+    """The value that a comparison of texts uses."""
+    return blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
 
 
 def _concerns(lane: DeltaKey, family: Family | None, of: DeltaKey, its_family: Family) -> bool:

@@ -27,6 +27,7 @@ from viewer.formats.tables.responses_items import INJECTED_PREFIXES, PHASES, Ite
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.rules.structure import W_THREAD_BROKEN
+from viewer.syntax.json_text import JsonKind
 
 _IDE_CONTEXT = "# Context from my IDE setup:"
 _REQUEST = "## My request for Codex:"
@@ -80,8 +81,13 @@ _OTHER_AGENT = Narrowing(Kind.SUBAGENT)
 
 _META_RULES = (
     RecordRule((_META,), None, starts=True, session="payload.id", goes_on=True),
+    RecordRule(
+        (When("payload.source", kind=JsonKind.OBJECT), lacks("payload.source.custom")),
+        None,
+        narrows=_OTHER_AGENT,
+        goes_on=True,
+    ),
     RecordRule((has("payload.source.subagent"),), None, narrows=_OTHER_AGENT, goes_on=True),
-    RecordRule((has("payload.source.sub_agent"),), None, narrows=_OTHER_AGENT, goes_on=True),
     RecordRule((is_("payload.source", "subagent"),), None, narrows=_OTHER_AGENT, goes_on=True),
     RecordRule((is_("payload.thread_source", "subagent"),), None, narrows=_OTHER_AGENT, goes_on=True),
     RecordRule((has("payload.forked_from_id"),), None, narrows=_REPLAY, goes_on=True),

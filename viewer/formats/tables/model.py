@@ -13,6 +13,8 @@ from msgspec import Struct, field
 
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Kind
+from viewer.reading.format import Reader, ReadOptions
+from viewer.reading.recorder import Recorder
 from viewer.syntax.json_text import JsonKind
 
 
@@ -440,3 +442,5 @@ class RecordFormat(Struct, frozen=True):
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
+    reader: Callable[[Recorder, ReadOptions], Reader] | None = None
+    """The reader of a format without rules."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.formats.events.errors import ERRORS, INCOMPLETE
 from viewer.formats.tables.model import (
     Container,
     Exchange,
@@ -31,23 +32,11 @@ ITEM_RULES = (
 )
 """The rules for one item."""
 
-ERRORS = {
-    "rate_limit_exceeded": (W_RUN_ERROR, "rate-limit"),
-    "insufficient_quota": (W_RUN_ERROR, "rate-limit"),
-    "invalid_api_key": (W_RUN_ERROR, "auth"),
-    "context_length_exceeded": (W_RUN_ERROR, "context-length"),
-    "content_filter": (W_RUN_ERROR, "content-filter"),
-    "server_error": (W_RUN_ERROR, "api"),
-}
-"""Reports by the code of an error."""
-_REASONS = {
-    "max_output_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
-    "content_filter": (W_RUN_ERROR, "content-filter"),
-}
+_ERRORS = {code: (W_RUN_ERROR, reason) for code, reason in ERRORS.items()}
 _STATUS = {"cancelled": (W_RUN_ERROR, "aborted")}
 _FAULTS = (
-    Fault("error.code|error.type|error.message", ERRORS, (W_RUN_ERROR, "unknown")),
-    Fault("incomplete_details.reason", _REASONS, (W_RUN_INCOMPLETE, "stopped")),
+    Fault("error.code|error.type|error.message", _ERRORS, (W_RUN_ERROR, "unknown")),
+    Fault("incomplete_details.reason", INCOMPLETE, (W_RUN_INCOMPLETE, "stopped")),
     Fault("status", _STATUS),
 )
 

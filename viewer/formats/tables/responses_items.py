@@ -38,7 +38,6 @@ _OTHER_PARTS = (
     PartRule((is_("type", "input_image", "input_file", "input_audio", "input_video"),), Kind.SAID, label=True),
     PartRule((is_("type", "output_image"),), Kind.SAID, label=True),
     PartRule((is_("type", "output_audio"), When("transcript", kind=JsonKind.STRING)), Kind.SAID, "transcript"),
-    PartRule((lacks("type"), When("text", kind=JsonKind.STRING)), Kind.SAID, "text"),
 )
 PARTS = (PartRule((flag("thought"),), Kind.THOUGHT, "text"), _TEXT, *_OTHER_PARTS)
 USER_PARTS = (PartRule((is_("type", *_TEXTS), When("text", starts=_PART_PREFIXES)), Kind.INJECTED, "text"), *PARTS)

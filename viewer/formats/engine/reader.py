@@ -24,6 +24,8 @@ from viewer.rules.structure import W_THREAD_BROKEN
 from viewer.syntax.json_in_string import read_inner
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
 
+_NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
+"""Numbers that many programs write although JSON lacks them."""
 LONGEST_RECORD = 64 * 1024 * 1024
 
 
@@ -54,7 +56,7 @@ class Records:
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
         first = self._record.last_number + 1
-        self._writer.add(reading, node, source)
+        self._writer.add(reading, node, source, lambda at: self._start(node, at))
         if self._tree is not None:
             self._grow_tree(self._tree, reading, node, first)
         return True
@@ -102,11 +104,14 @@ class Records:
             if self._tree is not None and self._tree.knows(self._tree.parent_of(node)):
                 self._session = session
                 return
-            self._writer.start()
-            self._narrowings.start(node)
-            model, version = string_at(node, self._format.model), string_at(node, self._format.version)
-            self._record.start(node.start, version, model)
+            self._start(node, node.start)
         self._session = session or self._session
+
+    def _start(self, node: JsonNode, at: int) -> None:
+        self._writer.start()
+        self._narrowings.start(node)
+        model, version = string_at(node, self._format.model), string_at(node, self._format.version)
+        self._record.start(at, version, model)
 
 
 class DocumentReader(JsonDocuments):
@@ -128,6 +133,8 @@ class DocumentReader(JsonDocuments):
         for span in reading.lenient:
             self.record.report(I_JSON_LENIENT, None, *span)
         for fault in reading.faults if node.closed else reading.faults[:-1]:
+            if data[fault.offset - base : fault.end - base] in _NOT_IN_JSON:
+                continue
             self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
             self.record.start_if_none(node.start)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("inspect", "tables.inspect", "INSPECT", "Inspect evaluation log"),
     Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
     Entry("codex", "tables.codex", "CODEX", "Codex session"),
     Entry("codex-exec", "tables.codex_exec", "CODEX_EXEC", "Codex exec output"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "WRITERS", "Detection", "Writer", "body_of_ids", "detect"]
 
 RECORD_FORMATS = (
+    Entry("inspect", "tables.inspect", "INSPECT", "Inspect evaluation log"),
     Entry("atif", "tables.atif", "ATIF", "Agent trajectory (ATIF)"),
     Entry("otel", "tables.otel", "OTEL", "OpenTelemetry traces"),
     Entry("jsonrpc", "tables.jsonrpc", "JSONRPC", "JSON-RPC log (ACP, MCP, A2A)"),

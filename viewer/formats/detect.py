@@ -87,11 +87,11 @@ def _structured(bare: bytes) -> Detection | None:
 def _json(bare: bytes) -> Detection | None:
     if bare.startswith(b"[") and _LISTS_OF_INTEGERS.fullmatch(bare) and re.match(rb"\[\s*\d", bare):
         return Detection("harmony-tokens", "an array of integers", 0.95)
-    values = _first_values(bare)
+    values, lines = _first_values(bare)
     by_table = _by_table(values)
     if by_table:
         return by_table
-    for value in values:
+    for value in [*values, *lines]:
         found = _by_value(value)
         if found:
             return found
@@ -128,7 +128,7 @@ def ranking(head: bytes) -> list[Detection]:
     from viewer.formats import record_formats
 
     formats = [*record_formats(), *PLUGGED.tables()]
-    others = _tables(_first_values(bare), formats) if bare.startswith((b"{", b"[")) else []
+    others = _tables(_first_values(bare)[0], formats) if bare.startswith((b"{", b"[")) else []
     first = [] if chosen.unknown else [chosen]
     return [*first, *(other for other in others if other.format != chosen.format)]
 
@@ -139,8 +139,8 @@ def _event_values(bare: bytes) -> list[JsonNode]:
     return [reading.node for reading in readings if reading.node and not reading.fault]
 
 
-def _first_values(bare: bytes) -> list[JsonNode]:
-    """The first values of the input: one from each of the first lines, or else the document."""
+def _first_values(bare: bytes) -> tuple[list[JsonNode], list[JsonNode]]:
+    """The first values of the input, from lines or else the document, and the lines in the document."""
     values: list[JsonNode] = []
     readings: list[JsonReading] = []
     if bare.startswith(b"{"):
@@ -150,7 +150,7 @@ def _first_values(bare: bytes) -> list[JsonNode]:
     document = read_json(bare)
     whole = [document.node] if document.node else []
     is_document = bool(readings) and not _is_value(readings[0]) and _may_go_on(document)
-    return [*whole, *values] if is_document else [*values, *whole]
+    return (whole, values) if is_document else ([*values, *whole], [])
 
 
 def _is_value(reading: JsonReading) -> bool:

@@ -215,6 +215,13 @@ def test_one_trajectory_per_line_is_one_transcript_each() -> None:
     assert len(reading(data, FORMAT).transcripts) == 2
 
 
+def test_one_step_per_line_is_one_trajectory() -> None:
+    steps = ",\n".join(json.dumps(step) for step in (user(), agent(), user("Bye.")))
+    data = json.dumps(trajectory()).replace('"steps": []', f'"steps": [\n{steps}\n]').encode()
+    assert detect(data).format == FORMAT
+    assert shown(data, FORMAT) == ["Hello.", "Hi.", "Bye."]
+
+
 def test_numbers_of_steps_do_not_matter() -> None:
     data = trajectory(user(step_id=9), agent(step_id=9, llm_call_count=0), user("Bye.", step_id=1))
     assert (shown(data, FORMAT), problems(data, FORMAT)) == (["Hello.", "Hi.", "Bye."], [])

@@ -35,7 +35,7 @@ def user(content: object, **members: Any) -> Json:
     return {"type": "user", "sessionId": "s", "message": {"role": "user", "content": content}} | members
 
 
-def assistant(*parts: Json, id: str | None = "m1", **members: Any) -> Json:
+def assistant(*parts: Json, id: Any = "m1", **members: Any) -> Json:
     message: Json = {"role": "assistant", "content": list(parts)} | ({"id": id} if id else {})
     return {"type": "assistant", "sessionId": "s", "message": message} | members
 
@@ -115,6 +115,7 @@ def test_prompts_and_answers_are_said() -> None:
 
 
 def test_a_flag_that_cannot_be_read_makes_the_record_unknown() -> None:
+    value: object
     for flag in FLAGS:
         for value in ("true", "false", 1, 0, [], {}):
             for record in (user("SECRET_1", **{flag: value}), assistant(text("SECRET_1"), **{flag: value})):

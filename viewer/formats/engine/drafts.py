@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
+from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
 from viewer.formats.json.unread import first_text_member
-from viewer.formats.tables.model import Exchange, Fault, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
+from viewer.formats.tables.model import Exchange, Fault, Mode, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
@@ -109,6 +110,8 @@ class RecordReading(Struct):
     narrows: list[Narrowing] = field(default_factory=list)
     cancels: bool = False
     exchanges: set[Exchange] = field(default_factory=set)
+    begins: list[int] = field(default_factory=list)
+    """The drafts with which records in the record start transcripts."""
     is_aside: bool = False
     """True if the record has no place in the tree of the session."""
     rewind_turns: int = 0
@@ -153,6 +156,8 @@ def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | Non
             reading.drafts.append(_unknown(node))
         else:
             reading.unknown = node
+    if outer is not None and any(rule.starts for _, rule in found):
+        reading.begins.append(len(reading.drafts))
     for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
         _note_start(rule, node, reading)
         reading.is_aside = reading.is_aside or rule.aside
@@ -177,7 +182,9 @@ def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> Non
 
 
 def _place(rule: RecordRule, node: JsonNode) -> tuple[int, int]:
-    """Instructions come first, everything else in the order of the bytes."""
+    """Instructions come first, repetitions last, and everything else in the order of the bytes."""
+    if rule.merge is not None and rule.merge.mode is Mode.FINAL:
+        return 2, node.start
     if rule.kind is Kind.INSTRUCTION and rule.goes_on:
         return 0, 0
     first = path(rule.each or rule.body).first(node) if rule.goes_on or rule.each else None
@@ -211,6 +218,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
         inner = _Outer(kind, thread, time_ms, calls[0].text if len(calls) == 1 else None, is_unused)
         items = path(rule.each).all(node)
         for item in items[repeated_length(items, rule.repeats, node) :]:
+            if rule.lookup is not None:
+                reading.faults += look_up(item, rule.lookup)
             _read(rule.rules, item, inner, reading)
         return
     if rule.stream is not None:

@@ -26,6 +26,8 @@ from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
 
+_NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
+"""Numbers that many programs write although JSON lacks them."""
 LONGEST_RECORD = 64 * 1024 * 1024
 
 
@@ -60,7 +62,7 @@ class Records:
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
         first = self._record.last_number + 1
-        self._writer.add(reading, node, source)
+        self._writer.add(reading, node, source, lambda at: self._start(node, at))
         if self._tree is not None:
             self._grow_tree(self._tree, reading, node, first)
         return True
@@ -99,7 +101,7 @@ class Records:
             self._writer.start()
             self._record.start(span.node.start, None, string_at(span.node, self._format.model))
             self._session = span.group
-        self._writer.add(span.reading, span.node, span.source)
+        self._writer.add(span.reading, span.node, span.source, lambda at: self._start(span.node, at))
 
     def _start_if_new(self, node: JsonNode, source: Source | None, reading: RecordReading) -> None:
         session = string_at(node, self._format.session) or reading.session
@@ -112,15 +114,17 @@ class Records:
             if self._tree is not None and self._tree.knows(self._tree.parent_of(node)):
                 self._session = session
                 return
-            self._writer.start()
-            self._narrowings.start(node)
-            model, version = string_at(node, self._format.model), string_at(node, self._format.version)
             keeps = self._format.keeps_fields and reading.starts and source is not None
-            fields = _fields(node, source, reading) if keeps and source is not None else None
-            self._record.start(node.start, version, model, fields)
+            self._start(node, node.start, _fields(node, source, reading) if keeps and source is not None else None)
             if keeps:
                 self._report_unread(node)
         self._session = session or self._session
+
+    def _start(self, node: JsonNode, at: int, fields: dict[str, object] | None = None) -> None:
+        self._writer.start()
+        self._narrowings.start(node)
+        model, version = string_at(node, self._format.model), string_at(node, self._format.version)
+        self._record.start(at, version, model, fields)
 
     def _report_unread(self, node: JsonNode) -> None:
         """Report messages in members that no rule reads."""
@@ -161,6 +165,8 @@ class DocumentReader(JsonDocuments):
         for span in reading.lenient:
             self.record.report(I_JSON_LENIENT, None, *span)
         for fault in reading.faults if node.closed else reading.faults[:-1]:
+            if data[fault.offset - base : fault.end - base] in _NOT_IN_JSON:
+                continue
             self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
             self.record.start_if_none(node.start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -112,9 +112,10 @@ class DraftWriter:
         self._prompts.clear()
         self._rest = None
         self._is_begun = False
+        self._said.clear()
 
-    def add(self, reading: RecordReading, node: JsonNode, source: Source | None) -> None:
-        """Write what one record gave."""
+    def add(self, reading: RecordReading, node: JsonNode, source: Source | None, begin: Callable[[int], None]) -> None:
+        """Write what one record gave. `begin` starts another transcript in it."""
         self._at += 1
         self._source = source
         self.has_prompt = False
@@ -133,7 +134,9 @@ class DraftWriter:
         for step in reading.steps:
             self._end_prefill()
             self._streams.take(step)
-        for draft in reading.drafts:
+        for index, draft in enumerate(reading.drafts):
+            if index and index in reading.begins:
+                begin(draft.span[0])
             self._write(draft, node)
         if reading.cancels:
             for call_id in self._unanswered:

@@ -264,6 +264,13 @@ class PartRule(Struct, frozen=True):
     """Rules for further messages in the same part."""
 
 
+class Lookup(Struct, frozen=True):
+    """Texts of a record that lie elsewhere in it: a string `PREFIXname` is replaced by the member `name` at a path."""
+
+    prefix: str
+    at: str
+
+
 class RecordRule(Struct, frozen=True):
     """How one record becomes messages. The first rule whose conditions hold wins."""
 
@@ -284,8 +291,10 @@ class RecordRule(Struct, frozen=True):
     """Rules for further messages in the same record: each one whose conditions hold applies."""
     goes_on: bool = False
     """True if the next rules apply to the record as well."""
+    lookup: Lookup | None = None
+    """Where texts of these records lie."""
     starts: bool = False
-    """True if the record starts a transcript, unless its session is the current one."""
+    """True if the record starts a transcript, unless its session is the current one; also a record in another one."""
     session: str = ""
     """The path of the id of the transcript that the record starts."""
     narrows: Narrowing | None = None

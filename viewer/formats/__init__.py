@@ -28,6 +28,23 @@ RECORD_FORMATS = (
 )
 """The formats that are tables, in the order of detection."""
 
+TEMPLATE_FORMATS = tuple(
+    Entry(name, "text.template_reader", name.upper().replace("-", "_"), title, marks)
+    for name, title, marks in (
+        ("chatml", "ChatML template", "<|im_start|> with marks of tools or thoughts"),
+        ("llama3", "Llama 3 template", "<|start_header_id|>"),
+        ("deepseek", "DeepSeek template", "<｜User｜>, <｜begin▁of▁sentence｜>"),
+        ("gemma", "Gemma template", "<start_of_turn>, <|turn>"),
+        ("glm", "GLM template", "[gMASK], <|user|> with <|observation|>"),
+        ("phi", "Phi template", "<|user|> with <|end|>"),
+        ("cohere", "Cohere template", "<|START_OF_TURN_TOKEN|>"),
+        ("mistral", "Mistral template", "[INST], [SYSTEM_PROMPT]"),
+        ("kimi-text", "Kimi template", "<|im_user|>, <|im_system|>"),
+        ("minimax", "MiniMax template", "]~b]"),
+    )
+)
+"""The chat templates, which one reader reads."""
+
 
 def record_formats() -> list[RecordFormat]:
     """The tables of all record formats."""
@@ -93,6 +110,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "Event stream",
         "objects with type or event response.*, server-sent events, chunks of a completion",
     ),
+    *TEMPLATE_FORMATS,
     *RECORD_FORMATS,
     convert=_traits,
     more=lambda name: PLUGGED.table(name),

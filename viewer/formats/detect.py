@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
+from viewer.formats.text.template_signs import find_sign
 from viewer.plugged import PLUGGED
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
@@ -208,6 +209,9 @@ def _marked(text: bytes) -> Detection | None:
     before = text[: line_marker.start()] if line_marker else text
     if is_yaml_like(before) and (marker or _names_version(before)):
         return _by_version(before)
+    sign = find_sign(text)
+    if sign is not None and (marker is None or sign.start <= marker.start()):
+        return Detection(sign.format, f"the first mark is `{sign.mark}`", 0.95)
     if not marker:
         return None
     if marker[1]:

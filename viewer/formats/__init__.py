@@ -45,6 +45,14 @@ TEMPLATE_FORMATS = tuple(
 )
 """The chat templates, which one reader reads."""
 
+SERVER_LOG = Entry(
+    "server-log",
+    "server.reader",
+    "SERVER_LOG",
+    "Log of a model server",
+    "Received request, Generated response, llm.prediction.input, id_task with prompt",
+)
+
 
 def record_formats() -> list[RecordFormat]:
     """The tables of all record formats."""
@@ -111,6 +119,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "objects with type or event response.*, server-sent events, chunks of a completion",
     ),
     *TEMPLATE_FORMATS,
+    SERVER_LOG,
     *RECORD_FORMATS,
     convert=_traits,
     more=lambda name: PLUGGED.table(name),

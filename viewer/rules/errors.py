@@ -167,6 +167,7 @@ version: 2.2
         "body": "The input ended inside a message body.",
         "literal": "The input ended inside a literal block; `<|endliteral|>` is missing.",
         "event-stream": "The event stream ended without a `done` event.",
+        "log": "The logger cut this text.",
         "compressed-truncated": "The compressed file is truncated. What it contains is shown.",
         "compressed-damaged": "The compressed file is damaged. Reading stopped here.",
         "too-large": "The size limit was reached. Reading stopped here.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.cases import each
@@ -14,6 +16,7 @@ from viewer.formats.text.templates import TEMPLATES
 from viewer.model.messages import Message
 from viewer.model.visibility import message_kind
 
+EXAMPLES = Path(__file__).parents[2] / "data" / "formats"
 NOTES = {"I-CALL-INFERRED", "I-OPEN-PROMPT"}
 KINDS = ["instruction", "said", "said", "said", "thought", "call", "call", "reply", "reply", "said"]
 
@@ -365,3 +368,11 @@ def test_the_program_shows_the_conversation(case: Turns, tmp_path: object) -> No
     revealed = run("show", "--json", "--reveal", "all", "-", stdin=case.whole).out
     for word in ("SECRET_SYS", "SECRET_ARG1", "SECRET_ARG2", "SECRET_OUT1", "SECRET_OUT2"):
         assert word in revealed
+
+
+def test_no_example_of_another_format_shows_hidden_text() -> None:
+    paths = [path for path in sorted(EXAMPLES.iterdir()) if not path.name.endswith(".seen.json")]
+    assert len(paths) > 20
+    for path in paths:
+        for format in TEMPLATES:
+            assert "SECRET_" not in "".join(seen(read(path.read_text("utf-8"), format))), (path.name, format)

@@ -55,6 +55,7 @@ CASES = [
     ("harmony-tokens", "200006\n1428\n200008\n"),
     ("harmony-tokens", "[200006, 14"),
     *((case.format, case.whole) for case in TEMPLATES),
+    ("server-log", "INFO Received request cmpl-1: prompt: '<|im_start|>user\\n', params: None\n"),
 ]
 
 

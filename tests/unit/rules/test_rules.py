@@ -16,7 +16,7 @@ REASONS = {
     "E-CALL-SCHEMA": "not-an-object missing-argument wrong-type unknown-argument not-in-enum",
     "E-TOOL-TIMEOUT": "reported late overdue",
     "E-TOOL-CANCELLED": "reported event",
-    "E-STREAM-TRUNCATED": "header body literal event-stream compressed-truncated compressed-damaged too-large",
+    "E-STREAM-TRUNCATED": "header body literal event-stream log compressed-truncated compressed-damaged too-large",
     "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta late-channel "
     "tokens-in-content",
     "E-FORMAT-UNKNOWN": "json text binary",
@@ -63,6 +63,7 @@ REASONS = {
     "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space channel-space attribute",
     "I-JSON-LENIENT": "",
     "I-RECORD-UNKNOWN": "",
+    "I-TEMPLATE-UNKNOWN": "",
     "I-STREAM-FINAL-ONLY": "",
 }
 

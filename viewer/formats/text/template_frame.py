@@ -144,9 +144,10 @@ class TemplateFrame:
         return self._speaker is Speaker.ASSISTANT and blank and all(_is_thought(part) for part in self.parts)
 
     @property
-    def is_in_thought(self) -> bool:
-        """True inside an open thought."""
-        return self._blocks.is_open and _is_thought(self.part)
+    def goes_on(self) -> bool:
+        """True if an answer goes on at the end, possibly inside a thought."""
+        is_safe = not self._blocks.is_open or _is_thought(self.part)
+        return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
     @property
     def may_end_here(self) -> bool:

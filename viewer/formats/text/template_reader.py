@@ -67,6 +67,8 @@ class TemplateReader:
         self._broke_out = False
         self._stray: Span | None = None
         self._state = self._begin_first if template.begins_with else self._between
+        self.ends_in_answer = False
+        """True if the input ended where an answer goes on. A completion continues there."""
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes of the input."""
@@ -82,6 +84,7 @@ class TemplateReader:
         while self._state(True):
             pass
         if self._frame:
+            self.ends_in_answer = self._frame.goes_on
             self._truncate(self._frame)
         self._flush_stray()
 
@@ -189,6 +192,7 @@ class TemplateReader:
         if head.speaker is Speaker.ASSISTANT and not self._broke_out:
             self._record.start_if_none(self._frame_start)
             self._record.report(I_OPEN_PROMPT, None, self._frame_start, end)
+            self.ends_in_answer = True
             return
         header = Head(None, "", None, head.span, complete=False).header()
         number = self._add_cut(header, end)

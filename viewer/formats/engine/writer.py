@@ -498,6 +498,7 @@ class DraftWriter:
             self._end_said(self._replies[key])
         now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
         for one in [one for one in self._growing if not one[1] and one not in now]:
+            self._growing[one].must_end = False
             self._end_growing(one)
 
     def _end_growing(self, key: tuple[str, ...]) -> None:

@@ -25,6 +25,7 @@ RECORD_FORMATS = (
     Entry("anthropic-stream", "tables.anthropic_stream", "ANTHROPIC_STREAM", "Anthropic Messages stream"),
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+    Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
 )
 """The formats that are tables, in the order of detection."""
 

@@ -343,6 +343,13 @@ def test_a_system_text_in_a_mistral_instruction_is_hidden() -> None:
     assert seen(read(text, "mistral")) == ["hi", "Yes."]
 
 
+def test_a_mark_quoted_in_a_system_text_of_mistral_shows_nothing() -> None:
+    for begin, end in (("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"), ("[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]")):
+        for quoted in ("[INST]", "[/INST]", "[INST] <<SYS>>", "[/INST] <</SYS>>"):
+            text = f"<s>{begin}Use {quoted} SECRET{end}[INST]hi[/INST]Yes.</s>"
+            assert "SECRET" not in "".join(seen(read(text, "mistral"))), text
+
+
 def test_every_kimi_frame_of_the_system_is_hidden() -> None:
     for word in ("system", "tool", "tool_declare", "user", "anything"):
         assert seen(read(f"<|im_system|>{word}<|im_middle|>SECRET<|im_end|>", "kimi-text")) == []

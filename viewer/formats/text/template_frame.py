@@ -150,6 +150,11 @@ class TemplateFrame:
         return self._speaker is Speaker.ASSISTANT and is_safe and not self.broke_out
 
     @property
+    def is_in_block(self) -> bool:
+        """True between two marks, or in a frame that began there."""
+        return self._blocks.is_open or self.broke_out
+
+    @property
     def may_end_here(self) -> bool:
         """True if the frame needs no mark at its end."""
         return not self._blocks.is_open and self._speaker in self.template.open_ended

@@ -238,8 +238,9 @@ class TemplateReader:
 
     def _start_in_body(self, frame: TemplateFrame, token: Token) -> None:
         """The next frame begins: some templates have no other end."""
-        broke_out = frame.hides
-        if frame.may_end_here:
+        is_end = self._text(token).decode() in self._template.both and not frame.is_in_block
+        broke_out = frame.hides and not is_end
+        if frame.may_end_here or is_end:
             frame.finish(Ending.END, token.start)
         else:
             frame.report_nested(token)

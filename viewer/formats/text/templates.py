@@ -55,6 +55,8 @@ class Template(Struct, frozen=True):
     """True if words that are no role name the tool that answers."""
     open_ended: frozenset[Speaker] = frozenset()
     """The frames that the next one ends."""
+    both: frozenset[str] = frozenset()
+    """The marks of beginnings that also end the frame before them, whatever it is."""
     begins_with: Speaker | None = None
     """Whose text comes before the first mark."""
     replies_outside: bool = False
@@ -74,7 +76,7 @@ CHATML = Template(
     ends=("<|im_end|>",),
     header_ends=("\n", "<|im_sep|>"),
     layout=("<|endoftext|>",),
-    roles={**COMMON_ROLES, "function": Speaker.TOOL, "ipython": Speaker.TOOL},
+    roles={**COMMON_ROLES, **dict.fromkeys(("function", "ipython", "tool_response"), Speaker.TOOL)},
 )
 LLAMA3 = Template(
     "llama3",
@@ -159,7 +161,8 @@ MISTRAL = Template(
     },
     ends=("</s>", "[/SYSTEM_PROMPT]", "[/AVAILABLE_TOOLS]", "[/MODEL_SETTINGS]"),
     layout=("<s>",),
-    open_ended=_ALL - {Speaker.ASSISTANT},
+    open_ended=frozenset({Speaker.USER}),
+    both=frozenset({"<<SYS>>", "<</SYS>>"}),
     replies_outside=True,
 )
 KIMI = Template(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from viewer.cache import lazy_regex
 from viewer.reading.template_marks import MARK, mark_of
 
 
-class Sign(NamedTuple):
+class Sign(Struct, frozen=True):
     """The first mark of a template."""
 
     format: str

@@ -116,6 +116,16 @@ def test_a_role_of_no_template_is_hidden(case: Turns) -> None:
     assert codes(reading) == ["E-PARSE-HEADER/role-unknown"]
 
 
+@pytest.mark.parametrize("format", ["chatml", "openchatml-0.1"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_calls_have_the_same_numbers_wherever_the_input_is_cut(format: str, role: str) -> None:
+    calls = '<tool_call>\n[{"name": "f", "arguments": {}}, {"x": 1}]\n</tool_call>'
+    data = f"<|im_start|>{role}\nhi\n{calls}<".encode()
+    whole = read(data.decode(), format)
+    for cut in range(1, len(data)):
+        assert read_cut(data, format, [cut]) == whole
+
+
 def test_reading_takes_linear_time() -> None:
     turn = "<|im_start|>user\nHi <tool<|im_end|>\n<|im_start|>assistant\n<think>\nx\n</think>\nYes.<|im_end|>\n"
     assert_growth(lambda text: read(text, "chatml"), turn * 300, turn * 600, 2.6)

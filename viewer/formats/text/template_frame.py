@@ -179,7 +179,10 @@ class TemplateFrame:
         """Begin another part with a mark at this offset."""
         self._end_part()
         assert part.block is not None
-        part.header = replace(part.header, kind=_KIND_OF[part.block.kind])
+        kind = _KIND_OF[part.block.kind]
+        part.header = (
+            replace(part.header, kind=kind) if kind is Kind.THOUGHT else self._header_of(Run(kind, part.at, part.at))
+        )
         if part.block.name == "gemma-channel":
             part.begins = Begins.AFTER_TAG
         part.broke_out = self.broke_out
@@ -267,6 +270,7 @@ class TemplateFrame:
     def _placed(self, part: Part, runs: list[Run], kept: bytes) -> list[Part]:
         """A message for each run of a text that is not blank. `part.at` is the offset of the kept bytes."""
         parts: list[Part] = []
+        announced = 0
         for run in runs:
             text = kept[run.start : run.end]
             if not text.strip(SPACE) and run.kind not in (Kind.CALL, Kind.REPLY):
@@ -281,7 +285,9 @@ class TemplateFrame:
                 each.number = part.number  # it was announced while it grew
             parts.append(each)
             if run.kind is Kind.CALL and run.is_json and not run.name:
-                self._announce(each)
+                for known in parts[announced:]:  # in their order: that gives them their numbers
+                    self._announce(known)
+                announced = len(parts)
                 self.record.report(E_CALL_SCHEMA, "missing-argument", each.first, each.end, each.number)
         return parts or [part]
 

@@ -30,6 +30,7 @@ RECORD_FORMATS = (
     Entry("responses", "tables.responses", "RESPONSES", "OpenAI Responses"),
     Entry("responses-stream", "events.responses", "RESPONSES_STREAM", "OpenAI Responses stream"),
     Entry("anthropic", "tables.anthropic", "ANTHROPIC", "Anthropic Messages"),
+    Entry("ollama", "tables.ollama", "OLLAMA", "Ollama"),
     Entry("rows", "tables.rows", "ROWS", "Training rows"),
     Entry("gemini-cli", "tables.gemini_cli", "GEMINI_CLI", "Gemini CLI session"),
     Entry("gemini", "tables.gemini", "GEMINI", "Gemini API"),
@@ -46,6 +47,31 @@ RECORD_FORMATS = (
     Entry("mlflow", "tables.mlflow", "MLFLOW", "MLflow traces"),
 )
 """The formats that are tables, in the order of detection."""
+
+TEMPLATE_FORMATS = tuple(
+    Entry(name, "text.template_reader", name.upper().replace("-", "_"), title, marks)
+    for name, title, marks in (
+        ("chatml", "ChatML template", "<|im_start|> with marks of tools or thoughts"),
+        ("llama3", "Llama 3 template", "<|start_header_id|>"),
+        ("deepseek", "DeepSeek template", "<｜User｜>, <｜begin▁of▁sentence｜>"),
+        ("gemma", "Gemma template", "<start_of_turn>, <|turn>"),
+        ("glm", "GLM template", "[gMASK], <|user|> with <|observation|>"),
+        ("phi", "Phi template", "<|user|> with <|end|>"),
+        ("cohere", "Cohere template", "<|START_OF_TURN_TOKEN|>"),
+        ("mistral", "Mistral template", "[INST], [SYSTEM_PROMPT]"),
+        ("kimi-text", "Kimi template", "<|im_user|>, <|im_system|>"),
+        ("minimax", "MiniMax template", "]~b]"),
+    )
+)
+"""The chat templates, which one reader reads."""
+
+SERVER_LOG = Entry(
+    "server-log",
+    "server.reader",
+    "SERVER_LOG",
+    "Log of a model server",
+    "Received request, Generated response, llm.prediction.input, id_task with prompt",
+)
 
 
 def record_formats() -> list[RecordFormat]:
@@ -112,6 +138,8 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
         "Event stream",
         "objects with type or event response.*, server-sent events, chunks of a completion",
     ),
+    *TEMPLATE_FORMATS,
+    SERVER_LOG,
     *RECORD_FORMATS,
     convert=_traits,
     more=lambda name: PLUGGED.table(name),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
+from viewer.formats.server.lines import MAY_BE_LOG, MAY_BE_LOGGED, is_logged
+from viewer.formats.text.template_signs import find_sign
 from viewer.plugged import PLUGGED
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
@@ -88,6 +90,8 @@ def _json(bare: bytes) -> Detection | None:
     if bare.startswith(b"[") and _LISTS_OF_INTEGERS.fullmatch(bare) and re.match(rb"\[\s*\d", bare):
         return Detection("harmony-tokens", "an array of integers", 0.95)
     values, lines = _first_values(bare)
+    if MAY_BE_LOGGED.search(bare) and is_logged(values):
+        return Detection("server-log", "records of a model server", 0.9)
     by_table = _by_table(values)
     if by_table:
         return by_table
@@ -203,11 +207,16 @@ def _by_items(items: list[JsonNode]) -> Detection | None:
 
 
 def _marked(text: bytes) -> Detection | None:
+    if MAY_BE_LOG.search(text):
+        return Detection("server-log", "lines with prompts and outputs of a model server", 0.9)
     marker = _MARKER.search(text)
     line_marker = _LINE_MARKER.search(text)
     before = text[: line_marker.start()] if line_marker else text
     if is_yaml_like(before) and (marker or _names_version(before)):
         return _by_version(before)
+    sign = find_sign(text)
+    if sign is not None and (marker is None or sign.start <= marker.start()):
+        return Detection(sign.format, f"the first mark is `{sign.mark}`", 0.95)
     if not marker:
         return None
     if marker[1]:

@@ -13,7 +13,7 @@ from viewer.cache import lazy_regex
 from viewer.model.messages import Coding, Piece, Span
 from viewer.reading.template_marks import ESCAPABLE_MARKS
 from viewer.syntax.json_string import opening_length, string_body, string_units, without_halves
-from viewer.syntax.string_map import NestedMap, StringMap
+from viewer.syntax.string_map import NestedMap, StringMap, python_runs, python_text
 
 THOUGHT_KINDS = ("reflect", "introspect", "reason")
 
@@ -235,6 +235,19 @@ def _add_nested_text(joined: _Joined, piece: Piece, read: Callable[[int, int], b
     joined.add(text.encode("utf-8", "replace"), piece.start - 1, len(raw), raw=raw, nested=True)
 
 
+def _add_python(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = read(piece.start, piece.end)
+    for start, end, text in python_runs(raw):
+        whole = None if text is None else piece.coding
+        joined.add(raw[start:end] if text is None else text, piece.start + start, end - start, whole=whole)
+
+
+def _add_nested_python(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
+    raw = read(piece.start, piece.end)
+    text = python_text(string_body(b'"' + raw).encode("utf-8", "replace"))
+    joined.add(text, piece.start, piece.end - piece.start, whole=piece.coding)
+
+
 def _add_ids(joined: _Joined, piece: Piece, read: Callable[[int, int], bytes], ids: Decoder | None) -> None:
     data = read(piece.start, piece.end)
     text = ids(data) if ids else data.decode("utf-8", "replace")
@@ -296,6 +309,8 @@ _ADD: Mapping[Coding, Callable[[_Joined, Piece, Callable[[int, int], bytes], Dec
     Coding.JSON_TEXT: _add_json_text,
     Coding.NESTED_TEXT: _add_nested_text,
     Coding.SPLIT_STRING: _add_split_string,
+    Coding.PYTHON_STRING: _add_python,
+    Coding.NESTED_PYTHON: _add_nested_python,
     Coding.TOKEN_IDS: _add_ids,
     Coding.BREAK: _add_break,
     Coding.JSON_VALUE: _add_plain,

@@ -44,6 +44,7 @@ MARK_PAIRS = (
     MarkPair("START_THINKING", MarkKind.THOUGHT, ("<|START_THINKING|>",), ("<|END_THINKING|>",)),
     MarkPair("gemma-channel", MarkKind.THOUGHT, ("<|channel>",), ("<channel|>",)),
     MarkPair("tool_call", MarkKind.CALL, ("<tool_call>",), ("</tool_call>",)),
+    MarkPair("tool_calls", MarkKind.CALL, ("<tool_calls>",), ("</tool_calls>",)),
     MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",)),
     MarkPair(
         "lfm-call",
@@ -54,13 +55,16 @@ MARK_PAIRS = (
     MarkPair("phi-call", MarkKind.CALL, ("<|tool_call|>",), ("<|/tool_call|>",)),
     MarkPair("gemma-call", MarkKind.CALL, ("<|tool_call>",), ("<tool_call|>",)),
     MarkPair("python_tag", MarkKind.CALL, ("<|python_tag|>",), ("<|eom_id|>", "<|eot_id|>"), shared_close=True),
+    MarkPair("python_start", MarkKind.CALL, ("<|python_start|>",), ("<|python_end|>",)),
     MarkPair("START_ACTION", MarkKind.CALL, ("<|START_ACTION|>",), ("<|END_ACTION|>",)),
     MarkPair("TOOL_CALLS", MarkKind.CALL, ("[TOOL_CALLS]",), ("</s>",), shared_close=True),
     MarkPair("deepseek-calls", MarkKind.CALL, ("<｜tool▁calls▁begin｜>",), ("<｜tool▁calls▁end｜>",)),
     MarkPair("deepseek-call", MarkKind.CALL, ("<｜tool▁call▁begin｜>",), ("<｜tool▁call▁end｜>",)),
+    MarkPair("deepseek-dsml", MarkKind.CALL, ("<｜DSML｜function_calls>",), ("</｜DSML｜function_calls>",)),
     MarkPair("kimi-calls", MarkKind.CALL, ("<|tool_calls_section_begin|>",), ("<|tool_calls_section_end|>",)),
     MarkPair("minimax-call", MarkKind.CALL, ("<minimax:tool_call>",), ("</minimax:tool_call>",)),
     MarkPair("tool_response", MarkKind.REPLY, ("<tool_response>",), ("</tool_response>",)),
+    MarkPair("function_results", MarkKind.REPLY, ("<function_results>",), ("</function_results>",)),
     MarkPair("lfm-reply", MarkKind.REPLY, ("<|tool_response_start|>",), ("<|tool_response_end|>",)),
     MarkPair("phi-reply", MarkKind.REPLY, ("<|tool_response|>",), ("<|/tool_response|>",)),
     MarkPair("gemma-reply", MarkKind.REPLY, ("<|tool_response>",), ("<tool_response|>",)),
@@ -103,7 +107,7 @@ _BEGINNINGS = frozenset(
 
 MARK_SIGNS = (
     *(b"<|", b"<think", b"</think", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
-    *("<｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
+    *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""
 _TOKEN_SIGNS = (

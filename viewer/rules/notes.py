@@ -99,6 +99,18 @@ I_RECORD_UNKNOWN = Rule(
 """,
 )
 
+I_TEMPLATE_UNKNOWN = Rule(
+    code="I-TEMPLATE-UNKNOWN",
+    title="Unknown chat template.",
+    safe="A prompt of unknown structure stays hidden.",
+    section="Server logs",
+    advice="Select the template with `--format`.",
+    example="""\
+INFO 09-10 19:13:01 [logger.py:40] Received request cmpl-1: prompt: 'Q: Is it sunny? A:', params: SamplingParams(n=1)
+INFO 09-10 19:13:02 [logger.py:71] Generated response cmpl-1: output: ' Yes.', finish_reason: stop
+""",
+)
+
 I_STREAM_FINAL_ONLY = Rule(
     code="I-STREAM-FINAL-ONLY",
     title="The text is only in the closing record.",
@@ -119,5 +131,6 @@ NOTES = (
     I_HARMONY_STRICT,
     I_JSON_LENIENT,
     I_RECORD_UNKNOWN,
+    I_TEMPLATE_UNKNOWN,
     I_STREAM_FINAL_ONLY,
 )

@@ -1,10 +1,11 @@
-"""Map bytes of a decoded JSON string to offsets in its source."""
+"""Map bytes of a decoded JSON or Python string to offsets in its source."""
 
 from __future__ import annotations
 
 import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from viewer.cache import lazy_regex
 from viewer.syntax.json_string import opening_length, string_body
@@ -65,3 +66,69 @@ def _size(stretch: bytes) -> int:
 
 def _meant_size(escape: bytes) -> int:
     return len(string_body(b'"' + escape + b'"').encode("utf-8", "replace"))
+
+
+_PYTHON_ESCAPE = lazy_regex(
+    rb"(?:\\x[89a-fA-F][0-9a-fA-F])+|\\x[0-7][0-9a-fA-F]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\[0-7]{1,3}|\\[ntr\\'\"]"
+)
+"""Escapes of Python. Any other pair with a backslash stays as it is. Bytes above 127 are read together, as UTF-8."""
+_PYTHON_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\", b"'": b"'", b'"': b'"'}
+
+
+def python_runs(raw: bytes) -> Iterator[tuple[int, int, bytes | None]]:
+    """The runs of the text in a Python literal: start, end, and for an escape its bytes."""
+    at = 0
+    for escape in _PYTHON_ESCAPE.finditer(raw):
+        if escape.start() > at:
+            yield at, escape.start(), None
+        yield *escape.span(), _python_bytes(escape[0])
+        at = escape.end()
+    if at < len(raw):
+        yield at, len(raw), None
+
+
+def _python_bytes(escape: bytes) -> bytes:
+    letter = escape[1:2]
+    if letter in _PYTHON_LETTERS:
+        return _PYTHON_LETTERS[letter]
+    if letter == b"x":
+        codes = [int(code, 16) for code in escape[2:].split(b"\\x")]
+        try:
+            return bytes(codes).decode("utf-8").encode()
+        except UnicodeDecodeError:
+            return "".join(map(chr, codes)).encode()
+    code = int(escape[2:], 16) if letter in b"uU" else int(escape[1:], 8)
+    return chr(code if code <= 0x10FFFF else 0xFFFD).encode("utf-8", "replace")
+
+
+def python_text(raw: bytes) -> bytes:
+    """The text in a Python literal, which comes without its quotes."""
+    return b"".join(raw[start:end] if text is None else text for start, end, text in python_runs(raw))
+
+
+class PythonMap:
+    """The same for the text in a Python literal."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._meant = array("Q")
+        self._source = array("Q")
+        self._ends = array("Q")
+        self._is_escape = bytearray()
+        self._end = len(raw)
+        meant = 0
+        for start, end, text in python_runs(raw):
+            self._meant.append(meant)
+            self._source.append(start)
+            self._ends.append(end)
+            self._is_escape.append(text is not None)
+            meant += end - start if text is None else len(text)
+
+    def source_of(self, meant: int, last: bool) -> int:
+        """The source offset of a decoded byte; with `last`, the offset after it."""
+        index = bisect_right(self._meant, meant) - 1
+        if index < 0:
+            return 0
+        source, end = self._source[index], self._ends[index]
+        if self._is_escape[index]:
+            return end if last else source
+        return min(source + (meant - self._meant[index]) + last, self._end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.cases import each
+from tests.support.template_cases import CASES as TEMPLATES
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.detect import HEAD
 
@@ -53,6 +54,8 @@ CASES = [
     ("harmony-tokens", "[200006, 1428, 200008]"),
     ("harmony-tokens", "200006\n1428\n200008\n"),
     ("harmony-tokens", "[200006, 14"),
+    *((case.format, case.whole) for case in TEMPLATES),
+    ("server-log", "INFO Received request cmpl-1: prompt: '<|im_start|>user\\n', params: None\n"),
 ]
 
 

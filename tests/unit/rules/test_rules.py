@@ -63,6 +63,7 @@ REASONS = {
     "I-HARMONY-STRICT": "reply-unaddressed constrain-unaddressed constrain-space channel-space attribute",
     "I-JSON-LENIENT": "",
     "I-RECORD-UNKNOWN": "",
+    "I-TEMPLATE-UNKNOWN": "",
     "I-STREAM-FINAL-ONLY": "",
 }
 

@@ -24,6 +24,7 @@ _SYNTAXES = tuple(
     for pattern in (
         rb"\s*<function=\s*" + _NAME,
         rb"\s*<invoke name=\"" + _NAME + rb"\"",
+        '\\s*<｜DSML｜invoke name="'.encode() + _NAME + rb"\"",
         rb"\s*call:" + _NAME + rb"\s*\{",
         rb"\s*\[\s*" + _NAME + rb"\s*\(",
         rb"\s*" + _NAME + rb"\s*\(",
@@ -33,16 +34,22 @@ _SYNTAXES = tuple(
 )
 _DEEPSEEK = lazy_regex("\\s*(?:<｜tool▁call▁begin｜>)?(?:function)?<｜tool▁sep｜>".encode() + _NAME)
 _DEEPSEEK_SHORT = lazy_regex("\\s*(?:<｜tool▁call▁begin｜>)?".encode() + _NAME + "<｜tool▁sep｜>".encode())
+_MISTRAL = lazy_regex(_NAME + rb"\s*\[CALL_ID\]\s*([\w-]{1,64})\s*\[ARGS\]")
+_MISTRAL_REPLY = lazy_regex(rb"\s*([\w-]{1,64})\s*\[TOOL_CONTENT\]")
+_NAMED_REPLY = lazy_regex(rb"\s*response:" + _NAME + rb"\s*\{")
 _KIMI = lazy_regex(
     rb"\s*(?:<\|tool_call_begin\|>)?\s*((?:functions\.)?[\w.-]{1,200}):(\d{1,9})\s*<\|tool_call_argument_begin\|>"
 )
 _NEXT_CALL = lazy_regex(
     rb"(?<=</function>)\s*(?=<function=)|(?<=</invoke>)\s*(?=<invoke name=)"
     rb"|(?<=<\|tool_call_end\|>)\s*(?=<\|tool_call_begin\|>)|\[TOOL_CALLS\]\s*(?=[A-Za-z_])|"
+    + "(?<=</｜DSML｜invoke>)\\s*(?=<｜DSML｜invoke name=)|".encode()
     + "(?<=<｜tool▁call▁end｜>)\\s*(?=<｜tool▁call▁begin｜>)".encode()
 )
-_NEXT_REPLY = lazy_regex("<｜tool▁output▁end｜>\\s*<｜tool▁output▁begin｜>".encode())
-_REPLY_EDGES = lazy_regex("\\A\\s*<｜tool▁output▁begin｜>|<｜tool▁output▁end｜>\\s*\\Z".encode())
+_NEXT_REPLY = lazy_regex("<｜tool▁output▁end｜>\\s*<｜tool▁output▁begin｜>|</result>\\s*<result>".encode())
+_REPLY_EDGES = lazy_regex(
+    "\\A\\s*(?:<｜tool▁output▁begin｜>|<result>)|(?:<｜tool▁output▁end｜>|</result>)\\s*\\Z".encode()
+)
 _PYTHON_LIST = lazy_regex(rb"\s*\[\s*[A-Za-z_][\w.]{0,200}\s*\(")
 _PYTHON_TOKEN = lazy_regex(rb"\"(?:[^\"\\]|\\[\s\S])*(?:\"|\\?\Z)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|[\[({]|[\])}]|,")
 """Strings, brackets, and commas of Python."""
@@ -127,6 +134,9 @@ def _read_part(data: bytes) -> list[CallText]:
                 return [_json_call(item) for item in items]
         if not _PYTHON_LIST.match(text):
             return [CallText((0, len(data)), is_json=bool(node) and text.startswith(b"{"), name=_name_of(node))]
+    if found := _MISTRAL.match(text):
+        start = len(data) - len(text) + found.end()
+        return [CallText((start, len(data)), _safe(found[1].decode()), found[2].decode())]
     if found := _KIMI.match(text):
         name, number = found[1].decode(), found[2].decode()
         return [CallText((0, len(data)), name, f"{name}:{number}")]
@@ -173,13 +183,17 @@ def _json_replies(data: bytes) -> list[CallText]:
 def _read_reply(data: bytes) -> CallText:
     text = data.lstrip()
     whole = CallText((0, len(data)))
+    if found := _MISTRAL_REPLY.match(data):
+        return CallText((found.end(), len(data)), call_id=found[1].decode())
+    if found := _NAMED_REPLY.match(data):
+        return CallText((0, len(data)), _safe(found[1].decode()))
     if not text.startswith(b"{"):
         return whole
     reading = read_json(data, 0, len(data) - len(text))
     node = reading.node
     if node is None or reading.faults or node.kind is not JsonKind.OBJECT:
         return whole
-    return CallText((0, len(data)), _name_of(node), _text(node, "tool_call_id", "id"), is_json=True)
+    return CallText((0, len(data)), _name_of(node), _text(node, "tool_call_id", "call_id", "id"), is_json=True)
 
 
 def _json_call(node: JsonNode) -> CallText:

@@ -4,7 +4,6 @@ Bodies are kept as spans. Only the JSON of the current call or output is kept, f
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from msgspec.structs import replace
@@ -13,11 +12,11 @@ from viewer.cache import bounded_cache
 from viewer.formats.openchatml_0_1.header import Head, name_in_json, tool_name
 from viewer.formats.openchatml_0_1.part import Begins, Part
 from viewer.formats.openchatml_0_1.template_blocks import TemplateBlocks, complete_block
+from viewer.formats.text.mark_tokens import TEMPLATE, MarkTokens
 from viewer.model.messages import Channel, Ending, Header, Message, Span
 from viewer.model.visibility import is_user_safe
-from viewer.reading.cursor import Token, TokenSet, Window
+from viewer.reading.cursor import Token, TokenSet
 from viewer.reading.recorder import Recorder
-from viewer.reading.template_marks import LONGEST_MARK, MARK, begun
 from viewer.rules.calls import W_TOOL_NAME_MISSING
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_END_MISSING, W_MARKER_IN_BODY
@@ -34,36 +33,19 @@ MARKS: dict[str, tuple[str, ...]] = {
 
 def token_set(*names: str) -> TokenSet:
     """The tokens spelled `<|name|>`."""
-    return TokenSet({f"<|{name}|>".encode(): name for name in names})
+    return TokenSet(_spelled(*names))
 
 
-class _FrameTokens(TokenSet):
-    """The tokens of a frame, and the marks of chat templates."""
-
-    def __init__(self, *names: str) -> None:
-        self._spelled = {f"<|{name}|>".encode(): name for name in names}
-        super().__init__(self._spelled)
-        self._all = re.compile(b"|".join([*map(re.escape, self._spelled), MARK.pattern]))
-
-    def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
-        """The first token or mark from an offset on."""
-        limit = len(window.data) if end is None else end - window.base
-        found = self._all.search(window.data, start - window.base, limit)
-        if found is None:
-            return None
-        return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
-
-    def held_back(self, window: Window) -> int:
-        """The number of bytes at the end of the window that may begin a token or a mark."""
-        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))
+def _spelled(*names: str) -> dict[bytes, str]:
+    return {f"<|{name}|>".encode(): name for name in names}
 
 
-TEMPLATE = "template"
-"""The token name for a mark of a chat template."""
 _PLAIN_TOKENS = token_set("im_start", "im_end")
 _TOKENS: dict[str, TokenSet] = {
     "system": token_set("im_start", "im_end", *MARKS["system"]),
-    **{role: _FrameTokens("im_start", "im_end", *MARKS.get(role, ())) for role in ("user", "assistant", "tool")},
+    **{
+        role: MarkTokens(_spelled("im_start", "im_end", *MARKS.get(role, ()))) for role in ("user", "assistant", "tool")
+    },
 }
 
 

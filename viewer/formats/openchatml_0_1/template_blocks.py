@@ -176,12 +176,15 @@ def complete_block(part: Part, record: Recorder) -> list[Part]:
     is_call = pair.kind is MarkKind.CALL
     found = (read_calls if is_call else read_replies)(kept)
     parts = [part, *(_next_part(part) for _ in found[1:])]
-    for each, call in zip(parts, found, strict=True):
+    announced = 0
+    for index, (each, call) in enumerate(zip(parts, found, strict=True), 1):
         each.header = _named(each.header, call, is_call=is_call)
         if len(found) > 1:
             _place(each, part.at, kept, call)
         if is_call and call.is_json and not call.name:
-            each.announce(record)
+            for known in parts[announced:index]:  # in their order: that gives them their numbers
+                known.announce(record)
+            announced = index
             record.report(E_CALL_SCHEMA, "missing-argument", each.piece().start, each.piece().end, each.number)
     return parts[1:]
 

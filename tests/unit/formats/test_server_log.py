@@ -1,0 +1,321 @@
+"""Logs of model servers: prompts and outputs in the lines of vLLM, SGLang, llama.cpp, and LM Studio."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import run
+from tests.support.reading import Reading, codes, read, read_cut
+from viewer.formats import detect
+from viewer.model.messages import Message
+from viewer.model.visibility import message_kind
+from viewer.syntax.string_map import PythonMap, python_text
+
+EXAMPLES = Path(__file__).parents[2] / "data" / "formats"
+NAMES = ("server-vllm.log", "server-vllm-harmony.log", "server-lmstudio.ndjson", "server-slots.json")
+SYSTEM = "<|im_start|>system\nSECRET_SYS<|im_end|>\n"
+ANSWER = "<|im_start|>assistant\n"
+
+
+def user(text: str) -> str:
+    return f"<|im_start|>user\n{text}<|im_end|>\n"
+
+
+def assistant(text: str) -> str:
+    return f"{ANSWER}{text}<|im_end|>\n"
+
+
+def asked(prompt: str, id: str = "cmpl-1") -> str:
+    head = "(APIServer pid=1) INFO 09-10 19:13:01 [logger.py:40] Received request"
+    return f"{head} {id}: prompt: {prompt!r}, params: SamplingParams(n=1), lora_request: None.\n"
+
+
+def answered(text: str, id: str = "cmpl-1", how: str = "", finish: str = "stop") -> str:
+    head = "(APIServer pid=1) INFO 09-10 19:13:02 [logger.py:71] Generated response"
+    return f"{head} {id}{how}: output: {text!r}, output_token_ids: None, finish_reason: {finish}\n"
+
+
+def log(text: str) -> Reading:
+    return read(text, "server-log")
+
+
+def seen(reading: Reading) -> list[str]:
+    return [text for text, visible in zip(reading.texts, reading.visible, strict=True) if visible]
+
+
+def messages(reading: Reading) -> list[Message]:
+    return [message for message in reading.messages if isinstance(message, Message)]
+
+
+def kinds(reading: Reading) -> list[str]:
+    return [message_kind(message) for message in messages(reading)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reading_in_pieces_equals_reading_whole(name: str) -> None:
+    data = (EXAMPLES / name).read_bytes()
+    whole = log(data.decode())
+    for step in (1, 2, 7, 100):
+        assert read_cut(data, "server-log", range(step, len(data), step)) == whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_cut_shows_hidden_text(name: str) -> None:
+    data = (EXAMPLES / name).read_bytes()
+    for end in range(len(data)):
+        reading = log(data[:end].decode())
+        assert "SECRET" not in "".join(seen(reading)), data[:end]
+
+
+def test_a_request_gives_its_messages() -> None:
+    reading = log(asked(f"{SYSTEM}{user('hello')}{ANSWER}<think>\n") + answered("SECRET</think>\n\nHi!"))
+    assert seen(reading) == ["hello", "Hi!"]
+    assert kinds(reading) == ["instruction", "said", "thought", "said"]
+    assert codes(reading) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["plain", "a\nb\tc", r"back\\slash and \n", "it's", 'say "yes"', 'it\'s "both"', "\U0001f600 é ❤ \x07", "\\'"],
+)
+def test_escapes_of_python_are_undone(text: str) -> None:
+    for written in (repr(text), ascii(text)):
+        line = asked(user("x") + ANSWER).replace(repr(user("x") + ANSWER), written_prompt(written))
+        assert seen(log(line)) == [text.strip()]
+
+
+def written_prompt(written: str) -> str:
+    quote = written[0]
+    return f"{quote}<|im_start|>user\\n{written[1:-1]}<|im_end|>\\n{quote}"
+
+
+def test_offsets_of_escapes_lead_back_to_the_source() -> None:
+    raw = rb"a\nb\x1b\u00e9\U0001f600\xf0\x9f\x98\x80\101\q"
+    text = python_text(raw)
+    assert text == "a\nb\x1bé😀😀A\\q".encode()
+    positions = PythonMap(raw)
+    for at in range(len(text)):
+        start, end = positions.source_of(at, False), positions.source_of(at, True)
+        assert text[at : at + 1] in python_text(raw[start:end])
+
+
+def test_a_request_that_extends_the_last_one_adds_what_is_new() -> None:
+    first = SYSTEM + user("One?") + ANSWER
+    second = SYSTEM + user("One?") + assistant("One.") + user("Two?") + ANSWER
+    text = asked(first, "a") + answered("<think>SECRET</think>One.", "a") + asked(second, "b") + answered("Two.", "b")
+    reading = log(text)
+    assert seen(reading) == ["One?", "One.", "Two?", "Two."]
+    assert len(reading.transcripts) == 1
+    assert kinds(reading).count("instruction") == 1
+
+
+def test_a_call_in_the_history_is_written_once() -> None:
+    call = '<tool_call>\n{"name": "f", "arguments": {"a": "SECRET"}}\n</tool_call>'
+    first = SYSTEM + user("One?") + ANSWER
+    second = (
+        first + f"{call}<|im_end|>\n" + "<|im_start|>user\n<tool_response>SECRET</tool_response><|im_end|>\n" + ANSWER
+    )
+    reading = log(asked(first, "a") + answered(call, "a") + asked(second, "b") + answered("Done.", "b"))
+    assert kinds(reading) == ["instruction", "said", "call", "reply", "said"]
+    assert seen(reading) == ["One?", "Done."]
+
+
+def test_another_conversation_is_another_transcript() -> None:
+    text = asked(user("A?") + ANSWER, "a") + asked(user("B?") + ANSWER, "b") + answered("A.", "a") + answered("B.", "b")
+    reading = log(text)
+    assert seen(reading) == ["A?", "A.", "B?", "B."]
+    assert len(reading.transcripts) == 2
+
+
+def test_the_same_prompt_again_replaces_the_answer() -> None:
+    prompt = user("A?") + ANSWER
+    done = run(
+        "show",
+        "--json",
+        "--format",
+        "server-log",
+        "-",
+        stdin=asked(prompt, "a") + answered("One.", "a") + asked(prompt, "b") + answered("Two.", "b"),
+    )
+    lines = [line for line in map(json.loads, done.out.splitlines()) if line["kind"] == "message"]
+    assert [(line["body"], bool(line.get("superseded"))) for line in lines] == [
+        ("A?", False),
+        ("One.", True),
+        ("Two.", False),
+    ]
+
+
+def test_choices_of_one_request_are_all_said() -> None:
+    text = asked(user("A?") + ANSWER, "a") + answered("One.", "a-0") + answered("Two.", "a-1")
+    assert seen(log(text)) == ["A?", "One.", "Two."]
+
+
+def test_streamed_pieces_are_one_answer_and_the_whole_is_a_copy() -> None:
+    deltas = answered("SECRET</th", how=" (streaming delta)") + answered("ink>Hi", how=" (streaming delta)")
+    prompt = asked(user("A?") + ANSWER + "<think>\n")
+    assert seen(log(prompt + deltas)) == ["A?", "Hi"]
+    assert seen(log(prompt + deltas + answered("SECRET</think>Hi!", how=" (streaming complete)"))) == ["A?", "Hi!"]
+
+
+def test_an_output_without_its_request_is_shown_only_if_marks_settle_it() -> None:
+    assert seen(log(answered("SECRET</think>\n\nHi!"))) == ["Hi!"]
+    assert seen(log(answered("<think>SECRET</think>\n\nHi!"))) == ["Hi!"]
+    assert seen(log(answered("SECRET"))) == []
+    harmony = "<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hi!<|return|>"
+    assert seen(log(answered(harmony))) == ["Hi!"]
+
+
+def test_an_output_after_a_prompt_that_ends_elsewhere_is_hidden() -> None:
+    """A logger that cuts prompts at a length leaves no mark."""
+    for prompt in (SYSTEM + "<|im_start|>user\nhel", SYSTEM + user("hello"), SYSTEM[:20], "<|im_start|>us"):
+        reading = log(asked(prompt) + answered("SECRET"))
+        assert "SECRET" not in "".join(seen(reading)), prompt
+    reading = log(asked(SYSTEM + "<|im_start|>user\nhel") + answered("SECRET</think>Hi!"))
+    assert seen(reading) == ["hel", "Hi!"]
+
+
+def test_an_answer_that_the_prompt_begins_goes_on() -> None:
+    assert "".join(seen(log(asked(user("A?") + ANSWER + "The sum") + answered(" is 4.")))) == "A?The sum is 4."
+
+
+def test_a_prompt_without_a_template_is_hidden() -> None:
+    reading = log(
+        asked("SECRET Q: one? A:", "a") + answered("SECRET", "a") + asked("SECRET", "b") + answered("SECRET", "b")
+    )
+    assert seen(reading) == []
+    assert set(kinds(reading)) == {"unknown"}
+    assert codes(reading) == ["I-TEMPLATE-UNKNOWN"]
+
+
+def test_a_literal_that_the_log_cut_off_is_reported() -> None:
+    line = asked(SYSTEM + user("hello") + "<|im_start|>assistant\nSECRET")
+    cut = line[: line.index("SECRET", line.index("hello")) - 10] + "\n"
+    reading = log(cut + answered("SECRET"))
+    assert "E-STREAM-TRUNCATED/log" in codes(reading)
+    assert seen(reading) == ["hello"]
+
+
+def test_two_writers_in_one_line_hide_the_record() -> None:
+    line = asked(user("SECRET") + ANSWER)
+    broken = line[: line.index("SECRET")] + "INFO it's SECRET here\n"
+    reading = log(broken + asked(user("hi") + ANSWER, "b"))
+    assert "E-PARSE-HEADER/not-a-message" in codes(reading)
+    assert seen(reading) == ["hi"]
+
+
+def test_an_anchor_inside_a_literal_is_text() -> None:
+    quoted = "Received request x: prompt: 'SECRET"
+    reading = log(asked(SYSTEM + f"<|im_start|>tool\n{quoted}<|im_end|>\n" + user("hi") + ANSWER) + answered("Yes."))
+    assert seen(reading) == ["hi", "Yes."]
+
+
+def test_other_lines_are_hidden_without_a_warning() -> None:
+    text = "SECRET one\nSECRET two\n" + asked(user("hi") + ANSWER) + answered("Yes.") + "SECRET three\n"
+    reading = log(text)
+    assert seen(reading) == ["hi", "Yes."]
+    assert len(reading.strays) == 2
+    assert codes(reading) == []
+
+
+def test_how_an_answer_ended_is_reported() -> None:
+    for finish, code in (("length", "W-RUN-INCOMPLETE/max-tokens"), ("abort", "W-RUN-ERROR/aborted")):
+        assert code in codes(log(asked(user("hi") + ANSWER) + answered("Ye", finish=finish)))
+    assert "W-RUN-ERROR/aborted" in codes(log(asked(user("hi") + ANSWER) + "INFO Aborted request cmpl-1.\n"))
+
+
+def test_a_prompt_that_was_not_logged_hides_the_output() -> None:
+    text = asked("x").replace("'x'", "None") + answered("SECRET")
+    assert seen(log(text)) == []
+
+
+def test_details_of_a_request_hold_its_prompt() -> None:
+    line = f"DEBUG [logger.py:30] Request cmpl-1 details: prompt: {user('hi') + ANSWER!r}, prompt_token_ids: None\n"
+    assert seen(log(line + "INFO Received request cmpl-1: params: SamplingParams(n=1)\n" + answered("Yes."))) == [
+        "hi",
+        "Yes.",
+    ]
+
+
+def test_sglang_objects_are_read() -> None:
+    prompt, output = SYSTEM + user("it's me") + ANSWER, "<think>SECRET</think>Hello."
+    receive = f"[2025-09-01 10:00:00] Receive: obj=GenerateReqInput(rid='r1', text={prompt!r}, input_ids=None)\n"
+    finish = (
+        f"[2025-09-01 10:00:01] Finish: obj=GenerateReqInput(rid='r1', text={prompt!r}, input_ids=None), "
+        f"out={{'text': {output!r}, 'meta_info': {{'id': 'r1', 'finish_reason': {{'type': 'length', 'length': 9}}}}}}\n"
+    )
+    for text in (receive + finish, finish):
+        reading = log(text)
+        assert seen(reading) == ["it's me", "Hello."]
+        assert codes(reading) == ["W-RUN-INCOMPLETE/max-tokens"]
+    cut = receive.replace(repr(prompt), f"{prompt[:60]!r} ... {'SECRET'!r}")
+    assert "E-STREAM-TRUNCATED/log" in codes(log(cut))
+    assert "SECRET" not in "".join(seen(log(cut)))
+
+
+def test_a_json_wrapper_is_unwrapped() -> None:
+    prompt = SYSTEM + user('say "it\'s"\tnow') + ANSWER
+    for key in ("log", "message"):
+        lines = [
+            json.dumps({key: line, "stream": "stderr"})
+            for line in (asked(prompt), answered("<think>SECRET</think>Yes.\n❤"))
+        ]
+        text = "\n".join(lines) + "\n"
+        assert detect(text.encode()).format == "server-log"
+        assert seen(log(text)) == ['say "it\'s"\tnow', "Yes.\n❤"]
+
+
+def slots(**changes: object) -> str:
+    slot = {"id": 1, "id_task": 4, "is_processing": False, "prompt": SYSTEM + user("hi") + ANSWER, "generated": "Yes."}
+    return json.dumps([slot | changes])
+
+
+def test_a_later_poll_of_a_task_replaces_the_earlier_one() -> None:
+    text = f"{slots(is_processing=True, generated='Y')}\n{slots()}\n{slots()}\n"
+    assert seen(log(text)) == ["hi", "Yes."]
+    assert detect(text.encode()).format == "server-log"
+
+
+def test_slots_over_several_lines_are_read() -> None:
+    text = json.dumps(json.loads(slots()), indent=2)
+    assert detect(text.encode()).format == "server-log"
+    assert seen(log(text)) == ["hi", "Yes."]
+
+
+def test_a_task_in_progress_is_an_open_answer() -> None:
+    reading = log(slots(is_processing=True, generated="<think>SECRET"))
+    assert seen(reading) == ["hi"]
+
+
+def test_wrong_types_in_json_hide_the_record() -> None:
+    values: tuple[object, ...] = (1, None, [], {}, True)
+    for value in values:
+        assert "SECRET" not in "".join(seen(log(slots(prompt=value, generated="SECRET"))))
+        assert seen(log(slots(generated=value))) == ["hi"]
+        line = json.dumps({"timestamp": 1, "data": {"type": "llm.prediction.output", "output": value, "x": "SECRET"}})
+        assert seen(log(line)) == []
+    odd = json.dumps({"timestamp": 1, "data": {"type": "x", "input": "SECRET"}})
+    assert seen(log(odd)) == []
+
+
+def test_the_times_of_lm_studio_are_kept() -> None:
+    reading = log((EXAMPLES / "server-lmstudio.ndjson").read_text("utf-8"))
+    assert {message.time_ms for message in messages(reading)} == {1756000000000, 1756000001000}
+
+
+def test_no_other_example_shows_hidden_text() -> None:
+    paths = [path for path in sorted(EXAMPLES.iterdir()) if not path.name.endswith(".seen.json")]
+    assert len(paths) > 20
+    for path in paths:
+        assert "SECRET_" not in "".join(seen(log(path.read_text("utf-8")))), path.name
+
+
+def test_the_program_hides_and_reveals() -> None:
+    text = asked(SYSTEM + user("hello") + ANSWER) + answered("<think>\nSECRET_TH\n</think>\nHi!")
+    done = run("show", "--json", "-", stdin=text)
+    assert "SECRET" not in done.out + done.err
+    revealed = run("show", "--json", "--reveal", "all", "-", stdin=text).out
+    assert "SECRET_SYS" in revealed
+    assert "SECRET_TH" in revealed

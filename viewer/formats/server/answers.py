@@ -1,0 +1,118 @@
+"""Read a logged prompt with its output through the template of the model."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from viewer.formats.server.source_text import Segment, SourceText, made
+from viewer.formats.text.template_reader import TemplateReader
+from viewer.formats.text.template_signs import find_sign
+from viewer.formats.text.templates import TEMPLATES
+from viewer.model.events import Closed, Found, Strayed
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
+from viewer.reading.format import ReadOptions
+from viewer.reading.recorder import Recorder
+
+_TURN = b"<|start|>assistant"
+_TURN_ENDS = (b"<|end|>", b"<|return|>", b"<|call|>")
+_HARMONY = (b"<|start|>", b"<|channel|>")
+_THOUGHT_ENDS = (b"</think>", b"</thinking>", "◁/think▷".encode(), b"[/THINK]", b"<|END_THINKING|>")
+
+
+class Reading(Struct):
+    """The messages of a text."""
+
+    text: SourceText
+    messages: list[Message] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+    strays: list[Span] = field(default_factory=list)
+    goes_on: bool = False
+    """True if a completion continues an answer at the end."""
+    prompt_length: int = 0
+    is_known: bool = True
+    """False if no template was found."""
+
+    @property
+    def has_output(self) -> bool:
+        """True if it holds more than the prompt."""
+        return len(self.text.data) > self.prompt_length
+
+
+def read_request(prompt: list[Segment], output: list[Segment], *, is_cut: bool, options: ReadOptions) -> Reading:
+    """Read a prompt and its output. The output goes on where the prompt ends."""
+    text = SourceText(prompt)
+    format = _format_of(text.data)
+    if format is None:
+        return _unread([prompt, output])
+    alone = _read(text, format, options)
+    alone.prompt_length = len(text.data)
+    if not output or is_cut or not alone.goes_on:
+        return alone
+    whole = _read(SourceText([*prompt, *output]), format, options)
+    whole.prompt_length = len(text.data)
+    whole.goes_on = True
+    return whole
+
+
+def read_output(output: list[Segment], options: ReadOptions) -> Reading:
+    """Read an output without its prompt: it could begin inside a thought, so only marks settle it."""
+    data = SourceText(output).data
+    start = output[0].span(0, 0)[0]
+    if b"<|message|>" in data and b"<|channel|>" in data:
+        text = SourceText([made(_TURN, start), *output] if data.startswith(b"<|channel|>") else output)
+        return _read(text, "harmony", options)
+    if any(mark in data for mark in _THOUGHT_ENDS):
+        return _read(SourceText([made(b"<|im_start|>assistant\n", start), *output]), "chatml", options)
+    reading = _unread([output])
+    reading.is_known = True
+    return reading
+
+
+def _format_of(data: bytes) -> str | None:
+    sign = find_sign(data)
+    places = [(place, "harmony") for mark in _HARMONY if (place := data.find(mark)) >= 0]
+    places += [(place, "chatml") for place in (data.find(b"<|im_start|>"),) if place >= 0]
+    places += [(sign.start, sign.format)] if sign else []
+    return min(places, key=lambda place: place[0])[1] if places else None
+
+
+def _read(text: SourceText, format: str, options: ReadOptions) -> Reading:
+    recorder = Recorder(format)
+    reading = Reading(text)
+    if format in TEMPLATES:
+        template = TemplateReader(recorder, TEMPLATES[format])
+        template.feed(text.data)
+        template.close()
+        reading.goes_on = template.ends_in_answer
+    else:
+        from viewer.formats.text.harmony import HARMONY
+
+        harmony = HARMONY.reader(recorder, options)
+        harmony.feed(text.data)
+        harmony.close()
+        reading.goes_on = text.data.rfind(_TURN) > max(map(text.data.rfind, _TURN_ENDS))
+    for event in recorder.drain():
+        match event:
+            case Closed(message):
+                reading.messages.append(message)
+            case Found():
+                reading.found.append(event)
+            case Strayed(stray):
+                reading.strays.append(stray.span)
+    reading.messages.sort(key=lambda message: message.number)
+    return reading
+
+
+def _unread(texts: list[list[Segment]]) -> Reading:
+    """The texts as hidden messages."""
+    text = SourceText([segment for segments in texts for segment in segments])
+    reading = Reading(text, is_known=False)
+    at = 0
+    for number, segments in enumerate(texts, 1):
+        end = at + sum(len(segment.data) for segment in segments)
+        if at < end:
+            header = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+            reading.messages.append(Message(number, 1, header, Ending.END, (at, end), (Piece(at, end, Coding.PLAIN),)))
+        at = end
+    reading.prompt_length = sum(len(segment.data) for segment in texts[0]) if len(texts) > 1 else 0
+    return reading

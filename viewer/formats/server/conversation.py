@@ -1,0 +1,203 @@
+"""Write requests as conversations: of a request that extends the last one, only what is new."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from viewer.formats.server.answers import Reading
+from viewer.formats.server.lines import Literal
+from viewer.model.diagnostic import Rule
+from viewer.model.messages import Channel, Ending, Header, Kind, Message, Piece, Span
+from viewer.model.visibility import is_user_safe, message_kind
+from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_STREAM_TRUNCATED
+from viewer.rules.notes import I_OPEN_PROMPT, I_TEMPLATE_UNKNOWN
+
+_SPACE = b" \t\r\n"
+_CUT_OFF = (I_OPEN_PROMPT, E_STREAM_TRUNCATED)
+
+
+class Outcome(Struct, frozen=True):
+    """How the output of a request ended."""
+
+    is_complete: bool
+    is_cut: bool
+    prompt_time: int | None = None
+    output_time: int | None = None
+    is_prompt_cut: bool = False
+    is_alternative: bool = False
+    """True for a further choice of the same request."""
+
+
+class Conversation:
+    """What was written of the current conversation. Text is kept as hashes."""
+
+    def __init__(self, record: Recorder) -> None:
+        self._record = record
+        self._said: list[bytes] = []
+        self._rest: Counter[str] = Counter()
+        """Hidden messages after the last words that were said, by kind."""
+        self._prompt = b""
+        self._answer: Span = (0, 0)
+        """The first and the last message of the last answer."""
+        self._has_answer = False
+        self._strays: list[Span] = []
+        self._goes_on = False
+        """True if the last line had no record."""
+        self._noted = False
+
+    # Text outside records.
+
+    def add_stray(self, line: bytes, at: int) -> None:
+        """Add a line without a record. Neighboring lines are one text."""
+        bare = line.strip(_SPACE)
+        if not bare:
+            return
+        start = at + len(line) - len(line.lstrip(_SPACE))
+        if self._goes_on and self._strays:
+            self._strays[-1] = self._strays[-1][0], start + len(bare)
+        else:
+            self._strays.append((start, start + len(bare)))
+        self._goes_on = True
+
+    def add_unreadable(self, span: Span, literal: Literal) -> int:
+        """Write a record that cannot be read as a hidden message."""
+        self._begin_if_none(span)
+        segment = literal.segment
+        where = segment.span(0, len(segment.data))
+        header = Header("", channel=Channel.COMMENTARY, channel_given="commentary", kind=Kind.UNKNOWN)
+        return self._record.add(header, Ending.END, where, [Piece(*where, segment.coding)])
+
+    def report_run(self, rule: Rule, reason: str, span: Span) -> None:
+        """Report how the run ended."""
+        self._record.start_if_none(span[0])
+        self._record.report(rule, reason, *span, self._record.last_number or None)
+
+    def close(self) -> None:
+        """End the input."""
+        self._flush()
+
+    def _begin_if_none(self, span: Span) -> None:
+        self._record.start_if_none(span[0])
+        self._flush()
+
+    def _flush(self) -> None:
+        for span in self._strays:
+            self._record.leave_out(*span)
+        self._strays.clear()
+        self._goes_on = False
+
+    # Requests.
+
+    def write(self, reading: Reading, span: Span, outcome: Outcome) -> None:
+        """Write a request with its output, if that is part of the reading."""
+        keys = [self._key(reading, message) for message in reading.messages]
+        boundary = self._boundary(reading)
+        digest = _hash(reading.text.data[: reading.prompt_length])
+        first = self._new_from(reading, keys, boundary)
+        if digest == self._prompt and self._record.transcript:
+            self._replace_answer(boundary < len(reading.messages), outcome)
+            first = boundary
+        if first is None:
+            self._record.start(span[0])
+            first = 0
+        self._flush()
+        number = self._record.last_number
+        self._emit(reading, first, boundary, outcome)
+        self._said = [key for key in keys if key is not None]
+        last = max((index for index, key in enumerate(keys) if key is not None), default=-1)
+        self._rest = Counter(message_kind(message) for message in reading.messages[last + 1 :])
+        self._prompt = digest
+        self._answer = (number + 1 + max(0, boundary - first), self._record.last_number)
+        self._has_answer = boundary < len(reading.messages)
+        if not reading.is_known and not self._noted:
+            self._noted = True
+            self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
+
+    def _replace_answer(self, has_answer: bool, outcome: Outcome) -> None:
+        """The same prompt again: the last answer is left behind, unless both are choices of one request."""
+        is_retry = has_answer and self._has_answer and not outcome.is_alternative
+        if is_retry and self._answer[0] <= self._answer[1]:
+            self._record.supersede(*self._answer)
+
+    def write_output(self, reading: Reading, span: Span, outcome: Outcome) -> None:
+        """Write an output whose place in a prompt is not known."""
+        self._begin_if_none(span)
+        self._emit(reading, 0, 0, outcome)
+
+    def _boundary(self, reading: Reading) -> int:
+        """The index of the first message of the output."""
+        for index, message in enumerate(reading.messages):
+            end = message.pieces[-1].end if message.pieces else message.span[1]
+            if end > reading.prompt_length:
+                return index
+        return len(reading.messages)
+
+    def _new_from(self, reading: Reading, keys: list[bytes | None], boundary: int) -> int | None:
+        """The index of the first new message, if the request extends the last one."""
+        count = len(self._said)
+        said = [index for index in range(boundary) if keys[index] is not None]
+        if not count or not self._has_answer or [keys[index] for index in said[:count]] != self._said:
+            return None
+        index = said[count - 1] + 1
+        rest = self._rest.copy()
+        while index < boundary and rest[kind := message_kind(reading.messages[index])] > 0:
+            rest[kind] -= 1
+            index += 1
+        return index
+
+    def _key(self, reading: Reading, message: Message) -> bytes | None:
+        """What identifies words that were said; None for a hidden message."""
+        if not is_user_safe(message):
+            return None
+        text = b"".join(reading.text.data[piece.start : piece.end] for piece in message.pieces)
+        return _hash(message.header.role.encode() + b"\0" + text.strip(_SPACE))
+
+    def _emit(self, reading: Reading, first: int, boundary: int, outcome: Outcome) -> None:
+        numbers: dict[int, int] = {}
+        count = len(reading.messages)
+        for index in range(first, count):
+            message = reading.messages[index]
+            is_last = index == count - 1
+            ending = message.ending
+            if ending is Ending.OPEN and (outcome.is_complete or index < boundary < count):
+                ending = Ending.END
+            elif is_last and index >= boundary and not outcome.is_complete:
+                ending = Ending.OPEN
+            numbers[message.number] = self._add(reading, message, ending, outcome, is_new=index >= boundary)
+        for span in reading.strays:
+            if numbers and span[0] >= reading.messages[first].span[0]:
+                self._record.leave_out(*reading.text.span(*span))
+        is_settled = boundary < count and (outcome.is_complete or outcome.is_cut)
+        for found in reading.found:
+            if found.rule in _CUT_OFF and (is_settled or outcome.is_prompt_cut):
+                continue
+            if found.message is not None and found.message not in numbers:
+                continue
+            if found.message is None and (first >= count or found.start < reading.messages[first].span[0]):
+                continue
+            number = numbers[found.message] if found.message is not None else None
+            self._record.report(found.rule, found.reason, *reading.text.span(found.start, found.end), number)
+
+    def _add(self, reading: Reading, message: Message, ending: Ending, outcome: Outcome, *, is_new: bool) -> int:
+        pieces = [each for piece in message.pieces for each in reading.text.pieces(piece.start, piece.end)]
+        span = reading.text.span(*message.span)
+        stop = reading.text.span(*message.stop) if message.stop else None
+        time_ms = outcome.output_time if is_new else outcome.prompt_time
+        span = (span[0], max([span[1], *(piece.end for piece in pieces)]))
+        return self._record.add(
+            message.header,
+            ending,
+            span,
+            pieces,
+            stop=stop,
+            broke_out=message.broke_out,
+            time_ms=time_ms,
+        )
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=8).digest()

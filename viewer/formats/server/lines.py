@@ -1,0 +1,225 @@
+"""Find prompts and outputs of model servers in the lines of a log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from viewer.cache import lazy_regex
+from viewer.formats.server.source_text import Segment, of_json, of_python, of_python_in_json
+from viewer.model.messages import Span
+from viewer.syntax.json_text import JsonKind, JsonNode
+from viewer.syntax.times import parse_time
+
+_ID = rb"([\w.:@/-]{1,200}?)"
+_ANCHOR = lazy_regex(
+    rb"Received request " + _ID + rb": prompt: "
+    rb"|Request " + _ID + rb" details: prompt: "
+    rb"|Generated response " + _ID + rb"(?: \(([^)\n]{0,64})\))?: output: "
+    rb"|(Receive|Finish): (?:rid=[^,\n]{0,200}, )?obj="
+    rb"|Aborted request(?:\(s\))? ([\w.:@/-]{1,200})"
+)
+MAY_BE_LOG = lazy_regex(
+    rb"Received request [^\n]{1,200}: prompt: |Request [^\n]{1,200} details: prompt: "
+    rb"|Generated response [^\n]{1,300}output: |(?:Receive|Finish): [^\n]{0,200}obj="
+    rb"|\"llm\.prediction\.(?:input|output)\""
+)
+"""Matches every text log with a record."""
+MAY_BE_LOGGED = lazy_regex(
+    rb"llm\.prediction\.|\"id_task\"|Received request |Generated response |details: prompt: |: obj="
+)
+"""Matches every JSON log with a record."""
+_LITERAL = lazy_regex(rb"b?(?:'([^'\\]*(?:\\.[^'\\]*)*)('?)|\"([^\"\\]*(?:\\.[^\"\\]*)*)(\"?))", re.DOTALL)
+_ENDED = lazy_regex(rb"[ \t]*(?:[,)}\]]|\r?\n?\Z)")
+_FINISH = lazy_regex(rb"finish_reason[\"']?: (?:\{[\"']type[\"']: )?[\"']?(\w+)")
+_RID = lazy_regex(rb"\brid=(?:'([^'\n]{1,200})'|\"([^\"\n]{1,200})\")")
+_TEXT = lazy_regex(rb"[(, ]text=(?=[b'\"])")
+_OUT_TEXT = lazy_regex(rb"[{ ][\"']text[\"']: (?=[b'\"])")
+_OUT = lazy_regex(rb"\), out=")
+_META_ID = lazy_regex(rb"[\"']id[\"']: [\"']([\w.:@/-]{1,200})[\"']")
+_INPUT, _OUTPUT = "llm.prediction.input", "llm.prediction.output"
+
+
+class Literal(Struct, frozen=True):
+    """A quoted text of a record."""
+
+    segment: Segment
+    end: int
+    """The offset after it, in the line."""
+    is_cut: bool
+    """True if the logger cut it off."""
+    is_odd: bool
+    """True if what follows it is no record."""
+
+
+class Logged(Struct, frozen=True):
+    """A prompt, or a piece of an output."""
+
+    id: str
+    span: Span
+    prompt: Literal | None = None
+    output: Literal | None = None
+    how: str = ""
+    """`delta` for a piece, `open` for an output that may go on, `aborted`."""
+    finish: tuple[str, Span] | None = None
+    time_ms: int | None = None
+    replaces: bool = False
+    """True if a later record with this id replaces this one."""
+
+
+class LogLine:
+    """One line, or the text of one in a JSON wrapper."""
+
+    def __init__(
+        self, data: bytes, at: int, made: Callable[[bytes, int], Segment], span: Callable[[int, int], Span]
+    ) -> None:
+        self.data = data
+        self.at = at
+        self._made = made
+        self._span = span
+
+    def records(self) -> Iterator[Logged]:
+        """The records, in order. Anchors inside a literal do not count."""
+        at = 0
+        while found := _ANCHOR.search(self.data, at):
+            if found[5]:
+                logged, at = self._of_object(found)
+            elif found[6]:
+                logged, at = Logged(_text(found[6]), self._span(*found.span()), how="aborted"), found.end()
+            else:
+                logged, at = self._of_text(found)
+            if logged is not None:
+                yield logged
+
+    def _of_text(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
+        literal = self._literal(found.end())
+        id = _text(found[1] or found[2] or found[3])
+        span = self._span(*found.span())
+        if literal is None:
+            return (Logged(id, span), found.end()) if not found[3] else (None, found.end())
+        if not found[3]:
+            return Logged(id, span, prompt=literal), literal.end
+        how = "delta" if b"delta" in (found[4] or b"") else ""
+        return Logged(id, span, output=literal, how=how, finish=self._finish(literal.end)), literal.end
+
+    def _of_object(self, found: re.Match[bytes]) -> tuple[Logged | None, int]:
+        """A request as an object, and with `Finish` its result."""
+        at = found.end()
+        text = _TEXT.search(self.data, at)
+        out = _OUT.search(self.data, at)
+        prompt = self._literal(text.end()) if text and not (out and out.start() < text.start()) else None
+        at = prompt.end if prompt else at
+        rid = _RID.search(self.data, found.end())
+        id = _text(rid[1] or rid[2]) if rid else ""
+        if found[5] == b"Receive" or (prompt is not None and (prompt.is_cut or prompt.is_odd)):
+            return Logged(id, self._span(*found.span()), prompt=prompt), at
+        out = _OUT.search(self.data, at)
+        said = _OUT_TEXT.search(self.data, out.end()) if out else None
+        output = self._literal(said.end()) if said else None
+        meta = _META_ID.search(self.data, output.end) if output else None
+        id = id or (_text(meta[1]) if meta else "")
+        finish = self._finish(output.end) if output else None
+        end = output.end if output else max(at, out.end() if out else at)
+        return Logged(id, self._span(*found.span()), prompt=prompt, output=output, finish=finish), end
+
+    def _literal(self, at: int) -> Literal | None:
+        found = _LITERAL.match(self.data, at)
+        if found is None:
+            return None
+        group = 1 if found[1] is not None else 3
+        start, end = found.span(group)
+        is_open = not found[group + 1]
+        is_cut = (
+            is_open
+            or self.data[start:end].endswith(("…".encode(), b"\\u2026"))
+            or self.data[found.end() :].startswith(b" ... ")
+        )
+        raw = self.data[start:end].rstrip(b"\r\n") if is_open else self.data[start:end]
+        is_odd = not is_cut and _ENDED.match(self.data, found.end()) is None
+        return Literal(self._made(raw, start), found.end(), is_cut, is_odd)
+
+    def _finish(self, at: int) -> tuple[str, Span] | None:
+        following = _ANCHOR.search(self.data, at)
+        found = _FINISH.search(self.data, at, following.start() if following else len(self.data))
+        return (_text(found[1]), self._span(*found.span(1))) if found else None
+
+
+def plain_line(line: bytes, at: int) -> LogLine:
+    """A line of a text log."""
+    return LogLine(line, at, lambda raw, start: of_python(raw, at + start), lambda start, end: (at + start, at + end))
+
+
+def wrapped_line(node: JsonNode, line: bytes, at: int) -> LogLine | None:
+    """The line in a JSON wrapper of a container runtime."""
+    value = next((value for key in ("log", "message", "msg", "MESSAGE") if (value := node.get(key))), None)
+    if value is None or value.kind is not JsonKind.STRING or not value.closed:
+        return None
+    string = line[value.start - at : value.end - at]
+    text = value.text.encode("utf-8", "replace")
+    return LogLine(
+        text,
+        value.start,
+        lambda raw, start: of_python_in_json(raw, start, string, value.start),
+        lambda start, end: (value.start, value.end),
+    )
+
+
+def json_records(node: JsonNode, line: bytes, at: int, count: int) -> list[Logged]:
+    """The records of LM Studio and of the slots of llama.cpp. `count` numbers prompts without an id."""
+    if node.kind is JsonKind.ARRAY:
+        return [logged for item in node.items if (logged := _slot(item, line, at))]
+    data = node.get("data")
+    kind = data.get("type") if data is not None else None
+    if data is None or kind is None or kind.kind is not JsonKind.STRING or kind.text not in (_INPUT, _OUTPUT):
+        return []
+    value = data.get("input" if kind.text == _INPUT else "output")
+    model = data.get("modelIdentifier")
+    id = model.text if model is not None and model.kind is JsonKind.STRING else ""
+    literal = _json_literal(value, line, at)
+    time_ms = parse_time(node.get("timestamp"))
+    if literal is None:
+        return []
+    if kind.text == _INPUT:
+        return [Logged(f"{id}\n{count}", (node.start, node.end), prompt=literal, time_ms=time_ms)]
+    return [Logged(f"{id}\n", (node.start, node.end), output=literal, time_ms=time_ms)]
+
+
+def _slot(item: JsonNode, line: bytes, at: int) -> Logged | None:
+    task = item.get("id_task")
+    prompt = _json_literal(item.get("prompt"), line, at)
+    if task is None or prompt is None or item.kind is not JsonKind.OBJECT:
+        return None
+    output = _json_literal(item.get("generated"), line, at)
+    busy = item.get("is_processing")
+    is_open = busy is None or busy.kind is not JsonKind.FALSE
+    return Logged(f"slot {task.text}", (item.start, item.end), prompt, output, "open" if is_open else "", replaces=True)
+
+
+def _json_literal(value: JsonNode | None, line: bytes, at: int) -> Literal | None:
+    if value is None or value.kind is not JsonKind.STRING:
+        return None
+    segment = of_json(value, line[value.start - at : value.end - at])
+    return Literal(segment, value.end, not value.closed, False)
+
+
+def is_logged(values: list[JsonNode]) -> bool:
+    """True if one of these values is a record of a log."""
+    return any(_is_record(value) for value in values)
+
+
+def _is_record(value: JsonNode) -> bool:
+    if value.kind is JsonKind.ARRAY:
+        return any(item.get("id_task") is not None and item.get("prompt") is not None for item in value.items[:64])
+    data = value.get("data")
+    kind = data.get("type") if data is not None else None
+    if kind is not None and kind.text in (_INPUT, _OUTPUT):
+        return True
+    wrapper = next((text for key in ("log", "message", "msg", "MESSAGE") if (text := value.get(key))), None)
+    is_text = wrapper is not None and wrapper.kind is JsonKind.STRING
+    return wrapper is not None and is_text and _ANCHOR.search(wrapper.text.encode("utf-8", "replace")) is not None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,263 @@
+"""Reader for the logs of model servers: vLLM, SGLang, llama.cpp, and LM Studio.
+
+`lines.py` finds prompts and outputs, `answers.py` reads them through the template of the model, and `conversation.py`
+relates one request to the next."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+
+from msgspec import Struct, field
+
+from viewer.formats.server.answers import read_output, read_request
+from viewer.formats.server.conversation import Conversation, Outcome
+from viewer.formats.server.lines import Literal, Logged, json_records, plain_line, wrapped_line
+from viewer.formats.server.source_text import Segment
+from viewer.model.diagnostic import Rule
+from viewer.model.messages import Span
+from viewer.reading.format import FormatTraits, ReadOptions
+from viewer.reading.recorder import Recorder
+from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
+from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
+from viewer.syntax.json_text import JsonKind, read_json
+
+LONGEST_LINE = 64 * 1024 * 1024
+MOST_PENDING = 1024
+"""Requests that may still get their outputs."""
+_CHOICE = re.compile(r"-\d{1,3}\Z")
+_FINISHED: dict[str, tuple[Rule, str]] = {
+    "length": (W_RUN_INCOMPLETE, "max-tokens"),
+    "abort": (W_RUN_ERROR, "aborted"),
+    "error": (W_RUN_ERROR, "unknown"),
+}
+
+
+class _Output(Struct):
+    """The output of one choice."""
+
+    deltas: list[Segment] = field(default_factory=list)
+    whole: Literal | None = None
+    is_cut: bool = False
+    is_open: bool = False
+
+
+class _Request(Struct):
+    """A prompt that may still get its outputs."""
+
+    prompt: Literal | None
+    span: Span
+    time_ms: int | None
+    outputs: dict[str, _Output] = field(default_factory=dict)
+    was_written: bool = False
+    """True if its prompt was written."""
+
+
+class ServerLogReader:
+    """Reads a log line by line. A request is written when its output is complete."""
+
+    def __init__(self, record: Recorder, options: ReadOptions) -> None:
+        self._record = record
+        self._options = options
+        self._conversation = Conversation(record)
+        self._line = bytearray()
+        self._line_at = 0
+        self._last = 0
+        """The start of the last line in `_line`."""
+        self._is_array = False
+        """True inside an array over several lines."""
+        self._pending: OrderedDict[str, _Request] = OrderedDict()
+        self._written: OrderedDict[str, bytes] = OrderedDict()
+        """Polled tasks that were written, with their outputs."""
+        self._count = 0
+
+    def feed(self, data: bytes) -> None:
+        """Read the next bytes of the input."""
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._line += line + b"\n"
+            if not self._goes_on():
+                self._end_line()
+        self._line += rest
+
+    def close(self) -> None:
+        """End the input."""
+        if self._line:
+            self._end_line()
+        while self._pending:
+            self._write_pending(next(iter(self._pending)))
+        self._conversation.close()
+
+    def _goes_on(self) -> bool:
+        """True if the line belongs to an array over several lines."""
+        last = bytes(self._line[self._last :]).strip()
+        self._last = len(self._line)
+        if self._is_array:
+            return last not in (b"]", b"}]") and len(self._line) <= LONGEST_LINE
+        self._is_array = last in (b"[", b"[{")
+        return self._is_array
+
+    def _end_line(self) -> None:
+        line, at = bytes(self._line), self._line_at
+        self._line_at += len(line)
+        self._line.clear()
+        self._last, self._is_array = 0, False
+        if len(line) > LONGEST_LINE or not self._read(line, at):
+            self._conversation.add_stray(line, at)
+
+    def _read(self, line: bytes, at: int) -> bool:
+        """Read a line; False for one without a record."""
+        found = False
+        for logged in self._records(line, at):
+            found = True
+            self._take(logged)
+        return found
+
+    def _records(self, line: bytes, at: int) -> list[Logged]:
+        bare = line.lstrip()
+        if bare.startswith((b"{", b"[{")) or (bare[:1] == b"[" and b'"id_task"' in bare):
+            node = read_json(line, at, len(line) - len(bare)).node
+            if node is not None and node.kind is JsonKind.OBJECT and (wrapped := wrapped_line(node, line, at)):
+                return list(wrapped.records())
+            if node is not None:
+                self._count += 1
+                return json_records(node, line, at, self._count)
+        return list(plain_line(line, at).records())
+
+    # Requests.
+
+    def _take(self, logged: Logged) -> None:
+        literal = logged.prompt or logged.output
+        if literal is not None and literal.is_odd:
+            number = self._conversation.add_unreadable(logged.span, literal)
+            self._record.report(E_PARSE_HEADER, "not-a-message", *logged.span, number)
+            return
+        if logged.replaces:
+            self._take_poll(logged)
+            return
+        if logged.how == "aborted":
+            self._conversation.report_run(W_RUN_ERROR, "aborted", logged.span)
+            return
+        if logged.output is None:
+            self._add_request(logged.id, logged)
+        else:
+            self._take_output(logged)
+
+    def _add_request(self, id: str, logged: Logged) -> None:
+        if id in self._pending and self._pending[id].prompt is None:
+            self._pending[id].prompt = logged.prompt
+            return
+        if id in self._pending:
+            self._write_pending(id)
+        self._pending[id] = _Request(logged.prompt, logged.span, logged.time_ms)
+        while len(self._pending) > MOST_PENDING:
+            self._write_pending(next(iter(self._pending)))
+
+    def _take_output(self, logged: Logged) -> None:
+        assert logged.output is not None
+        id, choice = self._request_of(logged)
+        if id not in self._pending:
+            self._add_request(id, Logged(id, logged.span, prompt=logged.prompt, time_ms=logged.time_ms))
+        request = self._pending[id]
+        if request.prompt is None and logged.prompt is not None:
+            request.prompt = logged.prompt
+        output = request.outputs.setdefault(choice, _Output())
+        output.is_cut = output.is_cut or logged.output.is_cut
+        if logged.how == "delta":
+            output.deltas.append(logged.output.segment)
+            return
+        output.whole = logged.output
+        self._write(id, choice, logged)
+
+    def _request_of(self, logged: Logged) -> tuple[str, str]:
+        """The request that an output answers, and its choice."""
+        if logged.id.endswith("\n"):  # a model without ids: its oldest prompt
+            own = next((id for id in self._pending if id.startswith(logged.id)), logged.id)
+            return own, ""
+        base = _CHOICE.sub("", logged.id)
+        if logged.id in self._pending or base not in self._pending:
+            return logged.id, ""
+        return base, logged.id
+
+    def _take_poll(self, logged: Logged) -> None:
+        """A later state of the same task."""
+        assert logged.prompt is not None
+        state = logged.prompt.segment.data + b"\0" + (logged.output.segment.data if logged.output else b"")
+        if self._written.get(logged.id) == state:
+            return
+        self._pending[logged.id] = request = _Request(logged.prompt, logged.span, logged.time_ms)
+        if logged.output is not None:
+            request.outputs[""] = _Output(
+                whole=logged.output, is_open=logged.how == "open", is_cut=logged.output.is_cut
+            )
+        if logged.how != "open":
+            self._written[logged.id] = state
+            self._write_pending(logged.id)
+
+    # Writing.
+
+    def _write_pending(self, id: str) -> None:
+        """Write a request as far as it is known."""
+        request = self._pending[id]
+        choices = [choice for choice, output in request.outputs.items() if output.whole or output.deltas]
+        for choice in choices:
+            self._write(id, choice, None)
+            request.was_written = True
+        if not request.was_written:
+            self._write(id, None, None)
+        self._pending.pop(id, None)
+
+    def _write(self, id: str, choice: str | None, logged: Logged | None) -> None:
+        request = self._pending[id]
+        output = request.outputs.get(choice) if choice is not None else None
+        segments = self._segments(output)
+        outcome = Outcome(
+            is_complete=output is not None and output.whole is not None and not output.is_cut and not output.is_open,
+            is_cut=output is not None and output.is_cut,
+            prompt_time=request.time_ms,
+            output_time=logged.time_ms if logged else None,
+            is_prompt_cut=request.prompt is not None and request.prompt.is_cut,
+            is_alternative=request.was_written,
+        )
+        self._write_texts(request, segments, outcome)
+        if request.prompt is not None and request.prompt.is_cut and not request.was_written:
+            self._report_cut(request.prompt.segment)
+        if outcome.is_cut and segments:
+            self._report_cut(segments[-1])
+        if logged is not None and logged.finish is not None and logged.finish[0] in _FINISHED:
+            rule, reason = _FINISHED[logged.finish[0]]
+            self._conversation.report_run(rule, reason, logged.finish[1])
+        if choice is not None and logged is not None:
+            request.outputs.pop(choice)
+            request.was_written = True
+            if choice == "":
+                self._pending.pop(id)
+
+    @staticmethod
+    def _segments(output: _Output | None) -> list[Segment]:
+        if output is None:
+            return []
+        return [output.whole.segment] if output.whole is not None and output.whole.segment.data else output.deltas
+
+    def _write_texts(self, request: _Request, output: list[Segment], outcome: Outcome) -> None:
+        prompt = request.prompt
+        if prompt is None or not prompt.segment.data:
+            if any(segment.data for segment in output):
+                self._conversation.write_output(read_output(output, self._options), request.span, outcome)
+            return
+        reading = read_request([prompt.segment], output, is_cut=prompt.is_cut, options=self._options)
+        self._conversation.write(reading, request.span, outcome)
+        if output and any(segment.data for segment in output) and reading.is_known and not reading.has_output:
+            self._conversation.write_output(read_output(output, self._options), request.span, outcome)
+
+    def _report_cut(self, segment: Segment) -> None:
+        end = segment.span(0, len(segment.data))[1]
+        self._record.start_if_none(end)
+        self._record.report(E_STREAM_TRUNCATED, "log", end, end, self._record.last_number or None)
+
+
+def _read(record: Recorder, options: ReadOptions) -> ServerLogReader:
+    return ServerLogReader(record, options)
+
+
+SERVER_LOG = FormatTraits(name="server-log", reader=_read, shares_spans=True, infers_calls=True, thoughts_first=True)

@@ -1,0 +1,34 @@
+"""Search for the tokens of a frame and for the marks of chat templates in its body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from viewer.reading.cursor import Token, TokenSet, Window
+from viewer.reading.template_marks import LONGEST_MARK, MARK, begun
+
+TEMPLATE = "template"
+"""The token name for a mark of a chat template."""
+
+
+class MarkTokens(TokenSet):
+    """The tokens of a frame, and the marks of chat templates."""
+
+    def __init__(self, spelled: Mapping[bytes, str]) -> None:
+        self._spelled = dict(spelled)
+        super().__init__(self._spelled)
+        longest_first = sorted(self._spelled, key=len, reverse=True)
+        self._all = re.compile(b"|".join([*map(re.escape, longest_first), MARK.pattern]))
+
+    def search(self, window: Window, start: int, end: int | None = None) -> Token | None:
+        """The first token or mark from an offset on."""
+        limit = len(window.data) if end is None else end - window.base
+        found = self._all.search(window.data, start - window.base, limit)
+        if found is None:
+            return None
+        return Token(self._spelled.get(found[0], TEMPLATE), found.start() + window.base, found.end() + window.base)
+
+    def held_back(self, window: Window) -> int:
+        """The number of bytes at the end of the window that may begin a token or a mark."""
+        return max(super().held_back(window), begun(bytes(window.data[-LONGEST_MARK:])))

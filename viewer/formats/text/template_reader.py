@@ -1,0 +1,304 @@
+"""Read every chat template of `templates.py`: frames, headers, and the text between frames."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from viewer.formats.text.mark_tokens import TEMPLATE, MarkTokens
+from viewer.formats.text.template_frame import Head, TemplateFrame
+from viewer.formats.text.templates import TEMPLATES, Speaker, Template
+from viewer.model.messages import Coding, Ending, Header, Piece, Span
+from viewer.reading.cursor import Token, TokenSet, Window
+from viewer.reading.format import FormatTraits, ReadOptions
+from viewer.reading.recorder import Recorder
+from viewer.reading.template_marks import MarkKind, mark_of
+from viewer.rules.errors import E_STREAM_TRUNCATED
+from viewer.rules.notes import I_OPEN_PROMPT
+from viewer.rules.structure import W_END_MISSING
+
+LONGEST_HEADER = 256
+_SPACE = b" \t\r\n"
+_OUTER = (
+    *("<s>", "</s>", "<bos>", "<eos>", "<BOS_TOKEN>", "<EOS_TOKEN>", "[BOS]", "<|begin_of_text|>", "<|end_of_text|>"),
+    *("<|startoftext|>", "<|endoftext|>"),
+)
+"""Marks at the edges of any input: no text between frames, but text inside a frame."""
+_EDGE = "edge"
+_START, _END, _LAYOUT, _LOOKALIKE, _HEADER_END = "start", "end", "layout", "lookalike", "header-end"
+
+
+@cache
+def _body_tokens(name: str) -> MarkTokens:
+    template = TEMPLATES[name]
+    return MarkTokens(
+        {
+            **{spelling.encode(): _EDGE for spelling in _OUTER},
+            **{spelling.encode(): _LOOKALIKE for spelling in template.lookalikes},
+            **{spelling.encode(): _LAYOUT for spelling in template.layout},
+            **{spelling.encode(): _END for spelling in template.ends},
+            **{spelling.encode(): _START for spelling in template.starts},
+        }
+    )
+
+
+@cache
+def _header_tokens(name: str) -> TokenSet:
+    template = TEMPLATES[name]
+    names = {_START: template.starts, _END: template.ends, _HEADER_END: template.header_ends}
+    return TokenSet({spelling.encode(): name for name, spellings in names.items() for spelling in spellings})
+
+
+class TemplateReader:
+    """A state machine; each state is a method that returns True to continue."""
+
+    def __init__(self, record: Recorder, template: Template) -> None:
+        self._record = record
+        self._template = template
+        self._window = Window()
+        self._at = 0
+        """Everything before this offset was read."""
+        self._scan = 0
+        """Nothing that ends the current header begins before this offset."""
+        self._tokens = _body_tokens(template.name)
+        self._header_tokens = _header_tokens(template.name) if template.header_ends else None
+        self._frame: TemplateFrame | None = None
+        self._frame_start = 0
+        self._given: Speaker | None = None
+        self._broke_out = False
+        self._stray: Span | None = None
+        self._state = self._begin_first if template.begins_with else self._between
+        self.ends_in_answer = False
+        """True if the input ended where an answer goes on. A completion continues there."""
+
+    def feed(self, data: bytes) -> None:
+        """Read the next bytes of the input."""
+        self._window.append(data)
+        while self._state(False):
+            pass
+        if self._frame:
+            self._frame.settle()
+        self._window.drop(self._at)
+
+    def close(self) -> None:
+        """End the input."""
+        while self._state(True):
+            pass
+        if self._frame:
+            self.ends_in_answer = self._frame.goes_on
+            self._truncate(self._frame)
+        self._flush_stray()
+
+    # Between frames.
+
+    def _begin_first(self, ended: bool) -> bool:
+        """Open the frame before the first mark."""
+        if not self._window.data:
+            return False
+        speaker = self._template.begins_with
+        assert speaker is not None
+        self._open(Head(speaker, speaker.value, None, (0, 0)), 0)
+        return True
+
+    def _between(self, ended: bool) -> bool:
+        token = self._next_token(self._tokens, ended)
+        if token is None:
+            return False
+        if token.name == _START:
+            self._flush_stray()
+            self._begin(token, broke_out=False)
+        elif self._begins_reply(token):
+            self._flush_stray()
+            self._frame_start, self._broke_out = token.start, False
+            self._open(Head(Speaker.ASSISTANT, "assistant", None, (token.start, token.start)), token.start)
+        elif token.name in (_LAYOUT, _END, _EDGE):
+            self._flush_stray()
+            self._at = token.end
+        else:
+            self._add_stray(token.start, token.end)
+            self._at = token.end
+        return True
+
+    def _begins_reply(self, token: Token) -> bool:
+        if token.name != TEMPLATE or not self._template.replies_outside:
+            return False
+        opens = mark_of(self._text(token), (token.start, token.end)).opens
+        return opens is not None and opens.kind is MarkKind.REPLY
+
+    def _add_stray(self, start: int, end: int) -> None:
+        text = self._window.text(start, end)
+        bare = text.strip(_SPACE)
+        if bare:
+            first = start + len(text) - len(text.lstrip(_SPACE))
+            self._stray = (self._stray[0] if self._stray else first, first + len(bare))
+
+    def _flush_stray(self) -> None:
+        if self._stray:
+            self._record.stray(*self._stray)
+            self._stray = None
+
+    # In a header.
+
+    def _begin(self, token: Token, *, broke_out: bool) -> None:
+        self._frame_start, self._broke_out = token.start, broke_out
+        self._given = self._template.starts[self._text(token).decode()]
+        self._at = self._scan = token.end
+        if self._header_tokens is None:
+            assert self._given is not None
+            self._open(Head(self._given, self._given.value, None, (token.start, token.end)), token.end)
+        else:
+            self._state = self._header
+
+    def _header(self, ended: bool) -> bool:
+        window, tokens = self._window, self._header_tokens
+        assert tokens is not None
+        limit = self._at + LONGEST_HEADER
+        token = tokens.search(window, self._scan, min(limit, window.end))
+        if token is not None:
+            is_whole = token.name == _HEADER_END
+            self._open(self._head(token.start, is_whole=is_whole), token.end if is_whole else token.start)
+            return True
+        if window.end >= limit:
+            self._open(self._head(self._at, is_whole=False), self._at)
+            return True
+        if ended:
+            self._cut_header_off()
+            return False
+        self._scan = max(self._scan, window.end - tokens.held_back(window))
+        return False
+
+    def _head(self, end: int, *, is_whole: bool) -> Head:
+        """Read the words up to this offset."""
+        span = (self._at, end)
+        words = self._window.text(*span).decode("utf-8", "replace").split()
+        role = words[0] if words else ""
+        if not is_whole or not words:
+            return Head(None, role, None, span)
+        if self._given is not None:
+            given = " ".join(words)
+            return Head(self._given, self._given.value, given if given != self._given.value else None, span)
+        speaker = self._template.roles.get(role)
+        if speaker is None and self._template.names_tools:
+            return Head(Speaker.TOOL, "tool", " ".join(words), span)
+        if words[1:] and not (len(words) == 2 and words[1].startswith("name=")):
+            speaker = None
+        name = words[1].removeprefix("name=") if speaker and words[1:] else None
+        return Head(speaker, role, name or None, span)
+
+    def _cut_header_off(self) -> None:
+        """Handle the end of the input inside a header."""
+        end = self._window.end
+        head = self._head(end, is_whole=True)
+        self._at, self._state = end, self._between
+        if head.speaker is Speaker.ASSISTANT and not self._broke_out:
+            self._record.start_if_none(self._frame_start)
+            self._record.report(I_OPEN_PROMPT, None, self._frame_start, end)
+            self.ends_in_answer = True
+            return
+        header = Head(None, "", None, head.span, complete=False).header()
+        number = self._add_cut(header, end)
+        self._record.report(E_STREAM_TRUNCATED, "header", end, end, number)
+
+    def _add_cut(self, header: Header, end: int) -> int:
+        piece = Piece(end, end, Coding.PLAIN)
+        span = (self._frame_start, end)
+        return self._record.add(header, Ending.OPEN, span, [piece], broke_out=self._broke_out)
+
+    # In a body.
+
+    def _open(self, head: Head, body: int) -> None:
+        self._frame = TemplateFrame(
+            self._record, self._template, head, self._frame_start, body, broke_out=self._broke_out
+        )
+        self._at = body
+        self._state = self._body
+
+    def _body(self, ended: bool) -> bool:
+        frame = self._frame
+        assert frame is not None
+        token = self._next_token(self._tokens, ended)
+        if token is None:
+            return False
+        text = self._text(token)
+        if token.name == _START:
+            self._start_in_body(frame, token)
+            return True
+        self._at = token.end
+        if token.name == _END:
+            frame.finish(Ending.END, token.end, (token.start, token.end))
+            self._frame, self._state = None, self._between
+        elif token.name == _LAYOUT:
+            frame.layout(text, token)
+        elif token.name == _EDGE:
+            frame.add(text, token.start)
+        elif token.name == _LOOKALIKE:
+            frame.lookalike(text, token)
+        else:
+            frame.mark(text, token)
+        return True
+
+    def _start_in_body(self, frame: TemplateFrame, token: Token) -> None:
+        """The next frame begins: some templates have no other end."""
+        is_end = self._text(token).decode() in self._template.both and not frame.is_in_block
+        broke_out = frame.hides and not is_end
+        if frame.may_end_here or is_end:
+            frame.finish(Ending.END, token.start)
+        else:
+            frame.report_nested(token)
+            number = frame.finish(Ending.IMPLIED, token.start)
+            self._record.report(W_END_MISSING, None, token.start, token.start, number)
+        self._frame = None
+        self._begin(token, broke_out=broke_out)
+
+    def _truncate(self, frame: TemplateFrame) -> None:
+        """Handle the end of the input inside a body."""
+        end = self._window.end
+        self._frame = None
+        if frame.is_prompt:
+            self._record.start_if_none(self._frame_start)
+            self._record.report(I_OPEN_PROMPT, None, self._frame_start, end)
+            return
+        if frame.may_end_here:
+            frame.finish(Ending.END, end)
+            return
+        number = frame.finish(Ending.OPEN, end)
+        self._record.start_if_none(self._frame_start)
+        self._record.report(E_STREAM_TRUNCATED, "body", end, end, number)
+
+    # The window.
+
+    def _next_token(self, tokens: TokenSet, ended: bool) -> Token | None:
+        """Pass on text up to the next token, and return the token."""
+        window = self._window
+        token = tokens.search(window, self._at)
+        end = token.start if token else window.end - (0 if ended else tokens.held_back(window))
+        if end > self._at:
+            if self._frame:
+                self._frame.add(window.text(self._at, end), self._at)
+            else:
+                self._add_stray(self._at, end)
+            self._at = end
+        return token
+
+    def _text(self, token: Token) -> bytes:
+        return self._window.text(token.start, token.end)
+
+
+def _traits(name: str) -> FormatTraits:
+    template = TEMPLATES[name]
+
+    def read(record: Recorder, options: ReadOptions) -> TemplateReader:
+        return TemplateReader(record, template)
+
+    return FormatTraits(name=name, reader=read, shares_spans=True, infers_calls=True, thoughts_first=True)
+
+
+CHATML = _traits("chatml")
+LLAMA3 = _traits("llama3")
+DEEPSEEK = _traits("deepseek")
+GEMMA = _traits("gemma")
+GLM = _traits("glm")
+PHI = _traits("phi")
+COHERE = _traits("cohere")
+MISTRAL = _traits("mistral")
+KIMI_TEXT = _traits("kimi-text")
+MINIMAX = _traits("minimax")

@@ -1,0 +1,72 @@
+"""Signs of the chat templates in the beginning of an input."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from viewer.cache import lazy_regex
+from viewer.reading.template_marks import MARK, mark_of
+
+
+class Sign(Struct, frozen=True):
+    """The first mark of a template."""
+
+    format: str
+    mark: str
+    start: int
+
+
+_FRAMES = lazy_regex(
+    rb"(?P<chatml><\|im_start\|>)"
+    rb"|(?P<llama3><\|(?:start_header_id|header_start)\|>)"
+    rb"|(?P<gemma><start_of_turn>|<\|turn>)"
+    rb"|(?P<cohere><\|START_OF_TURN_TOKEN\|>)"
+    rb"|(?P<kimi><\|im_(?:user|system|assistant)\|>)"
+    rb"|(?P<minimax>\]~b\]|\]~!b\[)"
+    rb"|(?P<glm>\[gMASK\]|<\|observation\|>)"
+    rb"|(?P<plain><\|(?:system|user|assistant)\|>)"
+    rb"|(?P<mistral>\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\])"
+    + "|(?P<deepseek><｜(?:User|Assistant|begin▁of▁sentence)｜>)".encode()
+)
+_NAMES = {"kimi": "kimi-text"}
+_OLD_ONLY = lazy_regex(
+    rb"\[BOS\]|<\|(?:function_(?:call|output|list)|(?:start|end)_(?:reason|reflect|introspect)|fim_[a-z]+"
+    rb"|file_separator)\|>"
+)
+_IS_MISTRAL = lazy_regex(rb"\s*(?:<s>\s*)?\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]")
+_IS_KIMI = lazy_regex(rb"\s*\[BOS\]\s*<\|im_(?:user|system|assistant)\|>")
+_GLM = lazy_regex(rb"\[gMASK\]|<\|observation\|>")
+
+
+def find_sign(text: bytes) -> Sign | None:
+    """The first mark of a template, if the text is in it."""
+    found = _FRAMES.search(text)
+    if found is None:
+        return None
+    format = found.lastgroup or ""
+    start = 0 if _IS_KIMI.match(text) else found.start()
+    if format == "plain":
+        format = _plain(text)
+    elif (format == "chatml" and not _is_chatml(text)) or (format == "mistral" and not _is_mistral(text)):
+        return None
+    return Sign(_NAMES.get(format, format), found[0].decode(), start) if format else None
+
+
+def _plain(text: bytes) -> str:
+    """The template of frames that several templates have."""
+    if _GLM.search(text):
+        return "glm"
+    return "phi" if b"<|end|>" in text else ""
+
+
+def _is_chatml(text: bytes) -> bool:
+    """True for frames with marks of tools or thoughts; plain frames are OpenChatML 0.1."""
+    if _OLD_ONLY.search(text):
+        return False
+    if b"<|im_sep|>" in text:
+        return True
+    return any(mark_of(found[0], found.span()).opens for found in MARK.finditer(text))
+
+
+def _is_mistral(text: bytes) -> bool:
+    return b"[/INST]" in text or _IS_MISTRAL.match(text) is not None

@@ -1,0 +1,222 @@
+"""Texts in frames of chat templates that no marks enclose: whole calls, tool lists, and replies. Functions return
+kinds and offsets."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from viewer.cache import lazy_regex
+from viewer.formats.json.call_text import read_calls, read_replies
+from viewer.model.messages import Kind
+from viewer.syntax.json_text import JsonKind, JsonNode, read_json
+
+LONGEST_READ = 1024 * 1024
+"""Longer text is not divided: it stays hidden."""
+_SPACE = b" \t\r\n"
+_TOOLS = b"Given the following functions, please respond with a JSON"
+_RECIPIENT = b">>>"
+_TO = lazy_regex(rb"(?:(?<=\n)|\A\s*|(?<=\}))>>>([\w.-]{0,200})[ \t]*(?:\r?\n|\Z)")
+_NEXT_OBJECT = lazy_regex(rb"[\s;]*(?=\{)")
+MOST_OBJECTS = 64
+_FENCE = b"```tool_output"
+_ACTION = b"Action:"
+_NAMED_CALL = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}[ \t]*\r?\n\s*\{")
+_MAY_BE_NAMED = lazy_regex(rb"[A-Za-z_][\w.-]{0,200}(?:[ \t]*\r?\n\s*(?:\{.*)?|[ \t]*\r?)", 16)
+_RETURN = lazy_regex(rb"\s*## Return of ([^\s<\\]{1,200})[ \t]*(?:\r?\n|\\n)?")
+_RESPONSE = lazy_regex(rb"<response>(.*?)(?:</response>|\Z)", 16)
+_FENCE_END = lazy_regex(rb"\n```[ \t]*(?=\r?\n|\Z)")
+_ACTION_LIST = lazy_regex(rb"\s*Action:\s*(?:```(?:json)?\s*)?(.*?)(?:```|\Z)", 16)
+
+
+class Run(Struct, frozen=True):
+    """A run of a text with its kind."""
+
+    kind: Kind
+    start: int
+    end: int
+    name: str | None = None
+    call_id: str | None = None
+    is_json: bool = False
+
+
+def _begins(text: bytes, word: bytes) -> bool:
+    """True if the text begins with the word, or may still do so."""
+    bare = text.lstrip(_SPACE)
+    return bare.startswith(word) or word.startswith(bare)
+
+
+# Llama 3.
+
+
+def may_be_call(text: bytes) -> bool:
+    """True if the text may be a call as JSON, or text to a recipient."""
+    return _begins(text, b"{") or _begins(text, _RECIPIENT)
+
+
+def whole_call(text: bytes) -> list[Run]:
+    """A whole answer that is a call as JSON, or that ends inside its JSON, or text after `>>>` and its recipient."""
+    if text.lstrip(_SPACE).startswith(_RECIPIENT):
+        return _to_recipients(text)
+    said = [Run(Kind.SAID, 0, len(text))]
+    if not text.lstrip(_SPACE).startswith(b"{"):
+        return said
+    reading = read_json(text, 0, len(text) - len(text.lstrip(_SPACE)))
+    node = reading.node
+    is_whole = node is not None and node.closed and not reading.faults
+    if is_whole and node is not None and not (_has_text(node, "name") and _has_arguments(node)):
+        return said
+    return _objects(text) or _calls(text, 0, len(text))
+
+
+def _objects(text: bytes) -> list[Run]:
+    """The calls of several objects, one after another; none if anything else follows."""
+    runs: list[Run] = []
+    found = _NEXT_OBJECT.match(text)
+    while found is not None and len(runs) < MOST_OBJECTS:
+        node = read_json(text, 0, found.end()).node
+        if node is None or not node.closed:
+            return []
+        runs += _calls(text, node.start, node.end)
+        at = node.end
+        found = _NEXT_OBJECT.match(text, at)
+        if found is None and text[at:].strip(b"; \t\r\n"):
+            return []
+    return runs if len(runs) > 1 else []
+
+
+def _to_recipients(text: bytes) -> list[Run]:
+    """The runs of `>>>all` and `>>>name`."""
+    runs: list[Run] = []
+    heads = [*_TO.finditer(text)]
+    for head, after in zip(heads, [*heads[1:], None], strict=True):
+        end = after.start() if after else len(text)
+        if head[1] == b"all":
+            runs.append(Run(Kind.SAID, head.end(), end))
+        else:
+            runs.append(Run(Kind.CALL, head.end(), end, head[1].decode() or None, None, True))
+    return runs or [Run(Kind.CALL, 0, len(text))]
+
+
+def _has_text(node: JsonNode, key: str) -> bool:
+    value = node.get(key)
+    return value is not None and value.kind is JsonKind.STRING
+
+
+def _has_arguments(node: JsonNode) -> bool:
+    return any(node.get(key) is not None for key in ("parameters", "arguments"))
+
+
+def _calls(text: bytes, start: int, end: int) -> list[Run]:
+    return [
+        Run(Kind.CALL, start + call.body[0], start + call.body[1], call.name, call.call_id, call.is_json)
+        for call in read_calls(text[start:end])
+    ]
+
+
+def may_list_tools(text: bytes) -> bool:
+    """True if the text may begin with a list of tools."""
+    return _begins(text, _TOOLS)
+
+
+def tools_first(text: bytes) -> list[Run]:
+    """The list of tools that a template writes before the words of the user."""
+    at = text.find(b"{", text.find(b"\n\n", text.find(b"Do not use variables.")))
+    if not text.lstrip(_SPACE).startswith(_TOOLS):
+        return [Run(Kind.SAID, 0, len(text))]
+    end = 0
+    while at >= 0 and text[at : at + 1] == b"{":
+        reading = read_json(text, 0, at)
+        node = reading.node
+        if node is None or not node.closed or not _is_tool(node):
+            break
+        end = node.end
+        at = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
+    if not end:
+        return [Run(Kind.INJECTED, 0, len(text))]
+    return [Run(Kind.INJECTED, 0, end), Run(Kind.SAID, end, len(text))]
+
+
+def _is_tool(node: JsonNode) -> bool:
+    function = node.get("function")
+    return _has_text(node, "name") or (function is not None and _has_text(function, "name"))
+
+
+# Gemma.
+
+
+def may_be_fenced_reply(text: bytes) -> bool:
+    """True if the text may begin with a fenced output."""
+    return _begins(text, _FENCE)
+
+
+def fenced_reply(text: bytes) -> list[Run]:
+    """The fenced output at the start of a text."""
+    if not text.lstrip(_SPACE).startswith(_FENCE):
+        return [Run(Kind.SAID, 0, len(text))]
+    start = text.index(_FENCE) + len(_FENCE)
+    closing = _FENCE_END.search(text, start)
+    if closing is None:
+        return [Run(Kind.REPLY, start, len(text))]
+    return [Run(Kind.REPLY, start, closing.start()), Run(Kind.SAID, closing.end(), len(text))]
+
+
+# GLM.
+
+
+def may_be_named_call(text: bytes) -> bool:
+    """True if the text may be the name of a tool and its arguments."""
+    return _MAY_BE_NAMED.fullmatch(text) is not None
+
+
+def named_call(text: bytes) -> list[Run]:
+    """A whole answer that is the name of a tool, a line break, and its arguments."""
+    found = _NAMED_CALL.match(text)
+    if found is None:
+        return [Run(Kind.SAID, 0, len(text))]
+    name = text.partition(b"\n")[0].strip().decode()
+    return [Run(Kind.CALL, found.end() - 1, len(text), name, None, True)]
+
+
+# Cohere.
+
+
+def may_be_action(text: bytes) -> bool:
+    """True if the text may be a list of calls after `Action:`."""
+    return _begins(text, _ACTION)
+
+
+def action(text: bytes) -> list[Run]:
+    """The calls after `Action:`."""
+    found = _ACTION_LIST.match(text)
+    if found is None:
+        return [Run(Kind.SAID, 0, len(text))]
+    return [*_calls(text, *found.span(1)), Run(Kind.SAID, found.end(), len(text))]
+
+
+# Replies in the frame of a tool.
+
+
+def return_of(text: bytes) -> list[Run]:
+    """A reply whose first line names the call."""
+    found = _RETURN.match(text)
+    if found is None:
+        return [Run(Kind.REPLY, 0, len(text))]
+    call_id = found[1].decode("utf-8", "replace")
+    name = call_id.rpartition(":")[0] if call_id.startswith("functions.") else None
+    return [Run(Kind.REPLY, found.end(), len(text), name, call_id)]
+
+
+def responses(text: bytes) -> list[Run]:
+    """The replies between `<response>` tags."""
+    runs: list[Run] = []
+    at = 0
+    for found in _RESPONSE.finditer(text):
+        runs += [Run(Kind.REPLY, at, found.start()), Run(Kind.REPLY, *found.span(1))]
+        at = found.end()
+    runs.append(Run(Kind.REPLY, at, len(text)))
+    return [run for run in runs if text[run.start : run.end].strip()]
+
+
+def replies_as_json(text: bytes) -> list[Run]:
+    """Replies as JSON, with the calls that they answer."""
+    return [Run(Kind.REPLY, *each.body, each.name, each.call_id, each.is_json) for each in read_replies(text)]

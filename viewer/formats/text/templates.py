@@ -1,0 +1,190 @@
+"""The chat templates as data: their frames, their roles, and the text whose kind only its whole frame decides.
+
+One reader, `template_reader.py`, reads all of them. The marks inside a body, for thoughts, calls, and replies, are the
+same in every template: `viewer/reading/template_marks.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+
+from msgspec import Struct, field
+
+from viewer.formats.text import template_texts as texts
+
+
+class Speaker(Enum):
+    """Whose text a frame holds. The value is the role of its messages."""
+
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+Split = Callable[[bytes], list[texts.Run]]
+"""Divides the text of a frame. It returns kinds and offsets, never text."""
+
+
+class Held(Struct, frozen=True):
+    """Text that is hidden until its frame ends, because only then its kind is known."""
+
+    may_be: Callable[[bytes], bool]
+    """True while the text may be more than plain words."""
+    split: Split
+    """The runs of the text."""
+
+
+COMMON_ROLES: Mapping[str, Speaker] = {speaker.value: speaker for speaker in Speaker}
+
+
+class Template(Struct, frozen=True):
+    """The frames of one chat template. Marks match exactly."""
+
+    name: str
+    starts: Mapping[str, Speaker | None]
+    """The marks that begin a frame. None: the words of its header name the role."""
+    ends: tuple[str, ...] = ()
+    header_ends: tuple[str, ...] = ()
+    """The marks after the words of a header."""
+    layout: tuple[str, ...] = ()
+    """Marks outside all frames and their text."""
+    roles: Mapping[str, Speaker] = field(default_factory=lambda: COMMON_ROLES)
+    names_tools: bool = False
+    """True if words that are no role name the tool that answers."""
+    open_ended: frozenset[Speaker] = frozenset()
+    """The frames that the next one ends."""
+    both: frozenset[str] = frozenset()
+    """The marks of beginnings that also end the frame before them, whatever it is."""
+    begins_with: Speaker | None = None
+    """Whose text comes before the first mark."""
+    replies_outside: bool = False
+    """True if a reply may begin between two frames; the text after it is an answer."""
+    lookalikes: tuple[str, ...] = ()
+    """Text that looks like a mark of the template."""
+    held: Mapping[Speaker, Held] = field(default_factory=dict)
+    replies: Split = texts.replies_as_json
+    """Divides the frame of a tool."""
+
+
+_ALL = frozenset(Speaker)
+
+CHATML = Template(
+    "chatml",
+    starts={"<|im_start|>": None},
+    ends=("<|im_end|>",),
+    header_ends=("\n", "<|im_sep|>"),
+    layout=("<|endoftext|>",),
+    roles={**COMMON_ROLES, **dict.fromkeys(("function", "ipython", "tool_response"), Speaker.TOOL)},
+)
+LLAMA3 = Template(
+    "llama3",
+    starts={"<|start_header_id|>": None, "<|header_start|>": None},
+    ends=("<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>", "<|end_of_text|>"),
+    header_ends=("<|end_header_id|>", "<|header_end|>"),
+    layout=("<|begin_of_text|>",),
+    roles={**COMMON_ROLES, "ipython": Speaker.TOOL},
+    held={
+        Speaker.ASSISTANT: Held(texts.may_be_call, texts.whole_call),
+        Speaker.USER: Held(texts.may_list_tools, texts.tools_first),
+    },
+)
+DEEPSEEK = Template(
+    "deepseek",
+    starts={"<｜User｜>": Speaker.USER, "<｜Assistant｜>": Speaker.ASSISTANT},
+    ends=("<｜end▁of▁sentence｜>",),
+    layout=("<｜begin▁of▁sentence｜>",),
+    open_ended=_ALL - {Speaker.ASSISTANT},
+    begins_with=Speaker.SYSTEM,
+    replies_outside=True,
+    lookalikes=("<|User|>", "<|Assistant|>", "<|tool_calls_begin|>", "<|tool_outputs_begin|>"),
+)
+GEMMA = Template(
+    "gemma",
+    starts={"<start_of_turn>": None, "<|turn>": None},
+    ends=("<end_of_turn>", "<turn|>"),
+    header_ends=("\n",),
+    layout=("<bos>", "<eos>"),
+    roles={**COMMON_ROLES, "model": Speaker.ASSISTANT},
+    open_ended=frozenset({Speaker.ASSISTANT}),
+    held={Speaker.USER: Held(texts.may_be_fenced_reply, texts.fenced_reply)},
+)
+GLM = Template(
+    "glm",
+    starts={
+        "<|system|>": Speaker.SYSTEM,
+        "<|user|>": Speaker.USER,
+        "<|assistant|>": Speaker.ASSISTANT,
+        "<|observation|>": Speaker.TOOL,
+    },
+    ends=("<|endoftext|>",),
+    layout=("[gMASK]", "<sop>"),
+    open_ended=_ALL,
+    held={Speaker.ASSISTANT: Held(texts.may_be_named_call, texts.named_call)},
+)
+PHI = Template(
+    "phi",
+    starts={
+        "<|system|>": Speaker.SYSTEM,
+        "<|user|>": Speaker.USER,
+        "<|assistant|>": Speaker.ASSISTANT,
+        "<|tool_response|>": Speaker.TOOL,
+    },
+    ends=("<|end|>", "<|/tool_response|>"),
+    layout=("<|endoftext|>",),
+)
+COHERE = Template(
+    "cohere",
+    starts={
+        "<|SYSTEM_TOKEN|>": Speaker.SYSTEM,
+        "<|USER_TOKEN|>": Speaker.USER,
+        "<|CHATBOT_TOKEN|>": Speaker.ASSISTANT,
+    },
+    ends=("<|END_OF_TURN_TOKEN|>",),
+    layout=(
+        *("<BOS_TOKEN>", "<EOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+        *("<|START_TEXT|>", "<|END_TEXT|>"),
+    ),
+    held={Speaker.ASSISTANT: Held(texts.may_be_action, texts.action)},
+)
+MISTRAL = Template(
+    "mistral",
+    starts={
+        "[INST]": Speaker.USER,
+        "[/INST]": Speaker.ASSISTANT,
+        "[SYSTEM_PROMPT]": Speaker.SYSTEM,
+        "[AVAILABLE_TOOLS]": Speaker.SYSTEM,
+        "[MODEL_SETTINGS]": Speaker.SYSTEM,
+        "<<SYS>>": Speaker.SYSTEM,
+        "<</SYS>>": Speaker.USER,
+    },
+    ends=("</s>", "[/SYSTEM_PROMPT]", "[/AVAILABLE_TOOLS]", "[/MODEL_SETTINGS]"),
+    layout=("<s>",),
+    open_ended=frozenset({Speaker.USER}),
+    both=frozenset({"<<SYS>>", "<</SYS>>"}),
+    replies_outside=True,
+)
+KIMI = Template(
+    "kimi-text",
+    starts={"<|im_system|>": None, "<|im_user|>": Speaker.USER, "<|im_assistant|>": Speaker.ASSISTANT},
+    ends=("<|im_end|>",),
+    header_ends=("<|im_middle|>",),
+    layout=("[BOS]", "[EOS]", "[EOT]"),
+    roles={"system": Speaker.SYSTEM, "tool_declare": Speaker.SYSTEM, "tool": Speaker.TOOL},
+    names_tools=True,
+    replies=texts.return_of,
+)
+MINIMAX = Template(
+    "minimax",
+    starts={"]~b]": None},
+    ends=("[e~[",),
+    header_ends=("\n",),
+    layout=("]~!b[",),
+    roles={**COMMON_ROLES, "ai": Speaker.ASSISTANT},
+    replies=texts.responses,
+)
+
+TEMPLATES: Mapping[str, Template] = {
+    each.name: each for each in (CHATML, LLAMA3, DEEPSEEK, GEMMA, GLM, PHI, COHERE, MISTRAL, KIMI, MINIMAX)
+}

@@ -141,6 +141,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     *TEMPLATE_FORMATS,
     SERVER_LOG,
     *RECORD_FORMATS,
+    Entry("aider", "text.aider", "AIDER", "Aider chat history", "lines that begin with # aider chat started at"),
     convert=_traits,
     more=lambda name: PLUGGED.table(name),
 )

@@ -39,6 +39,7 @@ _ASSISTANT = lazy_regex(rb"<\|start\|>[ \t\r\n]*assistant[^<]{0,512}<\|message\|
 _CHANNELLED = lazy_regex(
     rb"<\|(?:channel|constrain|call|return)\|>|Valid channels:|<\|start\|>[ \t\r\n]*(?:tool|functions\.)"
 )
+_AIDER = lazy_regex(rb"^# aider chat started at ", re.MULTILINE)
 _SSE = re.compile(rb"(?:event|data|id|retry):|:[ \t]?[a-z]", re.IGNORECASE)
 _DATA_LINE = lazy_regex(rb"^data:[ \t]*(\{[^\r\n]*)", re.MULTILINE)
 _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
@@ -66,10 +67,16 @@ def detect(head: bytes) -> Detection:
     bare = text.lstrip(b" \t\r\n")
     if not bare:
         return Detection("openchatml-2.2", "empty", 0.0)
+    if _AIDER.match(bare):
+        return _aider()
     structured = _structured(bare)
     if structured:
         return structured
     return _marked(text) or _unmarked(text)
+
+
+def _aider() -> Detection:
+    return Detection("aider", "lines that begin with `# aider chat started at`", 0.95)
 
 
 def _structured(bare: bytes) -> Detection | None:
@@ -256,6 +263,8 @@ def _by_version(header: bytes) -> Detection:
 
 
 def _unmarked(text: bytes) -> Detection:
+    if _AIDER.search(text):
+        return _aider()
     from viewer.formats.text.harmony import STRIPPED
 
     if STRIPPED.match(text):

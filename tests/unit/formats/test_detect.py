@@ -10,6 +10,8 @@ from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.detect import HEAD
 
 CASES = [
+    ("aider", "# aider chat started at 2026-01-02 03:04:05\n\n#### Hello.\n"),
+    ("aider", "A note.\n\n# aider chat started at 2026-01-02 03:04:05\n"),
     ("openchatml-2.2", "version: 2.2\n<|start|>user<|message|>x<|end|>"),
     ("openchatml-2.2", "---\nmodel: m\n---\n<|start|>user<|message|>x<|end|>"),
     ("openchatml-2.2", 'model: m\nversion: "2.2"\n<|start|>user<|message|>x<|end|>'),

@@ -58,7 +58,7 @@ def _commands() -> Iterator[str]:
     shared = _shared()
     for name in COMMANDS:
         command = loaded(name)
-        context = click.Context(command, info_name=name)
+        context = click.Context(command, info_name=name, help_option_names=["-h", "--help"])
         yield f".SS {_text(' '.join([name, *command.collect_usage_pieces(context)]))}"
         yield from _paragraphs(command.help or "")
         also = []
@@ -75,7 +75,7 @@ def _shared_options() -> Iterator[str]:
     yield from _section("OPTIONS")
     yield "Of several commands:"
     for option in _shared().values():
-        yield from _option(option, click.Context(loaded("view"), info_name="view"))
+        yield from _option(option, click.Context(loaded("view"), info_name="view", help_option_names=["-h", "--help"]))
     yield from (".TP", ".B \\-h, \\-\\-help", "Say what a command does, and its options.")
     yield from (".TP", ".B \\-\\-version", "Say which version this is, and of what it stands on.")
 

@@ -53,7 +53,7 @@ def _candidate(when: When, key: str) -> RecordRule:
         "assistant",
         "content.parts",
         PARTS,
-        merge=Merge(Mode.APPEND, key, has(_END)),
+        merge=Merge(Mode.APPEND, key, done=has(_END)),
         faults=_FINISHED,
         also=_FINISH_MESSAGE,
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from viewer.formats.json.content_parts import part_header, split_content
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece, Span
-from viewer.reading.format import FormatTraits, Options, Reader
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
-from viewer.values import mutable
 
 _SESSION = b"# aider chat started at "
 _TYPED = re.compile(rb"####(?: |$)")
@@ -29,8 +29,7 @@ _HEADERS = {
 _USER = Header("user", channel=Channel.FINAL)
 
 
-@mutable
-class _Item:
+class _Item(Struct):
     """Lines that belong together."""
 
     kind: Kind
@@ -214,7 +213,7 @@ def _answer(items: list[_Item]) -> Iterator[Piece]:
         yield Piece(end, end, Coding.LINE)
 
 
-def _read(record: Recorder, options: Options) -> Reader:
+def _read(record: Recorder, options: ReadOptions) -> Reader:
     return AiderReader(record)
 
 

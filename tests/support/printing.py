@@ -14,7 +14,7 @@ PRINTED: dict[str, list[list[str]]] = {
     "export": [*(["-o", "-", "--to", form] for form in EXPORTERS), ["-o", "-", "--strict-safe"]],
 }
 """The commands that read a transcript."""
-WITHOUT_TRANSCRIPT = {"explain", "formats", "themes", "config", "completion", "demo"}
+WITHOUT_TRANSCRIPT = {"explain", "formats", "sessions", "themes", "config", "completion", "demo"}
 """What these print is the same whatever transcripts there are."""
 
 SURFACES = [[command, *options] for command, lines in PRINTED.items() for options in lines]

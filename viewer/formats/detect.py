@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
-from viewer.formats.server.lines import MAY_BE_LOG, MAY_BE_LOGGED, is_logged
-from viewer.formats.text.template_signs import find_sign
 from viewer.plugged import PLUGGED
 from viewer.reading.document_header import LONGEST_REMEMBERED, is_yaml_like, read_header
 from viewer.reading.parser import BYTE_ORDER_MARK
@@ -18,6 +16,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 if TYPE_CHECKING:
     from viewer.formats.tables.model import RecordFormat
+    from viewer.formats.text.template_signs import Sign
 
 HEAD = 64 * 1024
 LEAST_SCORE = 80
@@ -46,6 +45,21 @@ _LINES_OF_INTEGERS = re.compile(rb"(?:[ \t]*\d+[ \t]*(?:\r?\n\s*|$))+")
 _LISTS_OF_INTEGERS = re.compile(rb"(?:\[\s*\d+(?:\s*,\s*\d+)*\s*,?\s*\]\s*)*(?:\[\s*(?:\d+\s*,\s*)*\d*\s*)?")
 """Whole arrays, and the beginning of an array that the end of the head cuts off."""
 _CONTROLS = lazy_regex(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
+_MAY_BE_LOG = lazy_regex(
+    rb"Received request [^\n]{1,200}: prompt: |Request [^\n]{1,200} details: prompt: "
+    rb"|Generated response [^\n]{1,300}output: |(?:Receive|Finish): [^\n]{0,200}obj="
+    rb"|\"llm\.prediction\.(?:input|output)\""
+)
+"""Matches every text log with a record."""
+_MAY_BE_LOGGED = lazy_regex(
+    rb"llm\.prediction\.|\"id_task\"|Received request |Generated response |details: prompt: |: obj="
+)
+"""Matches every JSON log with a record."""
+_MAY_BE_TEMPLATE = lazy_regex(
+    rb"<\|(?:im_|start_header_id|header_start|turn>|START_OF_TURN|observation|system\||user\||assistant\|)"
+    rb"|<start_of_turn>|\]~|\[gMASK\]|\[(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|MODEL_SETTINGS)\]|" + "<｜".encode()
+)
+"""Matches every text in a chat template."""
 _EVENT_TYPE = lazy_regex(r"response\..*|tool\.cancel")
 
 
@@ -97,7 +111,7 @@ def _json(bare: bytes) -> Detection | None:
     if bare.startswith(b"[") and _LISTS_OF_INTEGERS.fullmatch(bare) and re.match(rb"\[\s*\d", bare):
         return Detection("harmony-tokens", "an array of integers", 0.95)
     values, lines = _first_values(bare)
-    if MAY_BE_LOGGED.search(bare) and is_logged(values):
+    if _is_logged(bare, values):
         return Detection("server-log", "records of a model server", 0.9)
     by_table = _by_table(values)
     if by_table:
@@ -213,15 +227,34 @@ def _by_items(items: list[JsonNode]) -> Detection | None:
     return None
 
 
+def _is_logged(bare: bytes, values: list[JsonNode]) -> bool:
+    """True for JSON records of a model server."""
+    if not _MAY_BE_LOGGED.search(bare):
+        return False
+    from viewer.formats.server.lines import is_logged
+
+    return is_logged(values)
+
+
+def _sign_of(text: bytes) -> Sign | None:
+    """The first mark of a chat template."""
+    if not _MAY_BE_TEMPLATE.search(text):
+        return None
+    from viewer.formats.text.template_signs import find_sign
+
+    return find_sign(text)
+
+
 def _marked(text: bytes) -> Detection | None:
-    if MAY_BE_LOG.search(text):
-        return Detection("server-log", "lines with prompts and outputs of a model server", 0.9)
     marker = _MARKER.search(text)
     line_marker = _LINE_MARKER.search(text)
     before = text[: line_marker.start()] if line_marker else text
     if is_yaml_like(before) and (marker or _names_version(before)):
         return _by_version(before)
-    sign = find_sign(text)
+    logged = _MAY_BE_LOG.search(text)
+    if logged and not (line_marker and line_marker.start() < logged.start()):
+        return Detection("server-log", "lines with prompts and outputs of a model server", 0.9)
+    sign = _sign_of(text)
     if sign is not None and (marker is None or sign.start <= marker.start()):
         return Detection(sign.format, f"the first mark is `{sign.mark}`", 0.95)
     if not marker:

@@ -234,7 +234,7 @@ def test_a_trajectory_that_was_written_reads_back_alike() -> None:
     assert reading(back, FORMAT).texts == reading(data, FORMAT).texts
     safe = run("convert", "--to", "atif", "-", stdin=data).out
     assert SECRET not in safe
-    assert shown(safe.encode(), FORMAT) == ["Hello.", "Hi.\n\nBye."]
+    assert shown(safe.encode(), FORMAT) == ["Hello.", "Hi.", "Bye."]
 
 
 EXAMPLE = (EXAMPLES / "atif.json").read_bytes()

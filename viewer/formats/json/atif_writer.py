@@ -23,7 +23,7 @@ def write_atif(transcripts: Sequence[WritableTranscript], messages: Iterable[Wri
     for number, group in groupby(messages, lambda message: message.transcript):
         documents.append(_document(number, models.get(number), list(group), losses))
     text = "".join(_encoded(document, is_only=len(documents) == 1) for document in documents)
-    return text, [f"ATIF: {words} ({_times(count)})." for words, count in losses.items()]
+    return text, [f"ATIF: {words} ({_times(count)})." for words, count in losses.items() if count]
 
 
 def _times(count: int) -> str:
@@ -78,6 +78,9 @@ class _Steps:
     def add(self, message: Writable) -> None:
         """Add a message to the step that it belongs to."""
         kind = _kind(message)
+        if kind == "said" and not message.visible and not message.thread:
+            kind = "thought" if message.role == "assistant" else "unknown"
+            self._losses["text that the user did not see became reasoning"] += message.role == "assistant"
         if kind == "reply":
             self._add_reply(message)
         elif kind in _AGENT_KINDS and message.role == "assistant":
@@ -102,9 +105,11 @@ class _Steps:
         if self._reply_came or not self._steps:
             self._begin({"source": "agent", "message": ""}, message)
             self._reply_came = False
+        if kind == "said" and self._steps[-1]["message"]:
+            self._begin({"source": "agent", "message": ""}, message)
         step = self._steps[-1]
         if kind == "said":
-            step["message"] = _joined(step["message"], message.body)
+            step["message"] = message.body
             if message.channel_given == "commentary":
                 self._losses["a preamble became a part of the answer"] += 1
         elif kind == "thought":

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from viewer.formats.json.content_parts import is_shown, part_header, split_content
 from viewer.formats.json.fields import (
     CALL_KEYS,
+    CONTENT_KEYS,
     Source,
     first_of,
     is_thought_key,
@@ -109,7 +110,8 @@ class MessageObjects:
             if calls and _mixes(node):
                 found.append(_mixed(node))
             found += [_unknown_part(*fault) for fault in content.faults]
-            unread = first_text_member(node) if node.closed and not content.pieces else None
+            is_missing = node.closed and not content.pieces and first_of(node, CONTENT_KEYS) is None
+            unread = first_text_member(node) if is_missing else None
             if unread is not None:
                 found.append(Problem(W_CONTENT_MISSING, None, unread.key_start, unread.value.end))
                 if is_shown(spoken):

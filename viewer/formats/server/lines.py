@@ -21,16 +21,6 @@ _ANCHOR = lazy_regex(
     rb"|(Receive|Finish): (?:rid=[^,\n]{0,200}, )?obj="
     rb"|Aborted request(?:\(s\))? ([\w.:@/-]{1,200})"
 )
-MAY_BE_LOG = lazy_regex(
-    rb"Received request [^\n]{1,200}: prompt: |Request [^\n]{1,200} details: prompt: "
-    rb"|Generated response [^\n]{1,300}output: |(?:Receive|Finish): [^\n]{0,200}obj="
-    rb"|\"llm\.prediction\.(?:input|output)\""
-)
-"""Matches every text log with a record."""
-MAY_BE_LOGGED = lazy_regex(
-    rb"llm\.prediction\.|\"id_task\"|Received request |Generated response |details: prompt: |: obj="
-)
-"""Matches every JSON log with a record."""
 _LITERAL = lazy_regex(rb"b?(?:'([^'\\]*(?:\\.[^'\\]*)*)('?)|\"([^\"\\]*(?:\\.[^\"\\]*)*)(\"?))", re.DOTALL)
 _ENDED = lazy_regex(rb"[ \t]*(?:[,)}\]]|\r?\n?\Z)")
 _FINISH = lazy_regex(rb"finish_reason[\"']?: (?:\{[\"']type[\"']: )?[\"']?(\w+)")

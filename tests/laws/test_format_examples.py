@@ -6,8 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-import pytest
-
+from tests.support.cases import each
 from tests.support.printing import SURFACES
 from tests.support.program import run
 from tests.support.samples import ROOT, samples
@@ -77,19 +76,19 @@ def messages(*arguments: str) -> list[dict[str, str]]:
     return [line for line in lines if line["kind"] == "message"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES, quick=4)
 def test_the_format_is_detected(name: str) -> None:
     first = json.loads(run("show", "--json", str(path_of(name))).out.splitlines()[0])
     assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
     bodies = [line["body"].strip() for line in messages(str(path_of(name)))]
     assert bodies == expected(name)["seen"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES, quick=24, test=6)
 def test_no_safe_surface_contains_hidden_text(name: str) -> None:
     for command, *options in SURFACES:
         text = output(command, str(path_of(name)), *options)
@@ -98,7 +97,7 @@ def test_no_safe_surface_contains_hidden_text(name: str) -> None:
             assert hidden not in text, (command, *options)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES, quick=8, test=2)
 def test_the_debug_view_shows_every_hidden_text(name: str) -> None:
     text = run("show", "--json", "--reveal", "all", "--threads", "all", str(path_of(name))).out
     opaque = NOT_IN_JSON | set(expected(name).get("opaque", []))

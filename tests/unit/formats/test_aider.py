@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.agent_records import assert_hidden, assert_others_are_hidden, found, kinds, shown
 from viewer.formats import detect
 
@@ -92,6 +94,7 @@ def test_lines_in_an_answer_read_as_what_they_look_like() -> None:
     assert shown(data, NAME) == ["Hi.", "A list:", "Heading", "End."]
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(CHAT.encode(), NAME)
     assert_others_are_hidden(NAME)

@@ -323,10 +323,12 @@ def test_how_the_input_is_cut_does_not_matter() -> None:
     assert_cuts_do_not_matter(lines(request(user(TEXT)), response(TEXT), EVERYTHING)[:3000], FORMAT)
 
 
+@pytest.mark.slow
 def test_a_cut_document_shows_nothing_hidden() -> None:
     assert_truncation_hides(json.dumps(EVERYTHING).encode(), FORMAT)
 
 
+@pytest.mark.slow
 def test_renaming_any_type_shows_nothing_more() -> None:
     assert_renamed_types_hide(EXAMPLE, FORMAT)
     assert_renamed_types_hide(json.dumps(EVERYTHING).encode(), FORMAT)

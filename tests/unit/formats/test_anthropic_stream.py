@@ -260,6 +260,7 @@ def test_a_message_opens_at_its_first_delta_and_grows_with_each() -> None:
     assert not any(isinstance(event, Found) for event in parser.close())
 
 
+@pytest.mark.slow
 def test_a_long_stream_costs_little() -> None:
     def read_deltas(count: int) -> None:
         reading(events(start(), TEXT[0], *([TEXT[1]] * count), stop(0), STOP), FORMAT)
@@ -296,6 +297,7 @@ def test_a_stream_that_is_cut_shows_nothing_hidden() -> None:
         assert_truncation_hides(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_renaming_any_type_shows_nothing_more() -> None:
     for data in (EXAMPLE, MANY):
         assert_renamed_types_hide(data, FORMAT)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.record_formats import (
     EXAMPLES,
     SECRET,
@@ -315,11 +317,13 @@ def test_how_the_input_is_cut_does_not_matter() -> None:
         assert_cuts_do_not_matter(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_a_session_that_is_cut_shows_nothing_hidden() -> None:
     for data in (EXAMPLE, REWIND, MANY):
         assert_truncation_hides(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_renaming_any_type_shows_nothing_more() -> None:
     for data in (EXAMPLE, REWIND, MANY):
         assert_renamed_types_hide(data, FORMAT)

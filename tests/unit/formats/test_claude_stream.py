@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.record_formats import (
     EXAMPLES,
     assert_cuts_do_not_matter,
@@ -229,6 +231,7 @@ def test_a_stream_that_is_cut_shows_nothing_hidden() -> None:
         assert_truncation_hides(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_renaming_any_type_shows_nothing_more() -> None:
     for data in (EXAMPLE, MANY):
         assert_renamed_types_hide(data, FORMAT)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     assert_drift_is_hidden,
@@ -128,6 +130,7 @@ def test_the_history_shows_typed_elements_and_plain_answers() -> None:
     assert {"thought", "call", "reply", "injected"} <= {kind for kind, _ in kinds(data, NAME)}
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_document(SHOWN), NAME)
     assert_hidden(as_document(SENT), NAME)

@@ -396,6 +396,7 @@ def test_early_files_hold_bare_items() -> None:
     assert shown(sample.text, "codex") == ["Sort the imports.", "Sorted."]
 
 
+@pytest.mark.slow
 def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
     check_forced("codex")
     for sample in samples("valid/codex"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.reading import codes, examine, read
 from tests.support.record_checks import (
     EXAMPLES,
@@ -118,6 +120,7 @@ def test_two_runs_are_two_transcripts() -> None:
     assert len(read(sample.text, "codex-exec").transcripts) == 2
 
 
+@pytest.mark.slow
 def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
     check_forced("codex-exec")
     for sample in samples("valid/codex-exec"):

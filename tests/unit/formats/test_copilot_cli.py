@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -133,6 +135,7 @@ def test_chats_of_vs_code_show_markdown_only() -> None:
     assert {"W-RUN-ERROR/content-filter", "W-RUN-ERROR/aborted", "W-PART-UNKNOWN"} <= set(found(data, NAME))
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_lines(*EVENTS), NAME)
     assert_hidden(as_document(CHAT), NAME)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_lines,
     assert_drift_is_hidden,
@@ -76,6 +78,7 @@ def test_other_records_with_a_role_are_not_taken_for_a_transcript() -> None:
     assert detect(as_lines({"role": "user", "content": "Hi.", "message": {"content": "x"}})).format == "json"
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_lines(*SESSION), NAME)
     assert_drift_is_hidden(SESSION, NAME)

@@ -166,6 +166,7 @@ def test_prompts_of_ai_studio_hide_thoughts() -> None:
     assert shown(as_document({"chunkedPrompt": {"chunks": chunks}}), NAME) == ["Why?", "Because."]
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_document(REQUEST), NAME)
     assert_hidden(as_lines(REQUEST, *STREAM), NAME)

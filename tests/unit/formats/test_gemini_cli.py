@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -124,6 +126,7 @@ def test_a_call_states_how_it_ended() -> None:
     assert ("reply", "SECRET_DISPLAY") in kinds(session({**ANSWER, "toolCalls": [shown_result]}), NAME)
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     records = [HEAD, {**USER, "content": [{"text": "Seen."}, {"text": "SECRET_T", "thought": True}]}, ANSWER, *NOTES]
     assert_hidden(as_lines(*records), NAME)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -93,6 +95,7 @@ def test_exported_sessions_are_read() -> None:
         assert shown(data, NAME) == ["Hi.", "Hello."]
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     parts = [part for part in PARTS if "AUDIENCE" not in str(part)]
     records = [

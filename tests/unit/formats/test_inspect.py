@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.program import run
 from tests.support.record_formats import (
     EXAMPLES,
@@ -218,6 +220,7 @@ def test_a_log_that_is_cut_shows_nothing_hidden() -> None:
         assert_truncation_hides(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_renaming_any_type_shows_nothing_more() -> None:
     for data in (EXAMPLE, MANY):
         assert_renamed_types_hide(data, FORMAT)

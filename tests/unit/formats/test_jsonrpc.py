@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_lines,
     assert_drift_is_hidden,
@@ -194,6 +196,7 @@ def test_messages_and_artifacts_of_an_agent_are_shown() -> None:
     assert "W-RUN-ERROR/unknown" in found(as_lines(TASK), NAME)
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     for records in (ACP, MCP, [*A2A, TASK]):
         assert_hidden(as_lines(*records), NAME)

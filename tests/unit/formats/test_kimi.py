@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_lines,
     assert_drift_is_hidden,
@@ -125,6 +127,7 @@ def test_a_prompt_has_an_origin_or_none() -> None:
         assert shown(as_lines(new("turn.prompt", input=text("Hi."), origin=origin)), NAME) == seen, origin
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_lines(*OLD), NAME)
     assert_hidden(as_lines(*NEW), NAME)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -138,6 +140,7 @@ def test_other_roles_are_hidden() -> None:
     assert [kind for kind, _ in kinds(data, NAME)] == ["unknown", "unknown"]
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     messages = [message("user", *PARTS, "Seen."), message("assistant", *PARTS[:5], "Seen.")]
     assert_hidden(session(*messages), NAME)

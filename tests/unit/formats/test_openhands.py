@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     as_lines,
@@ -154,6 +156,7 @@ def test_actions_and_observations_of_version_0_are_read() -> None:
         assert len(calls(data, NAME)) == 1
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_lines(*EVENTS), NAME)
     assert_hidden(as_lines(*OLD), NAME)

@@ -198,6 +198,7 @@ def test_a_hook_that_never_returns_is_given_up(
     assert bodies(path) == ["Hi."]
 
 
+@pytest.mark.slow
 def test_verify_accepts_a_sound_plugin(install: Install) -> None:
     install()
     result = run("formats", "--verify", "acme")

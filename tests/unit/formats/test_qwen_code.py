@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_lines,
     assert_drift_is_hidden,
@@ -79,6 +81,7 @@ def test_an_unknown_type_is_hidden() -> None:
     assert "W-RECORD-UNKNOWN" in found(data, NAME)
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_lines(*SESSION), NAME)
     assert_drift_is_hidden([each for each in SESSION if "REMINDER" not in str(each)], NAME)

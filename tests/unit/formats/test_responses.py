@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.reading import codes, examine, read
 from tests.support.record_checks import (
     EXAMPLES,
@@ -224,6 +226,7 @@ def test_a_file_with_an_input_is_no_request() -> None:
         assert detect(json.dumps(value).encode()).format != "responses"
 
 
+@pytest.mark.slow
 def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
     check_forced("responses")
     for sample in samples("valid/responses"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.reading import codes, read
 from tests.support.record_checks import (
     EXAMPLES,
@@ -232,6 +234,7 @@ def test_the_format_of_generic_events_reads_a_numbered_stream_as_strictly() -> N
             assert shown(sample.text, "events") == shown(sample.text, NAME), sample.name
 
 
+@pytest.mark.slow
 def test_other_readings_of_the_same_bytes_agree_and_hide_the_same() -> None:
     check_forced(NAME)
     for sample in samples(f"valid/{NAME}"):

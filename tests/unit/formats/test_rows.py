@@ -41,6 +41,7 @@ def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: igno
         assert SECRET not in done.out + done.err, (command, options)
 
 
+@pytest.mark.slow
 def test_an_input_that_is_cut_anywhere_shows_nothing_hidden() -> None:
     for sample in SAMPLES:
         for cut in cuts(sample.text):

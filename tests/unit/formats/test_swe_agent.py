@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.agent_records import (
     as_document,
     assert_drift_is_hidden,
@@ -107,6 +109,7 @@ def test_files_of_the_small_agent_are_read() -> None:
     assert detect(bare).format == "json"
 
 
+@pytest.mark.slow
 def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
     assert_hidden(as_document(traj(HISTORY)), NAME)
     assert_hidden(as_document(MINI), NAME)

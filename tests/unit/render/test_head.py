@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.support.cases import each
 from tests.support.program import ROOT
 from tests.support.samples import Sample, samples
 from tests.support.shown import call, message
@@ -58,7 +59,7 @@ def exported(projection: Projection) -> list[str]:
     return [html.unescape(re.sub("<[^>]*>", "", role)).strip() for role in roles]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path.name)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=8, test=2)
 def test_the_four_ways_to_show_a_message_agree_on_its_head(sample: Sample) -> None:
     projection = open_document(str(sample.path), format=sample.asked).project(END_USER)
     found = heads(projection)

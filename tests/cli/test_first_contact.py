@@ -98,7 +98,7 @@ class TestWithoutATranscript:
         path.write_text(NO_TRANSCRIPTS["package.json"])
         terminal = Terminal([path], SMALL)
         terminal.wait_for("This file is not a known transcript format.")
-        assert "ocmlview formats lists what can be read" in terminal.text()
+        assert "ocmlview formats` lists them" in terminal.text()
         assert "a-package" not in terminal.text()
         terminal.press("q")
         assert terminal.end() == 0

@@ -13,6 +13,7 @@ import pytest
 from rich.color import Color, ColorSystem
 
 from tests.support.program import ROOT
+from tests.support.samples import samples as all_samples
 from tests.support.terminal import Terminal, foreign, left_behind
 from viewer.cli.first_page import colors_of, nearest_color
 from viewer.formats.detect import HEAD
@@ -54,8 +55,8 @@ def first_screen(terminal: Terminal, size: tuple[int, int]) -> list[str]:
 
 def samples() -> list[Path]:
     """One of each format, and the tour."""
-    folders = sorted((ROOT / "samples" / "valid").iterdir())
-    return [TOUR, *(sorted(path for path in folder.iterdir() if "expected" not in path.name)[0] for folder in folders)]
+    first = {sample.name.split("/")[1]: sample.path for sample in reversed(all_samples("valid")) if not sample.asked}
+    return [TOUR, *(first[name] for name in sorted(first))]
 
 
 @pytest.mark.share(test=12)

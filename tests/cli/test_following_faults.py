@@ -99,7 +99,7 @@ class TestFaults:
         with json_of(path, prelude=prelude) as live:
             live.until_bodies("one")
             path.unlink()
-            live.until(lambda live: "the file is gone" in live.err)
+            live.until(lambda live: "the file was removed" in live.err)
             path.write_text(HEAD + said("new"))
             live.until_bodies("new")
             live.until(lambda live: "the file was replaced" in live.err)  # the two streams arrive independently
@@ -162,7 +162,7 @@ class TestFaults:
             live.until_bodies("one")
             path.unlink()
             folder.rmdir()
-            live.until(lambda live: "the file is gone" in live.err)
+            live.until(lambda live: "the file was removed" in live.err)
             folder.mkdir()
             path.write_text(HEAD + said("two"))
             live.until_bodies("two")

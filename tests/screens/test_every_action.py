@@ -301,7 +301,7 @@ async def test_copies() -> None:
         for key, start in starts.items():
             await press(pilot, "y", key)
             assert pilot.app.clipboard.startswith(start)
-            assert said(pilot).startswith("DEBUG: copied")
+            assert said(pilot).startswith("DEBUG: Copied")
         await press(pilot, "y", "c")
         assert pilot.app.clipboard == "wx2"
         await press(pilot, "d")

@@ -109,7 +109,7 @@ async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folde
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("x.pdf", "the ending says the form"), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],
+    [("x.pdf", "Unknown file extension."), ("no/x.md", "No such file"), ("file/x.md", "cannot be written")],
 )
 async def test_what_cannot_be_written_is_a_sentence(folder: Path, name: str, words: str) -> None:
     async with running() as pilot:

@@ -37,7 +37,7 @@ def all_text(projection: Projection) -> str:
         texts.append(item.body)
         if isinstance(item, ShownMessage):
             said = (item.role, item.name, item.recipient, item.channel_given, item.intent, item.call_id)
-            texts += [value for value in (*said, item.content_type, *item.extra.values()) if value]
+            texts += [value for value in (*said, item.content_type, item.time, *item.extra.values()) if value]
     return "\n".join(texts)
 
 

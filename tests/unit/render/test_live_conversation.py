@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -212,7 +213,7 @@ class TestInTheEnd:
             if any(code in expected for code in LATE):
                 assert late_notes(written.end()) == late_notes(expected)
             elif TAKEN_BACK not in written.text:
-                assert written.end() == expected
+                assert without_branches(written.end()) == without_branches(expected)
 
     @each(
         "sample, audience",
@@ -237,9 +238,17 @@ class TestInTheEnd:
         assert ordered(settled_calls(lines)) == ordered(list(projection_lines(projection)))
 
 
+def without_branches(text: str) -> str:
+    """The text without the rules around branches that were left behind: what is written already cannot know them."""
+    return re.sub(r"── (?:rewound|continued) ─+\n\n", "", text)
+
+
 def ordered(lines: list[str]) -> list[object]:
-    """Transcripts, messages and stray text in their order; the rest sorted."""
+    """Transcripts, messages and stray text in their order, without what a later record says of them; the rest
+    sorted."""
     values = [json.loads(line) for line in lines]
+    for value in values:
+        value.pop("superseded", None)
     items = [value for value in values if value["kind"] in ("transcript", "message", "stray")]
     return [items, sorted(line for line, value in zip(lines, values, strict=True) if value not in items)]
 

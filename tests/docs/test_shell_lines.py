@@ -14,7 +14,14 @@ NOT_RUN = {
     'eval "$(ocmlview completion zsh)"': "zsh alone can; tests/cli/test_completion.py asks it, where there is one",
 }
 """What is shown and not run, and why; of `make` it is looked up that there is such a rule."""
-QUIET = ("ocmlview export", "ocmlview config --init", "ocmlview completion fish >", "eval", "ocmlview check -f")
+QUIET = (
+    "ocmlview convert --to json -o",
+    "ocmlview export",
+    "ocmlview config --init",
+    "ocmlview completion fish >",
+    "eval",
+    "ocmlview check -f",
+)
 """They write a file, or nothing at all, or have nothing to say about a sound transcript."""
 
 LINES = [line for line in shell_lines() if line.text not in NOT_RUN and line.words[0] != "make"]

@@ -13,7 +13,7 @@ from rich.segment import Segment
 from textual.color import Color
 
 from tests.support.mutants import Mutant, mutants, standing_for, unchanged
-from tests.unit.model.test_visibility import CASES, MESSAGE_KINDS, MORE_KINDS
+from tests.unit.model.test_visibility import CASES, KIND_CASES, MESSAGE_KINDS, MORE_KINDS, OF_ANOTHER_AGENT
 from tests.unit.render.test_safe_text import EMOJI, LINES, TABLE
 from tests.unit.syntax.test_characters import FOUND, SHOWN
 
@@ -57,7 +57,7 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
     """Rows of the table of messages on which the module says something else."""
     rule = made[VISIBILITY]
     every = list(rule.Reveal)
-    for message, reason, kind in CASES:
+    for message, reason, kind in [*CASES, *KIND_CASES]:
         shown = reason.startswith("Visible")
         yield rule.is_user_safe(message) is shown or (message, "safe")
         yield rule.reason_of(message) == reason or (message, "reason")
@@ -75,7 +75,17 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
         yield audience.sees_unlisted is (asked.name in ("UNCLEAR", "ALL")) or ("unlisted", asked)
         yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
     yield rule.END_USER.is_safe is True or "the end user is safe"
+    other, reason = OF_ANOTHER_AGENT, "Hidden: it belongs to another agent"
+    yield (rule.is_user_safe(other), rule.reason_of(other)) == (False, reason) or (other, "another agent")
+    for words in (("SUBAGENT",), ("UNCLEAR",), ("SUBAGENT", "UNCLEAR"), ("ALL",)):
+        seen = rule.Audience(frozenset(rule.Reveal[word] for word in words)).sees(other)
+        yield seen is (len(words) == 2 or words == ("ALL",)) or (other, words)
+    for thread, message, seen in ((0, CASES[0][0], True), (1, CASES[0][0], False), (0, other, False)):
+        yield rule.Audience(frozenset(), thread=thread).sees(message) is seen or (message, thread)
+    everything = frozenset({rule.Reveal.ALL})
+    yield rule.Audience(everything, thread=1).sees(other) is True or (other, "its thread")
     kinds = [(message, name) for (message, _, _), name in zip(CASES, MESSAGE_KINDS, strict=True)]
+    kinds += [(message, message.header.kind.value) for message, _, _ in KIND_CASES]
     for message, name in [*kinds, *MORE_KINDS]:
         yield rule.message_kind(message) == name or (message, "message kind")
 

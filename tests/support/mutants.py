@@ -137,8 +137,12 @@ def _function_at(functions: list[ast.FunctionDef], line: int) -> str:
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Change]]:
-    """Nodes, what is done to each, and how."""
+    """Nodes, what is done to each, and how. Annotations are not evaluated, so changes in them are none."""
+    noted = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
+    annotations = {id(part) for note in noted if isinstance(note, ast.AST) for part in ast.walk(note)}
     for node in ast.walk(tree):
+        if id(node) in annotations:
+            continue
         if isinstance(node, ast.If | ast.IfExp | ast.While):
             yield from _of_condition(node.test)
         elif isinstance(node, ast.comprehension):

@@ -11,7 +11,6 @@ from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
 from viewer.cli.inputs import (
     Inputs,
-    OutputFolder,
     refuse_if_unknown,
     report_damage,
     say_what_is_outside,
@@ -19,6 +18,7 @@ from viewer.cli.inputs import (
 )
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
+from viewer.cli.output_folder import OutputFolder
 from viewer.document.document import Document, open_document
 from viewer.document.projection import Projection
 from viewer.document.values import ShownMessage

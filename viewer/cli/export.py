@@ -11,7 +11,6 @@ from viewer.cli import completion, options
 from viewer.cli.exits import FINE, say
 from viewer.cli.inputs import (
     Inputs,
-    OutputFolder,
     mention_if_empty,
     refuse_if_unknown,
     report_damage,
@@ -19,6 +18,7 @@ from viewer.cli.inputs import (
 )
 from viewer.cli.interruption import ended_tidily
 from viewer.cli.output import write_text
+from viewer.cli.output_folder import OutputFolder
 from viewer.document.document import Document, open_document
 from viewer.model.visibility import Audience, Reveal
 from viewer.reading.format import ReadOptions

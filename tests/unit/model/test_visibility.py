@@ -78,6 +78,28 @@ CASES = [
     (message(replace(USER, recipient="tool")), "Hidden: it is addressed to a tool", Reveal.UNCLEAR),
 ]
 
+KIND_CASES = [
+    (message(replace(FINAL, kind=Kind.THOUGHT)), "Hidden: reasoning", Reveal.ANALYSIS),
+    (message(replace(FINAL, kind=Kind.CALL)), "Hidden: a tool call", Reveal.COMMENTARY),
+    (message(replace(FINAL, kind=Kind.REPLY)), "Hidden: a tool result", Reveal.TOOL),
+    (message(replace(FINAL, kind=Kind.INSTRUCTION)), "Hidden: an instruction", Reveal.SYSTEM),
+    (
+        message(Header("developer", channel=Channel.FINAL, kind=Kind.INSTRUCTION)),
+        "Hidden: an instruction",
+        Reveal.DEVELOPER,
+    ),
+    (
+        message(replace(USER, kind=Kind.INJECTED)),
+        "Hidden: added by the program, not typed by the user",
+        Reveal.INJECTED,
+    ),
+    (message(replace(USER, kind=Kind.SUBAGENT)), "Hidden: it belongs to another agent", Reveal.SUBAGENT),
+    (message(replace(USER, kind=Kind.REPLAYED)), "Hidden: repeated from elsewhere", Reveal.REPLAYED),
+    (message(replace(FINAL, kind=Kind.NOTICE)), "Hidden: a message of the program", Reveal.NOTICE),
+]
+"""Messages whose kind a record states."""
+OF_ANOTHER_AGENT = message(replace(FINAL, thread=1))
+
 MESSAGE_KINDS = [
     *(
         "said",
@@ -138,16 +160,34 @@ MORE_KINDS = [
 def test_machine_output_names_the_kind() -> None:
     assert [message_kind(case) for case, _, _ in CASES] == MESSAGE_KINDS
     assert [message_kind(case) for case, _ in MORE_KINDS] == [name for _, name in MORE_KINDS]
+    assert [message_kind(case) for case, _, _ in KIND_CASES] == [case.header.kind.value for case, _, _ in KIND_CASES]
 
 
-@each("case, reason, kind", CASES)
+def test_a_message_of_another_agent_needs_two_reveals() -> None:
+    assert not is_user_safe(OF_ANOTHER_AGENT)
+    assert reason_of(OF_ANOTHER_AGENT) == "Hidden: it belongs to another agent"
+    assert EVERYTHING.sees(OF_ANOTHER_AGENT)
+    for asked in ({Reveal.SUBAGENT}, {Reveal.UNCLEAR}):
+        assert not Audience(frozenset(asked)).sees(OF_ANOTHER_AGENT)
+    assert Audience(frozenset({Reveal.SUBAGENT, Reveal.UNCLEAR})).sees(OF_ANOTHER_AGENT)
+
+
+def test_a_thread_selects_and_reveals_nothing() -> None:
+    main, other = message(FINAL), OF_ANOTHER_AGENT
+    assert [Audience(thread=thread).sees(main) for thread in (None, 0, 1)] == [True, True, False]
+    assert [Audience(thread=thread).sees(other) for thread in (None, 0, 1)] == [False, False, False]
+    everything = frozenset({Reveal.ALL})
+    assert [Audience(everything, thread=thread).sees(other) for thread in (None, 0, 1)] == [True, False, True]
+
+
+@each("case, reason, kind", [*CASES, *KIND_CASES])
 def test_the_reason_says_what_the_rule_says(case: Message, reason: str, kind: Reveal) -> None:
     assert reason_of(case) == reason
     assert is_user_safe(case) == reason.startswith("Visible")
     assert kind_of(case) is kind
 
 
-@each("case, reason, kind", CASES)
+@each("case, reason, kind", [*CASES, *KIND_CASES])
 def test_an_audience_sees_what_is_shown_and_what_it_asked_for(case: Message, reason: str, kind: Reveal) -> None:
     shown = reason.startswith("Visible")
     assert END_USER.sees(case) == shown

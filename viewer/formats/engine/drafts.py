@@ -13,6 +13,7 @@ from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
+from viewer.formats.json.parts import is_hidden_type
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import Exchange, Fault, Mode, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
@@ -230,6 +231,8 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
             outer = _Outer(rule.kind, None, None, is_unused=True)
         for draft in drafts:
             _narrow(draft, outer)
+            if draft.kind is Kind.SAID and _is_hidden_elsewhere(rule, node):
+                draft.kind = Kind.UNKNOWN
         if not drafts and rule.kind is Kind.SAID and not rule.repeats:
             member = first_text_member(node)
             body = path(rule.body).first(node)
@@ -259,6 +262,24 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
     scope, block = string_at(node, stream.scope) or "", string_at(node, stream.block) or ""
     reply = string_at(node, stream.reply)
     return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole)
+
+
+def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
+    """True if a flag that other formats hide by is set on the record, or on the object that holds its text."""
+    holder = rule.body.rpartition(".")[0]
+    holders = [node, *(path(holder).all(node) if holder and "|" not in holder and "&" not in holder else [])]
+    given = node.get("type")
+    has_type = given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text)
+    if has_type and not rule.label and not any(when.path == "type" for when in rule.when):
+        return True
+    return any(map(_is_flagged, holders))
+
+
+def _is_flagged(node: JsonNode) -> bool:
+    """True if an object is marked as a thought, as in the Gemini API, or is on another channel than the final one."""
+    thought, channel = node.get("thought"), node.get("channel")
+    is_thought = thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER)
+    return is_thought or (channel is not None and channel.kind is not JsonKind.NULL and channel.text != "final")
 
 
 def _narrow(draft: Draft, outer: _Outer | None) -> None:
@@ -492,6 +513,9 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
+        if _is_flagged(part):
+            self._add_unknown(part)
+            return
         if rule.label:
             self._put(Piece(part.start, part.end, Coding.LABEL), own_line=True)
             return

@@ -124,7 +124,7 @@ SWE_AGENT = RecordFormat(
             starts=True,
             goes_on=True,
         ),
-        RecordRule((has("history"),), each="history[]", rules=_HISTORY, starts=True),
+        RecordRule((has("history"), lacks("messages")), each="history[]", rules=_HISTORY, starts=True),
         RecordRule((has("history"), has("trajectory")), each="trajectory[]", rules=_COPIES),
         RecordRule((lacks("history"), has("trajectory")), each="trajectory[]", rules=_STEPS, starts=True),
         RecordRule((lacks("history"), has("messages")), each="messages[]", rules=_MINI, starts=True),

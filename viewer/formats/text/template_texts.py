@@ -144,6 +144,28 @@ def _is_tool(node: JsonNode) -> bool:
 # Gemma.
 
 
+_OLD_PARTS = {
+    b"<|function_call|>": Kind.CALL,
+    b"<|function_output|>": Kind.REPLY,
+    b"<|function_list|>": Kind.INSTRUCTION,
+}
+"""Parts of OpenChatML 0.1, which has the same frames."""
+
+
+def may_be_old_part(text: bytes) -> bool:
+    """True if the text may begin with the mark of a part of OpenChatML 0.1."""
+    return any(_begins(text, mark) for mark in _OLD_PARTS)
+
+
+def old_part(text: bytes) -> list[Run]:
+    """A whole text that is a part of OpenChatML 0.1."""
+    bare = text.lstrip(_SPACE)
+    mark = next((mark for mark in _OLD_PARTS if bare.startswith(mark)), None)
+    if mark is None:
+        return [Run(Kind.SAID, 0, len(text))]
+    return [Run(_OLD_PARTS[mark], text.index(mark) + len(mark), len(text))]
+
+
 def may_be_fenced_reply(text: bytes) -> bool:
     """True if the text may begin with a fenced output."""
     return _begins(text, _FENCE)

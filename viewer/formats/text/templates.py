@@ -77,6 +77,7 @@ CHATML = Template(
     header_ends=("\n", "<|im_sep|>"),
     layout=("<|endoftext|>",),
     roles={**COMMON_ROLES, **dict.fromkeys(("function", "ipython", "tool_response"), Speaker.TOOL)},
+    held=dict.fromkeys((Speaker.ASSISTANT, Speaker.USER), Held(texts.may_be_old_part, texts.old_part)),
 )
 LLAMA3 = Template(
     "llama3",

@@ -1,0 +1,53 @@
+"""Output folder: a file for each transcript of an input folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from viewer.cli.exits import FINE, USAGE, complain
+from viewer.cli.inputs import Inputs
+from viewer.document.document import Document
+from viewer.errors import ViewerError
+from viewer.sources.files import is_directory
+
+
+class OutputFolder:
+    """The files written for the transcripts of a folder, at the same relative paths. Two never share a file."""
+
+    def __init__(self, source: str, target: str) -> None:
+        if Path(target).exists() and not is_directory(target):
+            raise ViewerError(f"{target} is not a directory")
+        self._source, self._target = Path(source), Path(target)
+        source_path, self._target_path = self._source.resolve(), self._target.resolve()
+        if source_path == self._target_path:
+            raise ViewerError(f"{target} is the input; choose another folder")
+        self._is_inside = self._target_path.is_relative_to(source_path)
+        self._taken: set[Path] = set()
+
+    def write_each(self, inputs: Inputs, write: Callable[[Document, OutputFolder], int]) -> int:
+        """Write the files of all inputs; one that cannot be written does not stop the rest. Returns the exit code."""
+        code = FINE
+        for document in inputs:
+            try:
+                code = max(code, write(document, self))
+            except ViewerError as error:
+                complain(str(error))
+                code = USAGE
+        return max(code, inputs.code)
+
+    def has(self, path: str) -> bool:
+        """True if this file of the input folder is in the output folder."""
+        return self._is_inside and Path(path).resolve().is_relative_to(self._target_path)
+
+    def path_for(self, document: str, name: str) -> Path:
+        """The path of the file for a transcript; its folder exists."""
+        path = self._target / Path(document).relative_to(self._source).parent / name
+        if path in self._taken:
+            raise ViewerError(f"{document} is not written: {path} holds another transcript of {self._source}")
+        self._taken.add(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ViewerError(f"{path.parent} cannot be created: {error.strerror or 'the system refused'}") from None
+        return path

@@ -272,14 +272,20 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     has_type = given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text)
     if has_type and not rule.label and not any(when.path == "type" for when in rule.when):
         return True
-    return any(map(_is_flagged, holders))
+    reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
+    return any(map(_is_thought, holders)) or (not reads_channel and any(map(_is_on_other_channel, holders)))
 
 
-def _is_flagged(node: JsonNode) -> bool:
-    """True if an object is marked as a thought, as in the Gemini API, or is on another channel than the final one."""
-    thought, channel = node.get("thought"), node.get("channel")
-    is_thought = thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER)
-    return is_thought or (channel is not None and channel.kind is not JsonKind.NULL and channel.text != "final")
+def _is_thought(node: JsonNode) -> bool:
+    """True if an object is marked as a thought, as in the Gemini API."""
+    thought = node.get("thought")
+    return thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER)
+
+
+def _is_on_other_channel(node: JsonNode) -> bool:
+    """True if an object names another channel than the final one, and its table does not read channels."""
+    channel = node.get("channel")
+    return channel is not None and channel.kind is not JsonKind.NULL and channel.text != "final"
 
 
 def _narrow(draft: Draft, outer: _Outer | None) -> None:
@@ -513,7 +519,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if _is_flagged(part):
+        if _is_thought(part) or _is_on_other_channel(part):
             self._add_unknown(part)
             return
         if rule.label:

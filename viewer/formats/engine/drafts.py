@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holds
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
@@ -125,14 +125,14 @@ class RecordReading(Struct):
     """The record, if no rule maps it and it holds no text."""
 
 
-def read_record(rules: Sequence[RecordRule], node: JsonNode) -> RecordReading:
+def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
     """The messages of a record."""
     reading = RecordReading()
     _read(rules, node, None, reading)
     return reading
 
 
-def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     if not node.closed and not any(rule.each and not rule.whole for rule in rules):
         reading.drafts.append(_unknown(node, is_open=True))
         return
@@ -144,22 +144,22 @@ def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, rea
         reading.drafts.append(_unknown(node))
 
 
-def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
-    found: list[tuple[int, RecordRule]] = []
-    for index, rule in enumerate(rules):
-        if (rule.whole and not node.closed) or not all_hold(rule.when, node):
+def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+    found: list[RecordRule] = []
+    for rule in holding(rules, node):
+        if rule.whole and not node.closed:
             continue
-        found.append((index, rule))
+        found.append(rule)
         if not rule.each and not rule.goes_on:
             break
-    if all(rule.goes_on and rule.kind is None and not rule.each for _, rule in found):
+    if all(rule.goes_on and rule.kind is None and not rule.each for rule in found):
         if holds_text(node, _DEEPEST_TEXT):
             reading.drafts.append(_unknown(node))
         else:
             reading.unknown = node
-    if outer is not None and any(rule.starts for _, rule in found):
+    if outer is not None and any(rule.starts for rule in found):
         reading.begins.append(len(reading.drafts))
-    for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
+    for rule in sorted(found, key=lambda each: _place(each, node)) if len(found) > 1 else found:
         _note_start(rule, node, reading)
         reading.is_aside = reading.is_aside or rule.aside
         reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)

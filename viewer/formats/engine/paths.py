@@ -7,26 +7,33 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from viewer.formats.tables.model import RecordRule
+from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _STEP = re.compile(r"([^.\[\]]*)((?:\[(?:\d*|-1|1:)\])*)")
 _SUFFIX = re.compile(r"\[(\d*|-1|1:)\]")
 Step = str | int
+Keys = tuple[tuple[str, ...], ...]
 EACH, REST, MEMBERS = "[]", "[1:]", "*"
 
 
 class Path:
     """A compiled path."""
 
-    __slots__ = ("_joined", "choices", "text")
+    __slots__ = ("_joined", "choices", "keys", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.choices = tuple(tuple(_steps(choice)) for choice in text.split("|")) if "&" not in text else ()
         self._joined = tuple(Path(each) for each in text.split("&")) if "&" in text else ()
+        self.keys = None if self._joined else _only_keys(self.choices)
+        """The choices if they are names of members only."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """The values at the path, without null; those of the first choice that has any."""
+        if self.keys is not None and type(node) is LazyNode:
+            value = self._lazy_first(node, self.keys)
+            return [] if value is None else [value]
         if self._joined:
             return [value for each in self._joined for value in each.all(node)]
         for steps in self.choices:
@@ -42,8 +49,18 @@ class Path:
 
     def first(self, node: JsonNode) -> JsonNode | None:
         """The first value at the path that is not null."""
+        if self.keys is not None and type(node) is LazyNode:
+            return self._lazy_first(node, self.keys)
         found = self.all(node)
         return found[0] if found else None
+
+    @staticmethod
+    def _lazy_first(node: LazyNode, choices: Keys) -> JsonNode | None:
+        for keys in choices:
+            value = value_at(node.value, (keys,))
+            if value is not None:
+                return node.below(keys, value)
+        return None
 
 
 @cache
@@ -54,10 +71,32 @@ def path(text: str) -> Path:
 
 def string_at(node: JsonNode, text: str) -> str | None:
     """The string or the number at a path; None without one."""
-    found = path(text).first(node) if text else None
+    if not text:
+        return None
+    if type(node) is LazyNode and (choices := path(text).keys) is not None:
+        return _lazy_string(node.value, choices)
+    found = path(text).first(node)
     if found is None or found.kind not in (JsonKind.STRING, JsonKind.NUMBER) or not found.closed:
         return None
     return found.text
+
+
+def value_at(value: object, choices: Keys) -> object:
+    """The first decoded value at names of members that is not null; None without one."""
+    for keys in choices:
+        found = value
+        for key in keys:
+            found = found.get(key) if type(found) is dict else None
+        if found is not None:
+            return found
+    return None
+
+
+def _lazy_string(value: object, choices: Keys) -> str | None:
+    found = value_at(value, choices)
+    if type(found) is str:
+        return found
+    return str(found) if isinstance(found, JsonNumber) else None
 
 
 def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:
@@ -68,6 +107,17 @@ def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) 
             holders = [value for one in holders for value in _follow(one, step)]
         for holder in holders:
             _change_in(holder, steps[-1], new)
+
+
+def all_at(at: str, node: JsonNode) -> list[JsonNode]:
+    """The values at all choices of a path: those that `change` replaces."""
+    found: list[JsonNode] = []
+    for steps in path(at).choices:
+        holders = [node]
+        for step in steps:
+            holders = [value for one in holders for value in _follow(one, step)]
+        found += holders
+    return found
 
 
 def members_of(rules: Iterable[RecordRule]) -> Iterator[str]:
@@ -88,6 +138,16 @@ def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode 
         if step in (MEMBERS, member.key):
             member.value = new(member.value) or member.value
     holder.forget_index()
+
+
+def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
+    found: list[tuple[str, ...]] = []
+    for choice in choices:
+        keys = tuple(step for step in choice if isinstance(step, str) and step not in (EACH, REST, MEMBERS))
+        if len(keys) < len(choice):
+            return None
+        found.append(keys)
+    return tuple(found)
 
 
 def _steps(choice: str) -> Iterator[Step]:

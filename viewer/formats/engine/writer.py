@@ -78,7 +78,13 @@ class DraftWriter:
         self._tools: dict[str, str] = {}
         self._threads: dict[str, int] = {}
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
-        self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
+        self._saying: dict[str, _Reply] = {}
+        """The replies whose text may grow."""
+        self._growing: dict[tuple[str, ...], _Open] = {}
+        self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+        """The messages that grow, by rule and key."""
+        self._keyless: dict[tuple[str, ...], None] = {}
+        """Those without a key."""
         self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
         self._has_reported_end = False
         """True if it was reported that a plug-in is disabled."""
@@ -462,21 +468,23 @@ class DraftWriter:
         if reply.said is not None and draft.text.startswith(reply.said.text):
             reply.said = self._replaced(reply.said, draft)
             return
-        self._end_said(reply)
+        self._end_said(key)
         if draft.rule.split or self._is_marked(draft):
             self._emit(draft)
             return
         reply.said = self._opened(draft)
+        self._saying[key] = reply
 
     def _is_marked(self, draft: Draft) -> bool:
         return self._source is not None and bool(split_content(draft.pieces, self._read, draft.role))
 
     def _end_reply(self, key: str) -> None:
-        reply = self._replies.pop(key)
-        self._end_said(reply)
+        self._end_said(key)
+        del self._replies[key]
 
-    def _end_said(self, reply: _Reply) -> None:
-        if reply.said is not None:
+    def _end_said(self, key: str) -> None:
+        reply = self._saying.pop(key, None)
+        if reply is not None and reply.said is not None:
             self._close(reply.said)
             reply.said = None
 
@@ -492,11 +500,11 @@ class DraftWriter:
             self._emit(draft)
             return
         if known is None:
-            known = self._growing[key] = self._opened(draft)
+            known = self._begin_growing(key, self._opened(draft))
             known.must_end = merge.done is not None
         elif merge.mode is Mode.APPEND:
             first = len(known.pieces)
-            known.pieces = [*known.pieces, *draft.pieces]
+            known.pieces += draft.pieces
             known.end = draft.span[1]
             self._record.grow(known.number, draft.pieces, first)
         elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
@@ -511,21 +519,39 @@ class DraftWriter:
 
     def _end_others(self, keys: set[str | None], drafts: list[Draft]) -> None:
         """End the replies of other keys, and texts without a key that another record interrupts."""
-        for key in [key for key, reply in self._replies.items() if key not in keys and reply.said is not None]:
-            self._end_said(self._replies[key])
-        now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
-        for one in [one for one in self._growing if not one[1] and one not in now]:
-            self._growing[one].must_end = False
-            self._end_growing(one)
+        ended = [key for key in self._saying if key not in keys]
+        for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:
+            self._end_said(key)
+        if self._keyless:
+            now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
+            for one in [one for one in self._keyless if one not in now]:
+                self._growing[one].must_end = False
+                self._end_growing(one)
 
     def _end_same(self, rule: RecordRule, key: str | None, end: int = 0) -> None:
         """End the messages of a rule with the same key."""
-        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key or "")]:
+        for one in [*self._same.get((str(id(rule)), key or ""), ())]:
             self._finish(one, end)
+
+    def _begin_growing(self, key: tuple[str, ...], known: _Open) -> _Open:
+        known.pieces = [*known.pieces]
+        self._growing[key] = known
+        self._same.setdefault(key[:2], {})[key] = None
+        if not key[1]:
+            self._keyless[key] = None
+        return known
+
+    def _stop_growing(self, key: tuple[str, ...]) -> _Open:
+        same = self._same[key[:2]]
+        del same[key]
+        if not same:
+            del self._same[key[:2]]
+        self._keyless.pop(key, None)
+        return self._growing.pop(key)
 
     def _finish(self, key: tuple[str, ...], end: int = 0) -> None:
         """End a message that is complete; `end` is the end of its last record."""
-        known = self._growing.pop(key)
+        known = self._stop_growing(key)
         known.must_end = False
         known.end = max(known.end, end)
         merge = known.draft.rule.merge if known.draft is not None else None
@@ -535,7 +561,7 @@ class DraftWriter:
             self._close(known)
 
     def _end_growing(self, key: tuple[str, ...]) -> None:
-        self._close(self._growing.pop(key))
+        self._close(self._stop_growing(key))
 
     def _opened(self, draft: Draft) -> _Open:
         pieces = self._unmarked(draft)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from viewer.formats.engine.paths import Keys, Path, Step, path, value_at
+from viewer.formats.engine.paths import Path, Step, path
 from viewer.formats.tables.model import When
 from viewer.syntax.json_lines import LazyNode, kind_of
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -42,10 +42,14 @@ def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
 
 def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
     """The rules whose conditions all hold, in order."""
-    if type(node) is not LazyNode:
-        yield from (rule for rule in rules if all_hold(rule.when, node))
-        return
-    value = node.value
+    return _lazily_holding(rules, node.value) if type(node) is LazyNode else _holding(rules, node)
+
+
+def _holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
+    return (rule for rule in rules if all_hold(rule.when, node))
+
+
+def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
     for rule, tests in _chosen(rules).among(value):
         for test in tests:
             if not test(value):
@@ -122,7 +126,8 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 
 # The same conditions on decoded values, compiled once.
 
-Test = Callable[[object], bool]
+Test = Callable[[Any], bool]
+Read = Callable[[Any], Any]
 
 
 class _Compiled(Generic[Rule]):
@@ -149,7 +154,7 @@ class _Compiled(Generic[Rule]):
                 found.append((rule, tests[:at] + tests[at + 1 :]))
         return tuple(found)
 
-    def among(self, value: object) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
+    def among(self, value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
         """The rules that may apply to a value."""
         if type(value) is not dict:
             return self._all
@@ -206,39 +211,48 @@ def _test(when: When) -> Test:
 
 def _compiled_test(when: When) -> Test:
     at = path(when.path)
-    if at.keys is not None and len(at.keys) == 1:
-        only = when.path
-        if when == When(only, equals=when.equals) and when.equals:
-            return partial(_is_one_of, at.keys, when.equals)
-        if when == When(only, true=when.true) and when.true is not None:
-            return partial(_is_lazy_flag, at.keys, when.true)
-        if when == When(only, present=when.present) and when.present is not None:
-            return partial(_is_present, at.keys, when.present)
-    return partial(_holds_for, when, at)
+    if at.read is None:
+        return partial(_holds_for, when, partial(_lazy_value, at))
+    if when.equals and when == When(when.path, equals=when.equals):
+        return _one_of(at.read, when.equals)
+    if when.true is not None and when == When(when.path, true=when.true):
+        return _flag(at.read, when.true)
+    if when.present is not None and when == When(when.path, present=when.present):
+        return _present(at.read, when.present)
+    return partial(_holds_for, when, at.read)
 
 
-def _is_one_of(keys: Keys, words: frozenset[str], value: object) -> bool:
-    word = value_at(value, keys)
-    return isinstance(word, str) and word in words
+def _one_of(read: Read, words: frozenset[str]) -> Test:
+    def test(value: Any) -> bool:
+        word = read(value)
+        return isinstance(word, str) and word in words
+
+    return test
 
 
-def _is_lazy_flag(keys: Keys, wanted: bool, value: object) -> bool:
-    found = value_at(value, keys)
-    if found is None or found is False:
-        return not wanted
-    if found is not True:
-        raise Unreadable
-    return wanted
+def _flag(read: Read, wanted: bool) -> Test:
+    def test(value: Any) -> bool:
+        found = read(value)
+        if found is None or found is False:
+            return not wanted
+        if found is not True:
+            raise Unreadable
+        return wanted
+
+    return test
 
 
-def _is_present(keys: Keys, wanted: bool, value: object) -> bool:
-    return (value_at(value, keys) is not None) is wanted
+def _present(read: Read, wanted: bool) -> Test:
+    def test(value: Any) -> bool:
+        return (read(value) is not None) is wanted
+
+    return test
 
 
-def _holds_for(when: When, at: Path, given: object) -> bool:
+def _holds_for(when: When, read: Read, given: Any) -> bool:
     """The same as `holds` for a decoded value."""
-    value = value_at(given, at.keys) if at.keys is not None else _lazy_value(at, given)
-    if when.true is not None and not _is_lazy_flag(((),), when.true, value):
+    value = read(given)
+    if when.true is not None and not _flag(_itself, when.true)(value):
         return False
     if when.present is not None and (value is not None) is not when.present:
         return False
@@ -256,7 +270,11 @@ def _holds_for(when: When, at: Path, given: object) -> bool:
     return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
 
 
-def _lazy_value(at: Path, given: object) -> object:
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _lazy_value(at: Path, given: Any) -> Any:
     for steps in at.choices:
         found = given
         for step in steps:
@@ -268,7 +286,7 @@ def _lazy_value(at: Path, given: object) -> object:
     return None
 
 
-def _lazy_step(value: object, step: Step) -> object:
+def _lazy_step(value: Any, step: Step) -> Any:
     if isinstance(step, int):
         return value[step] if type(value) is list and -len(value) <= step < len(value) else None
     return value.get(step) if type(value) is dict else None

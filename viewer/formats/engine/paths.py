@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 from viewer.formats.tables.model import RecordRule
 from viewer.syntax.json_lines import JsonNumber, LazyNode
@@ -20,7 +21,7 @@ EACH, REST, MEMBERS = "[]", "[1:]", "*"
 class Path:
     """A compiled path."""
 
-    __slots__ = ("_joined", "choices", "keys", "text")
+    __slots__ = ("_joined", "choices", "keys", "read", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -28,6 +29,8 @@ class Path:
         self._joined = tuple(Path(each) for each in text.split("&")) if "&" in text else ()
         self.keys = None if self._joined else _only_keys(self.choices)
         """The choices if they are names of members only."""
+        self.read = None if self.keys is None else _reader(self.keys)
+        """Reads the first decoded value that is not null."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """The values at the path, without null; those of the first choice that has any."""
@@ -57,7 +60,7 @@ class Path:
     @staticmethod
     def _lazy_first(node: LazyNode, choices: Keys) -> JsonNode | None:
         for keys in choices:
-            value = value_at(node.value, (keys,))
+            value = _at(node.value, keys)
             if value is not None:
                 return node.below(keys, value)
         return None
@@ -73,16 +76,41 @@ def string_at(node: JsonNode, text: str) -> str | None:
     """The string or the number at a path; None without one."""
     if not text:
         return None
-    if type(node) is LazyNode and (choices := path(text).keys) is not None:
-        return _lazy_string(node.value, choices)
-    found = path(text).first(node)
+    at = path(text)
+    if at.read is not None and type(node) is LazyNode:
+        value = at.read(node.value)
+        return value if type(value) is str else str(value) if type(value) is JsonNumber else None
+    found = at.first(node)
     if found is None or found.kind not in (JsonKind.STRING, JsonKind.NUMBER) or not found.closed:
         return None
     return found.text
 
 
-def value_at(value: object, choices: Keys) -> object:
-    """The first decoded value at names of members that is not null; None without one."""
+def _at(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        value = value.get(key) if type(value) is dict else None
+    return value
+
+
+def _reader(choices: Keys) -> Callable[[Any], Any]:
+    """A function for the first decoded value at names of members that is not null."""
+    if choices == ((),):
+        return _itself
+    if len(choices) > 1 or len(choices[0]) > 1:
+        return partial(_first_at, choices)
+    key = choices[0][0]
+
+    def read(value: Any) -> Any:
+        return value.get(key) if type(value) is dict else None
+
+    return read
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _first_at(choices: Keys, value: Any) -> Any:
     for keys in choices:
         found = value
         for key in keys:
@@ -90,13 +118,6 @@ def value_at(value: object, choices: Keys) -> object:
         if found is not None:
             return found
     return None
-
-
-def _lazy_string(value: object, choices: Keys) -> str | None:
-    found = value_at(value, choices)
-    if type(found) is str:
-        return found
-    return str(found) if isinstance(found, JsonNumber) else None
 
 
 def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:

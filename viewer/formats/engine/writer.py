@@ -12,11 +12,11 @@ from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
 from viewer.formats.engine.streams import BlockStreams
-from viewer.formats.json.content_parts import ContentPart, part_header, split_content
+from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
 from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
-from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
@@ -31,6 +31,7 @@ MOST_SAID = 256
 """Texts that a later record may repeat."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
+MOST_HEADERS = 256
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _SPOKEN = ("user", "assistant")
 _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
@@ -77,6 +78,8 @@ class DraftWriter:
         """The number of the record."""
         self._tools: dict[str, str] = {}
         self._threads: dict[str, int] = {}
+        self._headers: dict[tuple[object, ...], Header] = {}
+        """The headers of messages without a call id, by the facts that make them."""
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
         self._saying: dict[str, _Reply] = {}
         """The replies whose text may grow."""
@@ -279,7 +282,7 @@ class DraftWriter:
         for part in self._runs(draft):
             header = self._header(part)
             if not self._emit_marked(part, header):
-                number = self._record.add(
+                number = self._record.add_complete(
                     header, self._ending(part, header), part.span, part.pieces, time_ms=part.time_ms
                 )
                 self._report(part.problems, number)
@@ -292,7 +295,7 @@ class DraftWriter:
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._marked_header(part, header)
-            number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             self._note_prompt(own, number)
             self._report_part(part, number)
         return bool(marked)
@@ -307,8 +310,13 @@ class DraftWriter:
         if draft.kind is not Kind.SAID or role not in _SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
-            draft.marked = split_content(draft.pieces, self._read, role) if self._source is not None else []
+            draft.marked = self._split(draft, role)
         return draft.marked
+
+    def _split(self, draft: Draft, role: str) -> list[ContentPart]:
+        if self._source is None or (_is_one_text(draft) and not may_be_split(draft.text.encode())):
+            return []
+        return split_content(draft.pieces, self._read, role)
 
     def _marked_header(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
         own, ending = part_header(part, header)
@@ -329,14 +337,16 @@ class DraftWriter:
         split = (answers or self._hooks.split) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
-        body = read_body(tuple(draft.pieces), self._read)
-        runs = split(body.text)
+        body = None if _is_one_text(draft) else read_body(tuple(draft.pieces), self._read)
+        text = draft.text if body is None else body.text
+        runs = split(text)
         if runs is None:
             draft.kind = Kind.UNKNOWN
             self._report_hook(draft)
             return [draft]
-        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(body.text, runs[0][1], runs[0][2]):
+        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2]):
             return [draft]
+        body = body or read_body(tuple(draft.pieces), self._read)
         return [self._run(draft, body, *run) for run in runs]
 
     def _report_hook(self, draft: Draft) -> None:
@@ -356,25 +366,45 @@ class DraftWriter:
         return run
 
     def _header(self, draft: Draft) -> Header:
-        kind, role = draft.kind, draft.role
+        kind = draft.kind
         if kind is Kind.CALL:
             return self._call_header(draft)
         if kind is Kind.REPLY:
             name = draft.name or self._tools.get(draft.call_id or "")
-            name = full_tool_name(name) if name else None
             self._unanswered.pop(draft.call_id or "", None)
-            return self._made(draft, Header("tool", name, None, Channel.FINAL, call_id=draft.call_id))
+            return Header(
+                "tool",
+                full_tool_name(name) if name else None,
+                None,
+                Channel.FINAL,
+                call_id=draft.call_id,
+                kind=kind,
+                outcome=draft.outcome,
+                thread=self._thread(draft),
+            )
+        if kind is Kind.SAID and draft.role not in _SPOKEN:
+            kind = draft.kind = Kind.UNKNOWN
+        key = (
+            *(kind, draft.role, draft.channel, draft.channel_word, draft.has_unknown_channel, draft.intent),
+            *(draft.outcome, self._thread(draft)),
+        )
+        header = self._headers.get(key)
+        if header is None:
+            if len(self._headers) >= MOST_HEADERS:
+                self._headers.clear()
+            header = self._headers[key] = self._made(draft, self._other_header(draft))
+        return header
+
+    def _other_header(self, draft: Draft) -> Header:
+        """The header of a message that is no call and no reply."""
+        kind, role = draft.kind, draft.role
         if kind is Kind.THOUGHT:
-            header = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
-            return self._made(draft, header)
+            return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
         if kind is Kind.INSTRUCTION:
-            role = "developer" if role == "developer" else "system"
-            return self._made(draft, Header(role, channel=Channel.FINAL))
-        if kind is Kind.SAID and role in _SPOKEN:
-            return self._made(draft, self._said_header(draft))
+            return Header("developer" if role == "developer" else "system", channel=Channel.FINAL)
         if kind is Kind.SAID:
-            draft.kind = Kind.UNKNOWN
-        return self._made(draft, Header(role, channel=Channel.COMMENTARY, channel_given="commentary"))
+            return self._said_header(draft)
+        return Header(role, channel=Channel.COMMENTARY, channel_given="commentary")
 
     def _made(self, draft: Draft, header: Header) -> Header:
         return replace(header, kind=draft.kind, outcome=draft.outcome, thread=self._thread(draft))
@@ -393,7 +423,7 @@ class DraftWriter:
             self._tools[draft.call_id] = tool
         if draft.call_id:
             self._unanswered[draft.call_id] = None
-        header = Header(
+        return Header(
             "assistant",
             recipient=tool or "functions.unknown",
             channel=Channel.COMMENTARY,
@@ -401,8 +431,10 @@ class DraftWriter:
             call_id=draft.call_id,
             content_type=None if draft.is_text else "json",
             constrained=not draft.is_text,
+            kind=draft.kind,
+            outcome=draft.outcome,
+            thread=self._thread(draft),
         )
-        return self._made(draft, header)
 
     def _thread(self, draft: Draft) -> int:
         if draft.kind is Kind.SUBAGENT or draft.thread is not None:
@@ -446,7 +478,7 @@ class DraftWriter:
         for index, part in enumerate(marked):
             own, ending = self._marked_header(part, header)
             if index:
-                number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+                number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             else:
                 self._record.close(number, ending, draft.span[1], part.pieces, header=own)
             self._report_part(part, number)
@@ -476,7 +508,7 @@ class DraftWriter:
         self._saying[key] = reply
 
     def _is_marked(self, draft: Draft) -> bool:
-        return self._source is not None and bool(split_content(draft.pieces, self._read, draft.role))
+        return bool(self._split(draft, draft.role))
 
     def _end_reply(self, key: str) -> None:
         self._end_said(key)
@@ -595,6 +627,13 @@ class DraftWriter:
         ending = Ending.OPEN if known.must_end else self._ending(known.draft, header)
         self._record.close(known.number, ending, known.end, known.pieces, header=header)
         self._report_outcome(known.draft, known.number)
+
+
+def _is_one_text(draft: Draft) -> bool:
+    """True if the text of a draft is the text of its only piece, without a character that may stand for another."""
+    if len(draft.pieces) != 1 or draft.pieces[0].coding not in (Coding.PLAIN, Coding.JSON_STRING):
+        return False
+    return draft.texts == [draft.text] and "\ufffd" not in draft.text
 
 
 def _is_all(text: str, start: int, end: int) -> bool:

@@ -137,8 +137,13 @@ def glance(data: bytes) -> JsonGlance:
     return JsonGlance(True, _QUICK.repeats, value)
 
 
+def is_too_deep(data: bytes) -> bool:
+    """True if the nesting gets too deep, found without parsing."""
+    return _too_deep(data) is not None
+
+
 def _too_deep(data: bytes) -> int | None:
-    """The position where the nesting gets too deep, found without parsing."""
+    """The position where the nesting gets too deep."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0

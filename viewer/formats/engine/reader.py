@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
-from viewer.formats.engine.deltas import DeltaRuns
+from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
@@ -19,7 +20,7 @@ from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.header import Problem
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import Container, RecordFormat, RecordRule
+from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -50,16 +51,21 @@ class Records:
         self._deltas = DeltaRuns(format)
         self._step: StreamStep | None = None
         """What the last record did to a reply, if it did nothing else."""
-        self._changes = self._spans is not None or format.keeps_fields or _looks_up(format.records)
-        """True if records are changed in place."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
 
-    def takes_regular(self, node: JsonNode) -> bool:
-        """True if nothing in a regular record is changed in place."""
-        return not self._changes and not has_inner_strings(self._format.inner, node)
+    def changes(self, node: JsonNode) -> bool:
+        """True if values of a record are replaced in place."""
+        return self._changes or has_inner_strings(self._format.inner, node)
+
+    @cached_property
+    def _changes(self) -> bool:
+        """True if records of the format are changed in place."""
+        if self._spans is not None or self._format.keeps_fields:
+            return True
+        return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
@@ -260,11 +266,6 @@ class RecordReader:
 
 def _is_truncated(fault: JsonFault) -> bool:
     return fault.reason == "json-truncated"
-
-
-def _looks_up(rules: tuple[RecordRule, ...]) -> bool:
-    """True if texts of records are replaced."""
-    return any(rule.lookup is not None or _looks_up(rule.rules) for rule in rules)
 
 
 def traits(format: RecordFormat) -> FormatTraits:

@@ -137,9 +137,21 @@ class _Choice(Generic[Rule]):
         self.path = path(at)
         assert self.path.read is not None
         self.read = self.path.read
-        words = {word for rule in rules for word in _needed(rule, at)[1]}
-        self.by_word = {word: _divided(_with(rules, at, word)) for word in words}
-        self.others = _divided(_with(rules, at, None))
+        self._rules = rules
+        self._at = at
+        self._words = {word for rule in rules for word in _needed(rule, at)[1]}
+        self._branches: dict[str | None, _Divided[Rule]] = {}
+        """The rules for each word that occurred; None for any other one."""
+
+    def branch(self, word: str | None) -> _Divided[Rule]:
+        """The rules that may apply to a record with this word."""
+        known = self._branches.get(word)
+        if known is None:
+            word = word if word in self._words else None
+            known = self._branches.get(word)
+        if known is None:
+            known = self._branches[word] = _divided(_with(self._rules, self._at, word))
+        return known
 
 
 class _Tested(Struct, Generic[Rule]):
@@ -199,7 +211,7 @@ def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
     found = _divisions(rules)
     while type(found) is _Choice:
         word = found.read(value)
-        found = found.by_word.get(word, found.others) if isinstance(word, str) else found.others
+        found = found.branch(word if isinstance(word, str) else None)
     return found  # type: ignore[no-any-return]
 
 
@@ -212,7 +224,7 @@ def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule]
         except Unreadable:
             return tuple(_Tested(rule, rule.when) for rule in rules)
         is_word = value is not None and value.kind in (JsonKind.STRING, JsonKind.NUMBER)
-        found = found.by_word.get(value.text, found.others) if value is not None and is_word else found.others
+        found = found.branch(value.text if value is not None and is_word else None)
     return found  # type: ignore[no-any-return]
 
 

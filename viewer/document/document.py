@@ -343,13 +343,16 @@ class Document:
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
         would show nothing."""
-        on_rewritten = partial(self._report, self._source) if withholds and self._reader.on_rewritten else None
+        on_rewritten = partial(self._report, self._source) if withholds else None
         vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
-        """Report withheld content, unless the input is already being read again."""
-        if source is self._source and self._reader.on_rewritten:
+        """Report withheld content, unless the input is already being read again. If nobody asked for reports, raise
+        the FileRewrittenError that is being handled: the projection may be older than the wish."""
+        if self._reader.on_rewritten is None:
+            raise
+        if source is self._source:
             self._reader.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:

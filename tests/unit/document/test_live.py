@@ -245,7 +245,7 @@ class TestResets:
     def test_a_projection_of_the_reading_before_shows_nothing_of_the_new_one(self, log: Log) -> None:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
-        before = log.document.project(END_USER)
+        before = log.document.project(END_USER, withholds=False)
         log.document.withhold_rewritten(lambda: None)
         on_screen = log.document.project(END_USER)
         log.path.write_bytes(text.replace("final", "hidde").replace("seen", "hide").encode())

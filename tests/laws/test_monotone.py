@@ -67,7 +67,7 @@ SAMPLES = [
 ]
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=60, test=10)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=600, test=10)
 def test_nothing_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 

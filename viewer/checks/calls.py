@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
 
@@ -51,8 +51,10 @@ class TurnState(Struct):
 class ToolChecks:
     """Tracks the tools of one transcript at a time: declarations, calls, replies."""
 
-    def __init__(self, ledger: CallLedger) -> None:
+    def __init__(self, ledger: CallLedger, declare: Callable[[int, Span | None], None] = lambda *_: None) -> None:
+        """`declare` receives the number of each message that declares tools, and the span of a function list in it."""
         self._ledger = ledger
+        self._note_declaring = declare
         self._declarations = Declarations()
         self._notes = TurnState()
         self._turn = 0
@@ -63,9 +65,10 @@ class ToolChecks:
         self._declarations = Declarations()
         self._notes, self._turn = TurnState(), 0
 
-    def declare(self, text: str) -> None:
-        """Add a function list of 0.1."""
+    def declare(self, text: str, message: int, span: Span) -> None:
+        """Add a function list of 0.1, which is at this span of a message."""
         self._declarations.read_function_list(text)
+        self._note_declaring(message, span)
 
     def apply(self, case: CheckContext) -> Iterator[Diagnostic]:
         """Apply the next closed message, and yield its diagnostics."""
@@ -92,8 +95,9 @@ class ToolChecks:
     def _other(self, case: CheckContext) -> None:
         self._ledger.skip_messages()
         header = case.message.header
-        if header.role in ("system", "developer") and not header.malformed:
-            self._declarations.read(case.body.text)
+        is_instruction = header.role in ("system", "developer") and not header.malformed
+        if is_instruction and self._declarations.read(case.body.text):
+            self._note_declaring(case.message.number, None)
         self._notes.call_token |= case.message.ending is Ending.CALL
         if header.role == "assistant" and b'"tool_calls"' in case.json and case.json.lstrip().startswith(b"{"):
             member = _member(case.node, "tool_calls")
@@ -125,11 +129,9 @@ class ToolChecks:
             yield from self._check_arguments(case, recipient)
 
     def _check_arguments(self, case: CheckContext, tool: str) -> Iterator[Diagnostic]:
-        if case.json_fault is not None or case.node is None:
+        node = arguments_of(case)
+        if node is None:
             return
-        node = case.node
-        if case.transcript.format.name == "openchatml-0.1":
-            node = node.get("arguments") or node
         if node.kind is not JsonKind.OBJECT and _is_json(case):
             return  # `_check_shape` reports it
         for fault in self._declarations.check_node(tool, node):
@@ -244,6 +246,14 @@ _STATES = {
     Outcome.TIMEOUT: CallState.TIMEOUT,
     Outcome.CANCELLED: CallState.CANCELLED,
 }
+
+
+def arguments_of(case: CheckContext) -> JsonNode | None:
+    """Return the arguments of a call; None if its body is not valid JSON."""
+    if case.json_fault is not None or case.node is None:
+        return None
+    is_wrapped = case.transcript.format.name == "openchatml-0.1"
+    return (case.node.get("arguments") if is_wrapped else None) or case.node
 
 
 def _is_unaddressed_call(case: CheckContext) -> bool:

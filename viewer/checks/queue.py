@@ -14,6 +14,7 @@ from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks
 from viewer.checks.check import Run, Scope
 from viewer.checks.context import CheckContext, Read, TranscriptFacts
+from viewer.checks.missing import Declaring
 from viewer.checks.prefilter import (
     HeaderAnswers,
     compile_plain,
@@ -29,7 +30,7 @@ from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
-from viewer.model.messages import Message, Stray, Transcript
+from viewer.model.messages import Message, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
 from viewer.reading.document_header import profile
@@ -82,7 +83,9 @@ class CheckQueue:
         self._shown: dict[int, bool] = {}
         """True if the end user sees messages with this header key."""
         self.calls = CallLedger(self.report, index)
-        self.tools = ToolChecks(self.calls)
+        self.declaring: list[Declaring] = []
+        """The places that declare tools."""
+        self.tools = ToolChecks(self.calls, self._note_declaring)
         self.waiting: deque[Work] = deque()
         self.waiting_bytes = 0
         self.checks = CHECKS
@@ -137,8 +140,8 @@ class CheckQueue:
                     self._started(transcript)
                 case ToolCancelled(_, call_id, start, end):
                     self.calls.cancel(call_id, start, end)
-                case DeclaredTools(_, _, start, end):
-                    self.tools.declare(self.read(start, end).decode("utf-8", "replace"))
+                case DeclaredTools(_, number, start, end):
+                    self.tools.declare(self.read(start, end).decode("utf-8", "replace"), number, (start, end))
                 case Ended():
                     self._end()
             size -= done
@@ -152,6 +155,9 @@ class CheckQueue:
             return
         self._release()
         self.findings.add(rule, reason, start, end, message, count)
+
+    def _note_declaring(self, message: int, function_list: Span | None) -> None:
+        self.declaring.append(Declaring(message, function_list))
 
     @property
     def _has_no_messages(self) -> bool:
@@ -186,7 +192,7 @@ class CheckQueue:
         """Drop the state of the checks, which contains words of the input."""
         self.calls.end_transcript()
         self._release()
-        self.tools = ToolChecks(self.calls)
+        self.tools = ToolChecks(self.calls, self._note_declaring)
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False

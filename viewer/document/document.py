@@ -112,6 +112,7 @@ class Document:
         self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
         self._analysis.index.use_columns(self._backend.columns)
         self._analysis.is_partial = True
+        self._missing = self._analysis.missing_arguments(reader.read)
         self._analysis.unknown = detection.unknown
         self._analysis.findings.most_per_code = self._most_per_code
         self._parser = Parser(FORMATS[detection.format], self._options)
@@ -344,7 +345,10 @@ class Document:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
         would show nothing."""
         on_rewritten = partial(self._report, self._source) if withholds and self._reader.on_rewritten else None
-        vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
+        vault = Vault(
+            *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
+            find_missing=self._analysis.missing_arguments,
+        )
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
@@ -373,7 +377,7 @@ class Document:
 
     def value_of(self, finding: Finding) -> str | None:
         """The offending value of a finding; for a command that reveals everything. Not yet safe for a terminal."""
-        return offending_value(finding.diagnostic, self._reader.read)
+        return offending_value(finding.diagnostic, self._reader.read, self._missing)
 
     def line_text(self, finding: Finding) -> tuple[str, int, int]:
         """The line of a finding cut around its position, and the columns of the position in it, counted from 0.

@@ -31,7 +31,7 @@ def missing(text: str) -> list[str | None]:
         if (one.code, one.reason) == ("E-CALL-SCHEMA", "missing-argument")
     ]
     found = [one for one in document.findings() if one.diagnostic.reason == "missing-argument"]
-    assert [document.value_of(one) for one in found] == shown
+    assert [document.quotes.value_of(one) for one in found] == shown
     assert [offending_value(one.diagnostic, lambda start, end: b"") for one in found] == [None] * len(found)
     return shown
 

@@ -192,10 +192,10 @@ def test_a_trigger_that_is_never_true_is_found(number: int) -> None:
 
 @pytest.mark.slow
 def test_a_trigger_that_misses_a_message_is_found() -> None:
-    def check_fences(case: CheckContext) -> None:
+    def check_fences(case: CheckContext) -> Iterator[Diagnostic]:
         at = case.body.data.find(b"```")
         if at >= 0:
-            case.report_in_body(I_TYPE_UNKNOWN, None, at, at + 3)
+            yield case.diagnose_body(I_TYPE_UNKNOWN, None, at, at + 3)
 
     text = generated(b"version: 2.2\n")
     for literal, is_found in ((b"```", True), (b"````", False)):

@@ -75,10 +75,10 @@ class TestGrowth:
         for so_far in ("It", "It is ", "It is 4."):
             log.write(so_far[len(log.bodies()[1]) :])
             assert log.bodies() == ["Hi", so_far]
-        assert log.document.has_open_message
+        assert log.document.open_numbers
         log.write("<|return|>")
         assert log.bodies() == ["Hi", "It is 4."]
-        assert not log.document.has_open_message
+        assert not log.document.open_numbers
 
     def test_rows_made_before_grow(self, log: Log) -> None:
         log.write(HEAD + QUESTION + ANSWER + "a")
@@ -266,7 +266,7 @@ class TestResets:
         second = log.document.step()
         assert second.ended
         assert [message.ending for message in log.shown()] == ["end", "open"]
-        assert not log.document.has_open_message
+        assert not log.document.open_numbers
         assert not log.document.is_complete
         third = log.document.step()
         assert (third.restarted, third.reset) == (True, Reason.REPLACED)
@@ -308,7 +308,7 @@ class TestEnds:
         log.path.unlink()
         states = [change.state.condition for change in log.steps() if change.state]
         assert states == [SourceCondition.WAITING]
-        assert log.document.state.sentence == "the file was removed; waiting for it to reappear"
+        assert log.document.following.state.sentence == "the file was removed; waiting for it to reappear"
 
 
 class TestDeadlines:

@@ -9,7 +9,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import Inputs, mention_if_empty, retried
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document, Finding

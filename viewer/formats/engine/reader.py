@@ -96,6 +96,7 @@ class Records:
     def _write_span(self, span: TraceSpan) -> None:
         """Write the messages of a span. Another conversation is another transcript."""
         if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
+            self._record.skip()
             return
         if not self._record.transcript or span.group != self._session:
             self._writer.start()

@@ -125,6 +125,8 @@ class DraftWriter:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         if reading.unknown is not None:
             self._note_unknown(reading.unknown)
+        if not reading.drafts and not reading.steps:
+            self._record.skip()
         self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:

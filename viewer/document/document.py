@@ -33,7 +33,7 @@ from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
-from viewer.rules.structure import W_ENCODING
+from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
@@ -348,6 +348,16 @@ class Document:
     def message_count(self) -> int:
         """The number of messages, including hidden ones."""
         return len(self._analysis.index)
+
+    @property
+    def metadata_count(self) -> int:
+        """The number of records of an input without messages."""
+        return self._analysis.metadata_count
+
+    @property
+    def unknown_count(self) -> int:
+        """The number of records that no rule of the format maps, and that hold text."""
+        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
 
     @property
     def index(self) -> MessageIndex:

@@ -11,6 +11,7 @@ from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, h
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
@@ -288,7 +289,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
     for at in _holder_paths(rule.body):
         for holder in path(at).all(node):
-            if _is_thought(holder) or (not reads_channel and _is_on_other_channel(holder)):
+            if is_flagged(holder) or (not reads_channel and _is_on_other_channel(holder)):
                 return True
     return False
 
@@ -298,14 +299,6 @@ def _holder_paths(body: str) -> tuple[str, ...]:
     """The record, and the object that holds its text."""
     holder = body.rpartition(".")[0]
     return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
-
-
-def _is_thought(node: JsonNode) -> bool:
-    """True if an object is marked as a thought, as in the Gemini API."""
-    if type(node) is LazyNode and (type(node.value) is not dict or "thought" not in node.value):
-        return False
-    thought = node.get("thought")
-    return thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER)
 
 
 def _is_on_other_channel(node: JsonNode) -> bool:
@@ -552,7 +545,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if _is_thought(part) or _is_on_other_channel(part):
+        if is_flagged(part) or _is_on_other_channel(part):
             self._add_unknown(part)
             return
         if rule.label:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
+from viewer.formats.containers.regular_lines import RecordLines
 from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
-from viewer.formats.engine.lines import RecordLines
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
@@ -41,7 +41,12 @@ class Records:
     def __init__(self, record: Recorder, format: RecordFormat, options: ReadOptions) -> None:
         self._record = record
         self._format = format
-        self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
+        self._writer = DraftWriter(
+            record,
+            format,
+            preambles=format.preambles or options.harmony_preambles,
+            row_order=options.row_order,
+        )
         self._narrowings = Narrowings(record, format.replays)
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
@@ -132,6 +137,7 @@ class Records:
     def _write_span(self, span: TraceSpan) -> None:
         """Write the messages of a span. Another conversation is another transcript."""
         if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
+            self._record.skip()
             return
         if not self._record.transcript or span.group != self._session:
             self._writer.start()

@@ -563,7 +563,7 @@ class _PartReader:
                     _set_outcome(self._said, rule.outcome, part)
 
     def _add_text(self, value: JsonNode, *, own_line: bool) -> None:
-        self._put(piece_of(value), own_line=own_line, text=value.text)
+        self._put(_piece(value), own_line=own_line, text=value.text)
 
     def _put(self, piece: Piece, *, own_line: bool, text: str = "") -> None:
         if self._said is None:
@@ -652,7 +652,15 @@ def _pieces_of_one(body: JsonNode, kind: Kind, *, label: bool, opaque: bool) -> 
                     pieces.append(Piece(piece.start, piece.start, Coding.LINE))
                 pieces.append(piece)
             return pieces
-    return [piece_of(body)]
+    return [_piece(body)]
+
+
+def _piece(value: JsonNode) -> Piece:
+    """The same as `piece_of`, in one step for a string of a regular record."""
+    if type(value) is not LazyNode or value.kind is not JsonKind.STRING:
+        return piece_of(value)
+    start, end, plain = value.string_place()
+    return Piece(start + 1, end - 1, Coding.PLAIN) if plain else Piece(start, end, Coding.JSON_STRING)
 
 
 def _text_or_label(item: JsonNode) -> Piece | None:

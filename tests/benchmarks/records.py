@@ -59,12 +59,13 @@ def generated(kind: str, size: int) -> Path:
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
         with unfinished.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(_parts(KINDS[kind](random.Random(SEED)), kind.endswith("array.json"), size))
+            file.writelines(parts(KINDS[kind](random.Random(SEED)), kind.endswith("array.json"), size))
         unfinished.rename(path)
     return path
 
 
-def _parts(rows: Iterator[str], is_array: bool, size: int) -> Iterator[str]:
+def parts(rows: Iterator[str], is_array: bool, size: int) -> Iterator[str]:
+    """Rows of at least so many bytes."""
     length, between = 0, "[" if is_array else ""
     while length < size:
         row = between + (next(rows).strip() if is_array else next(rows))

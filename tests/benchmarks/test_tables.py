@@ -6,12 +6,14 @@ import random
 
 import pytest
 
+from tests.benchmarks import records
 from tests.benchmarks.figures import NEVER, Bound, Figure, Row, Unit, exponent, table
 from tests.benchmarks.groups import GROUPS, MODULES
 from tests.benchmarks.inputs import FIRST, LAST, MEGABYTE, RARE, Kind, parts
 from tests.benchmarks.pages import PAGES, has_marks, put
 from tests.benchmarks.timing import ROOT
 from tests.support.reading import read
+from viewer.formats import detect
 
 MS, RATE = Unit.MILLISECONDS, Unit.RATE
 FORMAT = {Kind.CHAT: "openchatml-2.2", Kind.AGENT: "openchatml-2.2", Kind.HARMONY: "harmony"}
@@ -88,3 +90,10 @@ def test_a_table_is_put_between_the_marks_and_nowhere_else() -> None:
     made = put(page, "all", "new\n")
     assert made == page.replace("old\n", "\nnew\n\n")
     assert put(made, "all", "new\n") == made
+
+
+def test_files_of_records_are_of_the_formats_in_their_names() -> None:
+    named = {"array.json": "json", "chats.jsonl": "json", "responses-array.json": "responses"}
+    for kind, rows in records.KINDS.items():
+        text = "".join(records.parts(rows(random.Random(1)), kind.endswith("array.json"), 20_000))
+        assert detect(text.encode()).format == named.get(kind, kind.partition(".")[0])

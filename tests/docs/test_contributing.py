@@ -108,7 +108,7 @@ class TestTheSteps:
         assert "| `M` | `middle` | To the middle of the transcript. |" in (project / "docs/keys.md").read_text("utf-8")
 
     @pytest.mark.lab
-    def test_lint_and_types_have_nothing_to_say(self, project: Path) -> None:
+    def test_lint_and_types_pass(self, project: Path) -> None:
         done(project, "ruff", "check", "--quiet", ".")
         done(project, "ruff", "format", "--check", "--quiet", ".")
         done(project, "mypy")
@@ -135,6 +135,6 @@ def test_every_step_can_be_followed() -> None:
             assert step.sentence.startswith("Run") or step.names[0] in PAGE
 
 
-def test_the_rules_of_make_in_the_release_are_there() -> None:
+def test_the_make_rules_of_the_release_exist() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert all(f"\n{name}:" in makefile for name in re.findall(r"`make (\w+)`", PAGE))

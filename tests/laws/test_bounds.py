@@ -76,7 +76,7 @@ BEYOND_ELSEWHERE = {
     "spooled text": "unit/sources/test_spool.py::test_a_device_without_an_end_is_stopped",
     "text in memory": "unit/sources/test_spool.py::test_a_spool_moves_to_an_unlinked_file_of_mode_0600",
     "second attempt": "unit/sources/test_compressed.py::test_damage_far_into_a_large_member_loses_one_slice_at_most",
-    "seconds of a pattern": "screens/test_search.py::test_one_that_takes_too_long_is_stopped",
+    "seconds of a pattern": "screens/test_search.py::test_a_slow_search_is_stopped",
     "memory of a pattern": "unit/document/test_regex.py::test_a_refused_pattern_is_one_sentence",
     "burst": "unit/document/test_live.py::test_a_burst_is_read_in_slices",
     "copy": "screens/test_clipboard.py::test_nothing_to_copy_and_too_much",

@@ -25,7 +25,7 @@ from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
-"""Kinds of spans that talk to no user, also through the model calls below them."""
+"""Kinds of spans that never talk to a user, not even through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id"

@@ -203,6 +203,7 @@ async def test_no_widget_holds_what_is_hidden_in_any_sample(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 
 
+@pytest.mark.slow
 async def test_the_walk_finds_what_a_debug_view_holds() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
     async with running(sample.path, keys=["d"]) as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 FLAGS = frozenset(
@@ -22,6 +23,8 @@ _ALL = FLAGS | WORDS | SHOWN
 
 def is_flagged(node: JsonNode) -> bool:
     """True if a flag hides the text of an object."""
+    if type(node) is LazyNode and (type(node.value) is not dict or _ALL.isdisjoint(node.value)):
+        return False
     return any(member.key in _ALL and _hides(member.key, member.value) for member in node.members)
 
 

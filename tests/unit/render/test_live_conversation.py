@@ -199,7 +199,7 @@ class TestInTheEnd:
         "sample, audience",
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
-        quick=20,
+        quick=1020,
         test=4,
     )
     def test_it_is_what_show_prints(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
@@ -219,7 +219,7 @@ class TestInTheEnd:
         "sample, audience",
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
-        quick=15,
+        quick=330,
         test=2,
     )
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:

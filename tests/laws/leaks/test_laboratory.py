@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tests.support.leaks.acting import EVERYWHERE, Act, act_of
 from tests.support.leaks.finder import SHORTEST
 from tests.support.leaks.laboratory import SHORTEST_TYPED, Escaped, session
-from tests.support.leaks.planted import KINDS, Planted, everything, transcripts
+from tests.support.leaks.planted import KINDS, Planted, everything, of_sample, transcripts
+from tests.support.samples import samples
 
 SESSIONS = int(os.environ.get("OCML_LAB_SESSIONS", "1000"))
 ACTIONS = int(os.environ.get("OCML_LAB_ACTIONS", "200"))
@@ -129,3 +130,20 @@ def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
         assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))
 
     sessions()
+
+
+SAMPLE_SESSIONS = int(os.environ.get("OCML_LAB_SAMPLE_SESSIONS", "200"))
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("seldom_collected")
+@pytest.mark.parametrize("share", range(SHARES))
+def test_nothing_escapes_from_sessions_over_the_samples(share: int) -> None:
+    """Samples of every format, with a canary in each text that the documentation of the format hides."""
+    found = [sample for sample in samples("valid") if sample.seen.get("hidden") and not sample.is_compressed]
+    chance = Random(f"{SEED} {share}")
+    for number, sample in enumerate(chance.choices(found, k=SAMPLE_SESSIONS // SHARES)):
+        planted = of_sample(sample, number)
+        option = chance.choice(["", "strict", "slowly", "growing"])
+        numbers = [chance.getrandbits(40) for _ in range(ACTIONS // 4)]
+        assert_nothing_escapes(planted, numbers, size=chance.choice(SIZES), **({option: True} if option else {}))

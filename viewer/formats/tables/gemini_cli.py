@@ -23,6 +23,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.tags import gemini_tags
+from viewer.formats.tables.usage import gemini_cli
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -135,6 +136,7 @@ GEMINI_CLI = RecordFormat(
         RecordRule((has("$rewindTo"),), None, rewind="$rewindTo"),
         *_MESSAGES,
     ),
+    usage=(gemini_cli(""), gemini_cli("messages[]")),
     session="sessionId",
     threads=Threads("id", ""),
     hooks=Hooks(split=gemini_tags),

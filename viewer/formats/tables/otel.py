@@ -19,6 +19,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import OTEL_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -345,6 +346,7 @@ OTEL = RecordFormat(
         *("events[].attributes.gen_ai.event.content", "events[].attributes.message"),
         "events[].attributes.gen_ai.system_instructions",
     ),
+    usage=OTEL_TOKENS,
     model="attributes.gen_ai.response.model|attributes.gen_ai.request.model|attributes.llm.model_name|attributes.ai.model.id",
     spans=Spans(
         each="|".join(_SPAN),

@@ -11,7 +11,7 @@ from viewer.document.calls import CallView
 from viewer.document.projection import Projection
 from viewer.document.values import ShownCall, ShownDiagnostic, ShownMessage
 from viewer.render.diagnostic import described, full_code
-from viewer.render.number_format import counted, duration
+from viewer.render.number_format import counted, duration, usage_words
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.width import wrap
@@ -183,6 +183,8 @@ def _fields(inspected: Inspected, message: ShownMessage, style: Style) -> Iterat
     ending = "cancelled" if message.cancelled else message.ending
     yield "ending", trusted(ending), StyleRole.PLAIN, None
     yield from _given("time", message.time, style)
+    if message.usage is not None:
+        yield "tokens", trusted(usage_words(message.usage)), StyleRole.PLAIN, None
     for key, value in message.extra.items():
         yield style.name(key), style.name(value), StyleRole.PLAIN, None
 

@@ -104,7 +104,6 @@ class DraftWriter:
         """True if the last record held text that the user typed."""
         self._usage = UsageLedger(record, format.usage)
         self._row_order = RowOrder(self._report_order) if row_order and format.alternates else None
-        self._rest: Kind | None = None
         self._is_begun = False
         """True if the transcript has a message other than those that may precede the first."""
 
@@ -117,7 +116,6 @@ class DraftWriter:
         self._once.clear()
         self._unanswered.clear()
         self._prompts.clear()
-        self._rest = None
         self._is_begun = False
         self._said.clear()
 
@@ -134,7 +132,6 @@ class DraftWriter:
             self._note_unknown(reading.unknown)
         if not reading.drafts and not reading.steps:
             self._record.skip()
-        self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
@@ -195,8 +192,6 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
-        if self._rest is not None and draft.kind is Kind.SAID:
-            draft.kind = self._rest
         if draft.rule.orphan is not None and draft.kind is Kind.REPLY and draft.call_id not in self._tools:
             draft.kind, draft.role = draft.rule.orphan, ""
             if not draft.text and sum(piece.end - piece.start for piece in draft.pieces) <= len("{}"):

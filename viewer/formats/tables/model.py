@@ -221,7 +221,7 @@ class Alone(Enum):
 
 
 class Narrowing(Struct, frozen=True):
-    """What said texts are instead, after a record."""
+    """What said texts are instead, from a record on."""
 
     kind: Kind
     until: tuple[When, ...] = ()
@@ -298,7 +298,7 @@ class RecordRule(Struct, frozen=True):
     session: str = ""
     """The path of the id of the transcript that the record starts."""
     narrows: Narrowing | None = None
-    """What the said texts of the next records are instead."""
+    """What the said texts of this record and of the next ones are instead."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
     exchange: Exchange | None = None
@@ -310,12 +310,12 @@ class RecordRule(Struct, frozen=True):
     injected, and replayed text do not count."""
     orphan: Kind | None = None
     """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
-    rest: Kind | None = None
-    """The kind of whatever the rest of the transcript would say, where the head of a file states it."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
     call_id: str = ""
+    typed_id: bool = False
+    """True if a call id that is the number 1 is another one than the string 1."""
     name: str = ""
     default_name: str = ""
     time: str = ""

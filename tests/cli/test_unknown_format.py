@@ -54,6 +54,7 @@ def test_check_reports_it_for_the_whole_file_and_exits_with_1(kind: str, tmp_pat
     assert "OpenChatML" not in result.err
 
 
+@pytest.mark.share(quick=3)
 def test_commands_that_print_a_transcript_refuse_it(kind: str, tmp_path: Path) -> None:
     data, sentence = UNKNOWN[kind]
     path = written(tmp_path, data)

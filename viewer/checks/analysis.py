@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from viewer.checks.context import Read
+from viewer.checks.missing import MissingArguments
 from viewer.checks.queue import CheckQueue, Ended, Messages
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
@@ -35,6 +36,8 @@ class Analysis:
         """The numbers of the open messages."""
         self.is_partial = False
         """True if more input exists that was not read: an open message is then undecided until it closes."""
+        self._formats = formats
+        self._ids = ids
         self._queue = CheckQueue(self.index, read, formats, ids)
         """The checks, which run behind the index."""
         self.findings = self._queue.findings
@@ -120,6 +123,10 @@ class Analysis:
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
         is_alone = len(self.transcripts) == 1  # the queue knows only the transcript whose turn it is
         return self._queue.ahead(message) if waits and is_small and is_alone else []
+
+    def missing_arguments(self, read: Read) -> MissingArguments:
+        """Return a second validation of calls that reads their bytes with `read`."""
+        return MissingArguments(self.index, self._queue.declaring, self.transcripts, self._formats, read, self._ids)
 
     def check_all(self) -> None:
         """Check everything that waits."""

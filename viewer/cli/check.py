@@ -175,10 +175,10 @@ def _print_text(report: Report, output: Output, with_source: bool) -> None:
 
 def _text(report: Report, output: Output, with_source: bool) -> Iterator[Line]:
     for document, finding in report:
-        value = document.value_of(finding) if with_source else None
+        value = document.quotes.value_of(finding) if with_source else None
         yield compiler_line(document.name, finding, output.style, value)
         if with_source:
-            yield from source_lines(finding, document.line_text(finding), output.width, output.style)
+            yield from source_lines(finding, document.quotes.line_text(finding), output.width, output.style)
     for name, code, count in report.take_more():
         lead = output.style.name(f"{name}: ") if report.inputs.several else trusted("")
         yield Part(lead), Part(trusted(more_words(code, count)))
@@ -267,7 +267,7 @@ class LiveReport:
         """Do nothing: everything is printed already."""
 
     def stalled(self, document: LiveDocument) -> None:
-        number, seconds = document.open_number or 0, document.stalled_for
+        number, seconds = next(iter(document.open_numbers), 0), document.stalled_for
         if self._form == "json":
             self._output.write([stalled_line(number, seconds)])
         else:
@@ -300,7 +300,7 @@ class LiveReport:
             yield workflow_command(document.name, finding)
         else:
             width, style = self._output.width, self._output.style
-            value = document.value_of(finding) if self._with_source else None
+            value = document.quotes.value_of(finding) if self._with_source else None
             yield style.paint(compiler_line(document.name, finding, style, value))
             if self._with_source:
-                yield from map(style.paint, source_lines(finding, document.line_text(finding), width, style))
+                yield from map(style.paint, source_lines(finding, document.quotes.line_text(finding), width, style))

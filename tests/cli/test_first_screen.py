@@ -77,6 +77,26 @@ def test_the_app_draws_the_same_text_at_the_same_place(path: Path, size: tuple[i
     assert bytes(terminal.written).count(b"\x1b[?1049h") == bytes(terminal.written).count(b"\x1b[?1049l") == 1
 
 
+def test_a_view_without_messages_says_so_at_once(tmp_path: Path) -> None:
+    for name, text, words in (
+        (
+            "hidden.ocml",
+            "version: 2.2\n<|start|>system<|message|>SECRET_<|end|>\n",
+            "Nothing to show in the safe view.",
+        ),
+        ("meta.jsonl", '{"type": "session_meta", "payload": {"id": "a"}}\n', "No messages; 1 record of metadata."),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        terminal = Terminal([path], SIZES[2], variables=NO_SIZE)
+        terminal.wait_for("Help")
+        first, then = first_screen(terminal, SIZES[2]), terminal.text().split("\n")
+        terminal.press("q")
+        assert terminal.end() == 0
+        assert f"  {words}" in first
+        assert [line.rstrip(MINIMAP) for line in first[1:-2]] == [line.rstrip(MINIMAP) for line in then[1:-2]]
+
+
 @pytest.mark.slow
 def test_the_first_page_has_no_hidden_text_and_no_control_sequence(tmp_path: Path) -> None:
     path = tmp_path / "hostile.ocml"

@@ -15,7 +15,7 @@ from tests.support.json_cases import body, messages, problems, read, read_in_eve
 from viewer.formats.json.messages import JSON
 from viewer.formats.json.writer import write_json
 from viewer.model.events import Started
-from viewer.model.messages import Channel, Coding, Ending
+from viewer.model.messages import Channel, Coding, Ending, Usage
 from viewer.model.visibility import is_user_safe
 from viewer.reading.parser import Parser
 
@@ -300,6 +300,7 @@ class Shown:
     is_value: bool = False
     source_text: str | None = None
     visible: bool = True
+    usage: Usage | None = None
     time: str | None = None
     thread: int = 0
 

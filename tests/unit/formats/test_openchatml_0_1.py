@@ -19,6 +19,7 @@ from tests.support.openchatml_0_1_reading import (
     read_every_way,
     settled,
 )
+from tests.support.reading import examine
 from viewer.formats.openchatml_0_1.reader import OPENCHATML_0_1
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Grew, Opened, Started, Strayed
 from viewer.model.messages import Message
@@ -206,3 +207,17 @@ def test_the_work_is_linear(unit: bytes, step: int) -> None:
         return data, range(step, len(data), step)
 
     assert_growth(lambda given: read(*given), pieces(40_000), pieces(160_000), 10, nothing=0.05)
+
+
+def test_an_output_in_a_user_frame_is_a_reply() -> None:
+    text = (
+        "<|im_start|>user\nHello<|im_end|>\n"
+        '<|im_start|>assistant\n<|function_call|>{"name": "f", "arguments": {}}<|im_end|>\n'
+        '<|im_start|>user name=Ann\nAs asked: <|function_output|>{"name": "f", "content": "SECRET_"}<|im_end|>\n'
+        "<|im_start|>assistant\nOk<|im_end|>\n"
+    )
+    for cut in range(1, len(text), 7):
+        analysis = examine([text[:cut].encode(), text[cut:].encode()], text.encode(), "openchatml-0.1")
+        messages = [*analysis.index]
+        assert [message.header.role for message in messages] == ["user", "assistant", "user", "tool", "assistant"]
+        assert [is_user_safe(message) for message in messages] == [True, False, True, False, True]

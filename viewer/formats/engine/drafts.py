@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -39,6 +40,8 @@ MOST_TURNS = 1024
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of a part that is its own body if its rule names none."""
+_LIKE_OTHERS = re.compile(r'-?[0-9]|"')
+"""The beginnings of strings that a number or a quoted string may equal."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
@@ -122,8 +125,6 @@ class RecordReading(Struct):
     """The number of the last prompts that are superseded."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
-    rest: Kind | None = None
-    """The kind of whatever the rest of the transcript would say."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -168,7 +169,6 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
             reading.is_aside = True
         if rule.rewind:
             reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
-        reading.rest = rule.rest or reading.rest
         _apply(rule, node, outer, reading)
 
 
@@ -375,7 +375,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     else:
         draft.channel = rule.channel
     if rule.call_id:
-        draft.call_id = string_at(node, rule.call_id)
+        draft.call_id = _typed_id(node, rule.call_id) if rule.typed_id else string_at(node, rule.call_id)
     if rule.name or rule.default_name:
         draft.name = string_at(node, rule.name) or rule.default_name or None
     draft.is_text = rule.text
@@ -388,6 +388,13 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     if rule.outcome is not None:
         _set_outcome(draft, rule.outcome, node)
     return draft
+
+
+def _typed_id(node: JsonNode, at: str) -> str | None:
+    """The id, in quotes if it is a string that looks like a number or begins with a quote."""
+    text, value = string_at(node, at), path(at).first(node)
+    is_string = text is not None and value is not None and value.kind is JsonKind.STRING
+    return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
 
 
 def _set_channel(draft: Draft, words: Words, node: JsonNode) -> None:

@@ -13,6 +13,7 @@ from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
 from viewer.formats.engine.row_order import RowOrder
 from viewer.formats.engine.streams import BlockStreams
+from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.json.header import Problem, full_tool_name
@@ -110,20 +111,20 @@ class DraftWriter:
         """The numbers of the last prompts."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
+        self._usage = UsageLedger(record, format.usage)
         self._row_order = RowOrder(self._report_order) if row_order and format.alternates else None
-        self._rest: Kind | None = None
         self._is_begun = False
         """True if the transcript has a message other than those that may precede the first."""
 
     def start(self) -> None:
         """Begin a transcript: ids and copies do not link across transcripts."""
         self.close()
+        self._usage.start()
         self._tools.clear()
         self._threads.clear()
         self._once.clear()
         self._unanswered.clear()
         self._prompts.clear()
-        self._rest = None
         self._is_begun = False
         self._said.clear()
 
@@ -140,7 +141,6 @@ class DraftWriter:
             self._note_unknown(reading.unknown)
         if not reading.drafts and not reading.steps:
             self._record.skip()
-        self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
             self._end_others(keys, reading.drafts)
@@ -149,10 +149,12 @@ class DraftWriter:
         for step in reading.steps:
             self._end_prefill()
             self._streams.take(step)
+        placed: list[tuple[Span, int]] = []
         for index, draft in enumerate(reading.drafts):
             if index and index in reading.begins:
                 begin(draft.span[0])
             self._write(draft, node)
+            placed.append((draft.span, self._record.last_number))
         if reading.cancels:
             for call_id in self._unanswered:
                 self._record.cancel_tool(call_id, node.start, node.end)
@@ -161,6 +163,8 @@ class DraftWriter:
             self._rewind(reading.rewind_turns)
         for rule, key in reading.done:
             self._end_same(rule, key, node.end)
+        if self._format.usage:
+            self._usage.take(node, placed)
 
     def _rewind(self, turns: int) -> None:
         """Leave the last turns behind."""
@@ -174,6 +178,7 @@ class DraftWriter:
         """The end of the input or of the transcript: nothing grows anymore."""
         self._copies.close()
         self._end_prefill()
+        self._usage.settle()
         self._streams.close()
         for key in [*self._replies]:
             self._end_reply(key)
@@ -196,8 +201,6 @@ class DraftWriter:
         self._record.report(I_RECORD_UNKNOWN, None, node.start, node.end)
 
     def _write(self, draft: Draft, node: JsonNode) -> None:
-        if self._rest is not None and draft.kind is Kind.SAID:
-            draft.kind = self._rest
         if draft.rule.orphan is not None and draft.kind is Kind.REPLY and draft.call_id not in self._tools:
             draft.kind, draft.role = draft.rule.orphan, ""
             if not draft.text and sum(piece.end - piece.start for piece in draft.pieces) <= len("{}"):

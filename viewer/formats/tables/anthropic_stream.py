@@ -6,6 +6,7 @@ from viewer.formats.tables.anthropic import ANTHROPIC, ERROR_CODES, STOP_CODES
 from viewer.formats.tables.anthropic_parts import ASSISTANT_PARTS, DELTAS
 from viewer.formats.tables.model import (
     Container,
+    Counting,
     Fault,
     RecordFormat,
     RecordRule,
@@ -14,7 +15,9 @@ from viewer.formats.tables.model import (
     Stream,
     When,
     is_,
+    is_not,
 )
+from viewer.formats.tables.usage import anthropic
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -82,5 +85,10 @@ ANTHROPIC_STREAM = RecordFormat(
     signatures=(Signature(95, (), {"type": TYPES}),),
     records=(*stream_rules(), *ANTHROPIC.records),
     inner=ANTHROPIC.inner,
+    usage=(
+        anthropic("message.usage", when=(is_("type", "message_start"),), counts=Counting.OPENS),
+        anthropic("usage", when=(is_("type", "message_delta"),), counts=Counting.JOINS),
+        anthropic("usage", when=(is_not("type", *TYPES),), counts=Counting.EACH),
+    ),
     model=f"message.model|{ANTHROPIC.model}",
 )

@@ -8,6 +8,7 @@ from viewer.formats.tables.model import (
     Alone,
     Container,
     Copies,
+    Counting,
     Fault,
     Hooks,
     Narrowing,
@@ -24,6 +25,7 @@ from viewer.formats.tables.model import (
     lacks,
 )
 from viewer.formats.tables.responses_items import INJECTED_PREFIXES, PHASES, Items
+from viewer.formats.tables.usage import openai
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 from viewer.rules.structure import W_THREAD_BROKEN
@@ -363,6 +365,7 @@ CODEX = RecordFormat(
         *_item_rules(_BARE),
     ),
     inner=("payload.output", "output"),
+    usage=(openai("payload.info.total_token_usage", counts=Counting.COUNTER),),
     model="payload.model",
     version="payload.cli_version",
     alone={"user": Alone.SAID_BEFORE_COPIES},

@@ -22,6 +22,7 @@ from viewer.formats.tables.model import (
     is_,
     lacks,
 )
+from viewer.formats.tables.usage import COPILOT_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
@@ -213,6 +214,7 @@ COPILOT_CLI = RecordFormat(
         RecordRule((has("requests"), lacks("type")), each="requests[]", rules=_REQUESTS, starts=True),
         *_EVENTS,
     ),
+    usage=(COPILOT_TOKENS,),
     model="data.selectedModel",
     version="data.copilotVersion",
     threads=Threads("id", ""),

@@ -221,7 +221,7 @@ class Alone(Enum):
 
 
 class Narrowing(Struct, frozen=True):
-    """The kind that said texts get after a record."""
+    """The kind that said texts get from a record on."""
 
     kind: Kind
     until: tuple[When, ...] = ()
@@ -298,7 +298,7 @@ class RecordRule(Struct, frozen=True):
     session: str = ""
     """The path of the id of the transcript that the record starts."""
     narrows: Narrowing | None = None
-    """The kind that said texts get in the next records."""
+    """The kind that said texts of this record and the next ones get."""
     cancels: bool = False
     """True if the record ends all calls without a reply."""
     exchange: Exchange | None = None
@@ -310,12 +310,12 @@ class RecordRule(Struct, frozen=True):
     injected, and replayed text do not count."""
     orphan: Kind | None = None
     """The kind of a reply whose id belongs to no call of the transcript, if ids alone do not make a reply."""
-    rest: Kind | None = None
-    """The kind of everything that the rest of the transcript would say, if the head of the file states it."""
     whole: bool = False
     """True if the record must be complete, because its conditions may follow its content."""
     channel: Words | Channel | None = None
     call_id: str = ""
+    typed_id: bool = False
+    """True if a call id that is the number 1 is another one than the string 1."""
     name: str = ""
     default_name: str = ""
     time: str = ""
@@ -425,6 +425,41 @@ class Spans(Struct, frozen=True):
     """The same for a span whose parent is in another process."""
 
 
+class Counting(Enum):
+    """What several statements about usage have in common."""
+
+    EACH = "each"
+    """Each counts."""
+    LAST = "last"
+    """The last one counts for a key; without one, for a message."""
+    COUNTER = "counter"
+    """A counter of the whole session: its changes count."""
+    OPENS = "opens"
+    """It belongs to the reply that begins."""
+    JOINS = "joins"
+    """It replaces numbers of the reply that began."""
+    TOTAL = "total"
+    """It is the sum of the transcript."""
+
+
+class Tokens(Struct, frozen=True):
+    """Where a record states how many tokens a reply used. The numbers at several paths are added."""
+
+    at: str
+    """The path of the object with the numbers."""
+    input: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    cached: tuple[str, ...] = ()
+    reasoning: tuple[str, ...] = ()
+    total: tuple[str, ...] = ()
+    when: tuple[When, ...] = ()
+    each: str = ""
+    """The path of the items that state usage; the other paths begin there."""
+    key: str = ""
+    """The path of the id of the reply."""
+    counts: Counting = Counting.EACH
+
+
 class RecordFormat(Struct, frozen=True):
     """A format as a table."""
 
@@ -438,6 +473,8 @@ class RecordFormat(Struct, frozen=True):
     inner: tuple[str | Inner, ...] = ()
     """The paths of strings that hold JSON: they are read in place before the rules apply."""
     spans: Spans | None = None
+    usage: tuple[Tokens, ...] = ()
+    """How records state the number of tokens."""
     alternates: bool = False
     """True if answers alternate with other messages, and the last message is an answer."""
     keeps_fields: bool = False

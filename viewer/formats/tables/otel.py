@@ -21,6 +21,7 @@ from viewer.formats.tables.model import (
     starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import OTEL_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_RECORD_UNKNOWN
@@ -359,6 +360,7 @@ OTEL = RecordFormat(
         "events[].attributes.gen_ai.system_instructions",
         Inner("events[]", "attributes.content", (starts("attributes.content", "[{"),)),
     ),
+    usage=OTEL_TOKENS,
     model="attributes.gen_ai.response.model|attributes.gen_ai.request.model|attributes.llm.model_name|attributes.ai.model.id",
     spans=Spans(
         each="|".join(_SPAN),

@@ -12,8 +12,10 @@ import pytest
 from tests.support.cases import each
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
-from viewer.formats.engine import lines
-from viewer.model.events import Event
+from viewer.formats.engine import deltas, lines, streams
+from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.drafts import StreamStep
+from viewer.model.events import Event, Grew
 from viewer.reading.parser import Parser
 from viewer.syntax import json_lines
 from viewer.syntax.json_text import read_json
@@ -71,7 +73,26 @@ def events(text: bytes, format: str, cuts: tuple[int, ...] = ()) -> list[Event]:
     found: list[Event] = []
     for start, end in zip((0, *cuts), (*cuts, len(text)), strict=True):
         found += parser.feed(text[start:end])
-    return found + parser.close()
+    return joined(found + parser.close())
+
+
+def joined(found: list[Event]) -> list[Event]:
+    """The events with neighbors that extend one message as one."""
+    whole: list[Event] = []
+    for event in found:
+        grown = _grown(whole[-1], event) if whole else None
+        if grown is None:
+            whole.append(event)
+        else:
+            whole[-1] = grown
+    return whole
+
+
+def _grown(last: Event, event: Event) -> Grew | None:
+    if not isinstance(event, Grew) or not isinstance(last, Grew) or event.number != last.number:
+        return None
+    is_next = event.first == last.first + len(last.pieces)
+    return Grew(event.number, last.pieces + event.pieces, last.first) if is_next else None
 
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
@@ -107,6 +128,90 @@ def test_a_fault_in_the_positions_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(AssertionError):
         for each_text in (sample.text, sample.text.replace(b"e", b"\\u0065")):
             both(each_text, "claude-code", monkeypatch)
+
+
+def stream(*texts: str, more: str = "") -> bytes:
+    """An answer in deltas, as JSON strings without their quotes."""
+    start: list[dict[str, object]] = [
+        {"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    ]
+    head = [f"event: {value['type']}\ndata: {json.dumps(value)}\n\n" for value in start]
+    delta = '{"type": "content_block_delta", %s"index": 0, "delta": {"type": "text_delta", "text": "%s"}}'
+    deltas = [
+        f"event: content_block_delta\ndata: {delta % (more.replace('#', str(at)), text)}\n\n"
+        for at, text in enumerate(texts)
+    ]
+    end = 'data: {"type": "content_block_stop", "index": 0}\n\ndata: {"type": "message_stop"}\n\n'
+    return "".join([*head, *deltas, end]).encode("utf-8", "surrogateescape")
+
+
+TEXTS = (
+    *(
+        "One ",
+        "two, ",
+        "",
+        "",
+        "three",
+        "\\n",
+        'a\\"b\\\\',
+        "é🐙",
+        "\\u00e9",
+        "\\ud83d",
+        "\\ude00",
+        "\\ud83d\\ude00",
+        " <",
+        "think>",
+    ),
+    *("x</think>", "<|end", "|>", "y", "\udcff", "z", "\\x", "q", "\x01", "r", "last", ""),
+)
+MORE = (
+    "",
+    '"uuid": "u#", ',
+    '"uuid": #, ',
+    '"n": [#], ',
+    '"thought": #, ',
+    '"text": "#", ',
+    '"index": #, ',
+    '"a": 0#, ',
+)
+
+
+def test_deltas_that_are_read_together_give_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for more in MORE:
+        text = stream(*TEXTS, more=more)
+        both(text, "anthropic-stream", monkeypatch)
+        for mutated in mutations(text, crc32(text), 2):
+            both(mutated, "anthropic-stream", monkeypatch)
+    text = stream(*"abcdefgh", *TEXTS)
+    for cut in range(0, len(text), 97):
+        both(text, "anthropic-stream", monkeypatch, (cut,))
+    lines_only = b"".join(
+        line[6:] + b"\n" for line in stream(*"abcdefgh", *TEXTS).split(b"\n") if line.startswith(b"data: ")
+    )
+    both(lines_only, "anthropic-stream", monkeypatch)
+
+
+def test_deltas_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    grow = streams.BlockStreams.grow
+
+    def counted(self: streams.BlockStreams, step: StreamStep, run: DeltaRun) -> None:
+        counts.append(run.count)
+        grow(self, step, run)
+
+    monkeypatch.setattr(streams.BlockStreams, "grow", counted)
+    for more in ("", '"uuid": "u#", '):
+        both(stream(*"abcdefgh", more=more), "anthropic-stream", monkeypatch)
+    assert counts == [6, 6]
+
+
+def test_a_fault_in_runs_of_deltas_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deltas, "_TEXT", rb'[^"]*+')
+    deltas._pattern.cache_clear()
+    with pytest.raises(AssertionError):
+        both(stream(*"abcd", "\\x", "e"), "anthropic-stream", monkeypatch)
+    deltas._pattern.cache_clear()
 
 
 def same(found: JsonNode, careful: JsonNode) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from viewer.formats.engine.paths import Path, Step, path
 from viewer.formats.tables.model import When
@@ -30,7 +32,7 @@ def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
     """The first rule whose conditions all hold."""
     if type(node) is LazyNode:
         value = node.value
-        for rule, tests in _chosen(rules).among(value):
+        for rule, tests in _among(rules, value):
             for test in tests:
                 if not test(value):
                     break
@@ -50,7 +52,7 @@ def _holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
 
 
 def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
-    for rule, tests in _chosen(rules).among(value):
+    for rule, tests in _among(rules, value):
         for test in tests:
             if not test(value):
                 break
@@ -128,59 +130,65 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
+FEWEST_DIVIDED = 3
+"""Rules that a division must save from a test."""
 
 
-class _Compiled(Generic[Rule]):
-    """Rules with their tests, divided by the word that most of them need."""
+class _Choice(Generic[Rule]):
+    """Rules with their tests, divided by the words that they need."""
 
-    def __init__(self, rules: tuple[Rule, ...]) -> None:
-        self.rules = rules
-        self._all = tuple((rule, _tests(rule.when)) for rule in rules)
-        self._key = _dividing_key(rules)
-        self._by_word: dict[str, tuple[tuple[Rule, tuple[Test, ...]], ...]] = {}
-        words = {word for rule in rules for word in _needed(rule.when, self._key)[1]}
-        for word in words:
-            self._by_word[word] = self._with(word)
-        self._others = self._with(None)
-
-    def _with(self, word: str | None) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
-        """The rules that may apply to a record with this word, without the test for it."""
-        found: list[tuple[Rule, tuple[Test, ...]]] = []
-        for rule, tests in self._all:
-            at, needed = _needed(rule.when, self._key)
-            if at < 0:
-                found.append((rule, tests))
-            elif word in needed:
-                found.append((rule, tests[:at] + tests[at + 1 :]))
-        return tuple(found)
-
-    def among(self, value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
-        """The rules that may apply to a value."""
-        if type(value) is not dict:
-            return self._all
-        word = value.get(self._key)
-        return self._by_word.get(word, self._others) if isinstance(word, str) else self._others
+    def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
+        read = path(at).read
+        assert read is not None
+        self.read = read
+        words = {word for rule in rules for word in _needed(rule, at)[1]}
+        self.by_word = {word: _divided(_with(rules, at, word)) for word in words}
+        self.others = _divided(_with(rules, at, None))
 
 
-def _dividing_key(rules: tuple[Rule, ...]) -> str:
-    """The member whose word most rules need."""
+class _Tested(Struct, Generic[Rule]):
+    """A rule, and the conditions that are left to test."""
+
+    rule: Rule
+    when: tuple[When, ...]
+
+
+_Divided = _Choice[Rule] | tuple[tuple[Rule, tuple[Test, ...]], ...]
+
+
+def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
+    """Divide rules by the member whose word most of them need, as long as that saves tests."""
     counts: dict[str, int] = {}
     for rule in rules:
-        for when in rule.when:
-            if when.equals and path(when.path).keys == ((when.path,),):
-                counts[when.path] = counts.get(when.path, 0) + 1
-    return max(counts, key=counts.__getitem__, default="")
+        for at in {when.path for when in rule.when if _needed(rule, when.path)[0] >= 0}:
+            counts[at] = counts.get(at, 0) + 1
+    best = max(counts, key=counts.__getitem__, default="")
+    if counts.get(best, 0) < FEWEST_DIVIDED:
+        return tuple((rule.rule, tuple(map(_test, rule.when))) for rule in rules)
+    return _Choice(rules, best)
 
 
-def _needed(conditions: tuple[When, ...], key: str) -> tuple[int, frozenset[str]]:
+def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Tested[Rule]]:
+    """The rules that may apply to a record with this word, without the condition on it."""
+    found: list[_Tested[Rule]] = []
+    for rule in rules:
+        place, needed = _needed(rule, at)
+        if place < 0:
+            found.append(rule)
+        elif word in needed:
+            found.append(_Tested(rule.rule, rule.when[:place] + rule.when[place + 1 :]))
+    return found
+
+
+def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
     """The place of the condition that a member is one of some words, and these; -1 if there is none.
 
     No flag may precede it: an unreadable one decides first."""
-    for at, when in enumerate(conditions):
+    for place, when in enumerate(rule.when):
         if when.true is not None:
             break
-        if when.path == key and key and when == When(key, equals=when.equals) and when.equals:
-            return at, when.equals
+        if when.path == at and when.equals and when == When(at, equals=when.equals) and path(at).read is not None:
+            return place, when.equals
     return -1, frozenset()
 
 
@@ -188,11 +196,16 @@ _COMPILED: dict[int, tuple[object, object]] = {}
 """What was compiled from conditions and rules, by their identity: their hashes cost more."""
 
 
-def _chosen(rules: tuple[Rule, ...]) -> _Compiled[Rule]:
+def _among(rules: tuple[Rule, ...], value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
+    """The rules that may apply to a decoded value, with the tests that decide."""
     known = _COMPILED.get(id(rules))
     if known is None:
-        known = _COMPILED[id(rules)] = rules, _Compiled(rules)
-    return known[1]  # type: ignore[return-value]
+        known = _COMPILED[id(rules)] = rules, _divided([_Tested(rule, rule.when) for rule in rules])
+    found: Any = known[1]
+    while type(found) is _Choice:
+        word = found.read(value)
+        found = found.by_word.get(word, found.others) if isinstance(word, str) else found.others
+    return found  # type: ignore[no-any-return]
 
 
 def _tests(conditions: tuple[When, ...]) -> tuple[Test, ...]:

@@ -128,6 +128,14 @@ class RecordReading(Struct):
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
+    def only_step(self) -> StreamStep | None:
+        """What the record did to a reply in blocks, if it did nothing else."""
+        if len(self.steps) != 1 or self.drafts or self.faults or self.begun or self.done or self.starts:
+            return None
+        if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
+            return None
+        return self.steps[0] if self.unknown is None else None
+
 
 def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
     """The messages of a record."""

@@ -319,6 +319,11 @@ class Document:
         return self._source.part_faults if isinstance(self._source, ContainerSource) else []
 
     @property
+    def path(self) -> str:
+        """The file or folder, without the item that was named."""
+        return split_item(self.name)[0]
+
+    @property
     def is_part(self) -> bool:
         """True if one transcript of the input was named."""
         return self._selection is not None
@@ -330,7 +335,7 @@ class Document:
         if selection is None or not self._is_read or selection.number <= selection.count:
             return ""
         last = f": the last one is {selection.count:,}" if selection.count else ""
-        return f"{split_item(self.name)[0]} has no transcript {selection.number:,}{last}"
+        return f"{self.path} has no transcript {selection.number:,}{last}"
 
     @property
     def note(self) -> str:

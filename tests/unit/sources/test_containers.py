@@ -19,6 +19,7 @@ from viewer.document.document import Document, open_document
 from viewer.errors import ViewerError
 from viewer.model.visibility import END_USER, Audience, Reveal
 from viewer.render.json_lines import projection_lines
+from viewer.sources.containers.database import Database
 from viewer.sources.folder import find_transcripts, list_transcripts
 
 REVEALED = Audience(frozenset({Reveal.ALL}), thread=None)
@@ -422,3 +423,36 @@ def test_a_folder_lists_containers_as_files(tmp_path: Path) -> None:
     }
     assert {each.name for each in list_transcripts(str(tmp_path))} >= {"run.eval", "sessions.db", "storage"}
     assert run("stats", tmp_path).code == 0
+
+
+def test_what_is_too_large_is_one_sentence_or_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(eval_log(tmp_path / "run.eval", RUN))
+    data = bytearray(path.read_bytes())
+    end = data.rindex(b"PK\x05\x06")
+    data[end + 12 : end + 16] = b"\xff\xff\xff\x7f"
+    path.write_bytes(data)
+    assert run("show", path).err == f"ocmlview: {path}: the directory of this ZIP file is too large\n"
+    folder = Path(containers.event_folder(tmp_path / "events", lines("openhands")["refusal"]))
+    monkeypatch.setattr("viewer.sources.containers.folders.LARGEST_TEXT", 300)
+    document = open_document(str(folder))
+    assert set(reasons(document)) == {"part-too-large"}
+    monkeypatch.setattr("viewer.sources.containers.database.LARGEST_TEXT", 1000)
+    stored = goose(tmp_path)
+    database = sqlite3.connect(stored)
+    content = json.dumps([{"type": "text", "text": "x" * 2000}])
+    database.execute("UPDATE messages SET content_json = ? WHERE id = 2", (content,))
+    database.commit()
+    database.close()
+    document = open_document(stored)
+    assert reasons(document) == ["part-damaged"]
+    assert bodies(stored) == ["One?", "One?", "Yes."]
+
+
+def test_a_row_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.sources.containers.database.MOST_STEPS", 1_000_000)
+    database = Database(goose(tmp_path))
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0"
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        list(database.rows(endless))
+    with pytest.raises(sqlite3.OperationalError):
+        list(database.rows("DELETE FROM messages"))

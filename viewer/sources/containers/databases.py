@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from viewer.errors import ViewerError
-from viewer.sources.containers.database import Database, stamp_of
+from viewer.sources.containers.database import Database, Row, stamp_of
 from viewer.sources.containers.parts import DAMAGED, PartFault, Parts, as_json, is_json, on_one_line
 
 _UNREADABLE = [{"type": "unreadable"}]
@@ -138,6 +138,16 @@ def _embedded(value: object, kind: type, instead: object) -> Iterator[bytes | Pa
     yield as_json(instead)
 
 
+def _each(database: Database, table: str, columns: str, owner: str, id: str, order: str) -> Iterator[Row | PartFault]:
+    """The rows of an owner, each read by its number: one that cannot be read does not end the others."""
+    for (number,) in database.rows(f"SELECT rowid FROM {table} WHERE {owner} = ? ORDER BY {order}", id):
+        try:
+            found = [*database.rows(f"SELECT {columns} FROM {table} WHERE rowid = ?", number)]
+        except sqlite3.Error:
+            found = []
+        yield found[0] if found else PartFault(DAMAGED)
+
+
 # Goose.
 
 
@@ -155,8 +165,13 @@ def _goose(database: Database, id: str) -> Parts:
             head["parent_session_id"] = parent
     yield as_json(head) + b"\n"
     metadata = "metadata_json" if "metadata_json" in columns["messages"] else "NULL"
-    query = f"SELECT role, created_timestamp, content_json, {metadata} FROM messages WHERE session_id = ? ORDER BY id"
-    for role, created, content, shown in database.rows(query, id):
+    columns_read = f"role, created_timestamp, content_json, {metadata}"
+    for message in _each(database, "messages", columns_read, "session_id", id, "id"):
+        if isinstance(message, PartFault):
+            yield message
+            yield b"\n"
+            continue
+        role, created, content, shown = message
         yield as_json({"role": _text(role), "created": created if isinstance(created, int) else None})[:-1]
         yield b',"content":'
         yield from _embedded(content, list, _UNREADABLE)
@@ -179,15 +194,23 @@ def _opencode(database: Database, id: str) -> Parts:
         if parent is not None:
             info["parentID"] = _text(parent)
     yield b'{"info":' + as_json(info) + b',"messages":['
-    messages = database.rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id)
-    for index, (message, data) in enumerate(messages):
-        yield b',{"info":' if index else b'{"info":'
+    comma = b""
+    for row in _each(database, "message", "id, data", "session_id", id, "time_created, id"):
+        if isinstance(row, PartFault):
+            yield row
+            continue
+        message, data = row
+        yield comma + b'{"info":'
+        comma = b","
         yield from _embedded(data, dict, {"role": "unreadable"})
         yield b',"parts":['
-        parts = database.rows("SELECT data FROM part WHERE message_id = ? ORDER BY id", _text(message))
-        for number, (part,) in enumerate(parts):
+        for number, part in enumerate(_each(database, "part", "data", "message_id", _text(message), "id")):
             yield b"," if number else b""
-            yield from _embedded(part, dict, _UNREADABLE[0])
+            if isinstance(part, PartFault):
+                yield part
+                yield as_json(_UNREADABLE[0])
+            else:
+                yield from _embedded(part[0], dict, _UNREADABLE[0])
         yield b"]}"
     yield b"]}\n"
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from textual.events import MouseScrollUp
 
 from tests.support.app_following import ANSWER, CALL, HEAD, QUESTION, REPLY, THOUGHT, Live, chat, live
+from tests.support.containers import documents, eval_log
 from tests.support.running import SMALL, drawn, press, running, said, type_in
 from viewer.model.visibility import Reveal
 from viewer.render.title import FollowState
@@ -441,6 +442,17 @@ class TestSwitching:
         async with running(path, options=FOLLOW, keys=["F"]) as pilot:
             assert said(pilot) == "Compressed files cannot be followed."
             assert "Answer 1." in drawn(pilot)
+
+    async def test_a_container_and_an_item_are_opened_whole_and_not_followed(self, tmp_path: Path) -> None:
+        path = Path(eval_log(tmp_path / "run.eval", documents("inspect")["several-samples-and-epochs"]))
+        for name, item in ((path, ""), (path, ":1:1")):
+            async with running(Path(f"{name}{item}"), options=FOLLOW, keys=["F"]) as pilot:
+                assert said(pilot) == "Only whole files can be followed."
+                assert "Name a river in Spain." in drawn(pilot)
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text('{"prompt":"One?","completion":"1"}\n{"prompt":"Two?","completion":"2"}\n')
+        async with running(Path(f"{rows}:2")) as pilot:
+            assert "Two?" in drawn(pilot) and "One?" not in drawn(pilot)
 
 
 def test_every_state_has_a_test_here() -> None:

@@ -16,7 +16,8 @@ REASONS = {
     "E-CALL-SCHEMA": "not-an-object missing-argument wrong-type unknown-argument not-in-enum",
     "E-TOOL-TIMEOUT": "reported late overdue",
     "E-TOOL-CANCELLED": "reported event",
-    "E-STREAM-TRUNCATED": "header body literal event-stream log compressed-truncated compressed-damaged too-large",
+    "E-STREAM-TRUNCATED": "header body literal event-stream log compressed-truncated compressed-damaged too-large "
+    "part-damaged part-too-large part-unread part-repeated",
     "E-PERM-VISIBILITY": "cot-in-final preamble-on-analysis preamble-on-call hidden-delta late-channel "
     "tokens-in-content",
     "E-FORMAT-UNKNOWN": "json text binary",

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
-from viewer.formats.engine.row_order import RowOrder
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
@@ -40,6 +39,7 @@ _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SU
 """The kinds of messages that other records repeat."""
 _BEFORE = (Kind.INSTRUCTION, Kind.INJECTED, Kind.REPLAYED)
 """Kinds of messages that may precede the first message."""
+_TURNS = (Kind.SAID, Kind.CALL, Kind.REPLY)
 _OUTCOME_RULES = {
     Outcome.FAILED: (W_TOOL_FAILED, None),
     Outcome.REFUSED: (W_TOOL_FAILED, None),
@@ -66,6 +66,30 @@ class _Reply(Struct):
 
     seen: set[tuple[str, str | int]] = field(default_factory=set)
     said: _Open | None = None
+
+
+class _RowOrder:
+    """The order of a training row: answers alternate with other messages, and one is the last. `report` gets the
+    number and the span of a message out of order."""
+
+    def __init__(self, report: Callable[[int, Span], None]) -> None:
+        self._report = report
+        self._last: tuple[bool, int, Span] | None = None
+
+    def add(self, header: Header, number: int, span: Span) -> None:
+        """Add a message; answers that no user got do not count."""
+        if header.thread or header.kind not in _TURNS:
+            return
+        is_answer = header.kind is Kind.SAID and header.role == "assistant"
+        if is_answer and self._last is not None and self._last[0] and self._last[2] != span:
+            self._report(number, span)
+        self._last = is_answer, number, span
+
+    def end(self) -> None:
+        """End the row."""
+        if self._last is not None and not self._last[0]:
+            self._report(*self._last[1:])
+        self._last = None
 
 
 class DraftWriter:
@@ -112,7 +136,7 @@ class DraftWriter:
         self.has_prompt = False
         """True if the last record held text that the user typed."""
         self._usage = UsageLedger(record, format.usage)
-        self._row_order = RowOrder(self._report_order) if row_order and format.alternates else None
+        self._row_order = _RowOrder(self._report_order) if row_order and format.alternates else None
         self._is_begun = False
         """True if the transcript has a message other than those that may precede the first."""
 

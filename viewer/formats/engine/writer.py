@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 
@@ -30,6 +31,11 @@ MOST_REPLIES = 4096
 """Replies whose parts may still be repeated."""
 MOST_SAID = 256
 """Texts that a later record may repeat."""
+MOST_ARRIVED = 1024 * 1024
+"""Bytes of a text in pieces that is divided at its marks. The marks of a longer text only hide."""
+_LONGEST_MARK = 64
+_MOST_LOOKS = 64
+"""How often the text so far is divided on trial."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
 MOST_HEADERS = 256
@@ -48,6 +54,49 @@ _OUTCOME_RULES = {
 }
 
 
+class _Arrived:
+    """A text that arrives in pieces, with its bytes: a mark may lie in several of them."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self._starts: list[int] = []
+        self._data: list[bytes] = []
+        self._size = 0
+        self._tail = b""
+        self._looked = 0
+        self.is_marked = False
+        """True if the text so far is divided, or may be."""
+
+    def add(self, pieces: list[Piece], read: Callable[[int, int], bytes]) -> None:
+        """Add pieces while their bytes are at hand."""
+        self.pieces += pieces
+        for piece in pieces:
+            if self._size <= MOST_ARRIVED and piece.start < piece.end:
+                data = read(piece.start, piece.end)
+                self._starts.append(piece.start)
+                self._data.append(data)
+                self._size += len(data)
+                self._tail = self._tail[-_LONGEST_MARK:] + data.strip(b'"')
+
+    def look(self, role: str) -> bool:
+        """True if the text so far has marks: nothing more of it is shown before it is divided."""
+        if not self.is_marked and may_be_split(self._tail):
+            self._looked += 1
+            self.is_marked = self._looked > _MOST_LOOKS or bool(self.parts(role))
+        return self.is_marked
+
+    def parts(self, role: str) -> list[ContentPart]:
+        """The parts of the whole text; none of a text without marks, or of one that is too long."""
+        return split_content(self.pieces, self._read, role) if self._size <= MOST_ARRIVED else []
+
+    def _read(self, start: int, end: int) -> bytes:
+        index = bisect_right(self._starts, start) - 1
+        if index < 0:
+            return b""
+        first = start - self._starts[index]
+        return self._data[index][first : first + end - start]
+
+
 class _Open(Struct):
     """A message that may still grow."""
 
@@ -58,7 +107,9 @@ class _Open(Struct):
     must_end: bool = False
     """True if the message is incomplete without its last record."""
     draft: Draft | None = None
-    """The newest record of the message."""
+    """The newest record of the message, or the first one of a text that arrives in pieces."""
+    arrived: _Arrived | None = None
+    """All of a text that arrives in pieces. `pieces` are those that are shown so far."""
 
 
 class _Reply(Struct):
@@ -579,17 +630,27 @@ class DraftWriter:
         if known is None:
             known = self._begin_growing(key, self._opened(draft))
             known.must_end = merge.done is not None
+            if merge.mode is Mode.APPEND and draft.kind is Kind.SAID and self._source is not None:
+                known.arrived = _Arrived()
+                known.arrived.add(draft.pieces, self._read)
         elif merge.mode is Mode.APPEND:
-            first = len(known.pieces)
-            known.pieces += draft.pieces
-            known.end = draft.span[1]
-            self._record.grow(known.number, draft.pieces, first)
+            self._append(known, draft)
         elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
             self._growing[key] = self._replaced(known, draft)
         if is_done:
             self._finish(key, node.end)
         while len(self._growing) > MOST_OPEN:
             self._end_growing(next(iter(self._growing)))
+
+    def _append(self, known: _Open, draft: Draft) -> None:
+        known.end = draft.span[1]
+        if known.arrived is not None:
+            known.arrived.add(draft.pieces, self._read)
+        if known.arrived is not None and known.arrived.look(draft.role):
+            return
+        first = len(known.pieces)
+        known.pieces += draft.pieces
+        self._record.grow(known.number, draft.pieces, first)
 
     def _growing_key(self, draft: Draft) -> tuple[str, ...]:
         return str(id(draft.rule)), draft.key or "", draft.kind.value, draft.part
@@ -665,7 +726,11 @@ class DraftWriter:
         if known.draft is None:
             self._record.close(known.number, ending, known.end, known.pieces)
             return
-        if known.draft.marked and not known.pieces:
+        if known.arrived is not None:
+            known.draft.pieces = known.pieces = known.arrived.pieces
+            known.draft.span = known.draft.span[0], known.end
+            known.draft.marked = [] if known.must_end else known.arrived.parts(known.draft.role)
+        if known.draft.marked and (known.arrived is not None or not known.pieces):
             self._settle(known.number, known.draft)
             return
         header = self._header(known.draft)

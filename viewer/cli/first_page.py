@@ -28,8 +28,7 @@ from viewer.document.rows import RowKind
 from viewer.formats.detect import HEAD
 from viewer.model.visibility import Audience
 from viewer.reading.format import ReadOptions
-from viewer.render.empty import EmptyFacts, empty_sentences
-from viewer.render.page import BlockFacts, BlockMaker, RowProblems
+from viewer.render.page import BlockFacts, BlockMaker, EmptyFacts, RowProblems, empty_sentences
 from viewer.render.strip_controls import strip_controls
 from viewer.render.style import Line, Part, Style, StyleRole, trusted
 from viewer.render.theme import Look, Theme, load_theme

@@ -211,3 +211,10 @@ def test_a_stated_total_counts_instead_of_the_replies(tmp_path: Path) -> None:
         lines({"schema_version": "ATIF-v1.7", "steps": [step], "final_metrics": {"total_prompt_tokens": 11}})
     )
     assert json.loads(run("stats", "--json", "-d", str(path)).out)["usage"]["input"] == 11
+
+
+def test_a_repeated_member_is_no_usage_and_no_fault() -> None:
+    text = lines(claude("Hi!", "m1", 4)).replace(
+        b'{"type": "assistant"', b'{"type": "assistant", "type": "assistant"', 1
+    )
+    assert usages(text, "claude-code") == {}

@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from viewer.formats.engine.conditions import all_hold
+from viewer.formats.engine.conditions import Unreadable, all_hold
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.tables.model import Counting, Tokens
 from viewer.model.messages import Span, Usage
@@ -57,7 +57,7 @@ class UsageLedger:
         placed = sorted(placed) if len(placed) > 1 else placed
         for index, rule in enumerate(self._rules):
             for item in path(rule.each).all(node) if rule.each else [node]:
-                if not all_hold(rule.when, item):
+                if not _holds(rule, item):
                     continue
                 for value in path(rule.at).all(item) if rule.at else [item]:
                     usage = read_usage(rule, value)
@@ -100,6 +100,14 @@ class UsageLedger:
         if known.number:
             self._record.use(known.number, after.minus(known.usage))
         known.usage = after
+
+
+def _holds(rule: Tokens, node: JsonNode) -> bool:
+    """True if the conditions of a rule hold; a repeated member may mean anything."""
+    try:
+        return all_hold(rule.when, node)
+    except Unreadable:
+        return False
 
 
 def _number_at(at: int, placed: list[tuple[Span, int]]) -> int:

@@ -6,7 +6,7 @@ from viewer.document.rows import RowKind
 from viewer.document.values import ShownTranscript
 from viewer.formats import FORMATS
 from viewer.model.visibility import Reveal
-from viewer.render.empty import EmptyFacts, empty_sentences
+from viewer.render.page import EmptyFacts, empty_sentences
 from viewer.render.sanitize import SafeText
 from viewer.render.style import Line, trusted
 from viewer.render.title import TitleFacts

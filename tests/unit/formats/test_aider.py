@@ -75,7 +75,7 @@ def test_thoughts_are_hidden_with_everything_in_them() -> None:
             assert_hidden(data, NAME)
 
 
-def test_a_notice_goes_on_to_the_next_blank_line() -> None:
+def test_a_notice_continues_to_the_next_blank_line() -> None:
     data = f"{HEAD}#### Run it.\n\n> SECRET_A\nSECRET_B\n  SECRET_C  \n\n>>>>>>> REPLACE\n".encode()
     assert kinds(data, NAME) == [
         ("said", "Run it."),

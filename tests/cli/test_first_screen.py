@@ -98,6 +98,7 @@ def test_the_first_page_has_no_hidden_text_and_no_control_sequence(tmp_path: Pat
     assert foreign(before) == []
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     ("number", "key", "code"),
     [(signal.SIGTERM, "", 143), (signal.SIGHUP, "", 129), (None, "\x03", 130)],

@@ -50,7 +50,7 @@ def test_a_command_does_what_the_page_says(line: ShellLine, tmp_path: Path, monk
     assert result.out or line.text.startswith(QUIET)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("line", SHELL, ids=shown)
 def test_multi_line_commands_work_in_a_shell(line: ShellLine, tmp_path: Path) -> None:
     environment = prepare(tmp_path)

@@ -102,11 +102,13 @@ def test_openchatml_2_2_keeps_any_messages(messages: list[ShownMessage]) -> None
     assert_held("openchatml-2.2", messages, HEADER)
 
 
+@pytest.mark.slow
 @given(models("openchatml-2.0"))
 def test_openchatml_2_0_keeps_messages_without_ids_and_types(messages: list[ShownMessage]) -> None:
     assert_held("openchatml-2.0", messages, OLDER)
 
 
+@pytest.mark.slow
 @given(models("harmony"))
 def test_harmony_keeps_messages_without_ids_and_types(messages: list[ShownMessage]) -> None:
     assert_held("harmony", messages, [])

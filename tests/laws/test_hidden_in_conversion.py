@@ -94,6 +94,7 @@ def test_messages_that_resemble_shown_ones_stay_hidden(format: str, text: str, t
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
 def test_no_safe_conversion_contains_hidden_text(examples: int) -> None:
     """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
@@ -243,6 +244,7 @@ def test_converting_any_text_reveals_nothing_silently(text: str, format: str, ta
     assert told or found & {"E-PARSE-HEADER", "W-END-MISSING", "E-STREAM-TRUNCATED"}
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)

@@ -72,6 +72,7 @@ async def test_a_debug_file_is_readable_by_its_owner_only(folder: Path) -> None:
         assert stat.S_IMODE((folder / "tour.DEBUG.html").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 async def test_an_existing_file_is_replaced_only_after_a_second_confirmation(folder: Path) -> None:
     (folder / "tour.safe.html").write_text("mine")
     async with running(keys=["x", "enter"]) as pilot:
@@ -91,6 +92,7 @@ async def test_a_new_name_after_the_question_needs_a_new_confirmation(folder: Pa
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
 
 
+@pytest.mark.slow
 async def test_a_view_that_changes_during_the_question_is_confirmed_again(folder: Path) -> None:
     async with running(keys=["x"]) as pilot:
         main = view(pilot)

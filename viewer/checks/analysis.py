@@ -10,7 +10,7 @@ from viewer.checks.queue import CheckQueue, Ended, Messages
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import Closed, Event, Grew, Opened, Started, Strayed, Superseded
+from viewer.model.events import Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded
 from viewer.model.messages import Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
@@ -30,6 +30,8 @@ class Analysis:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
+        self.metadata_count = 0
+        """The number of records without a message before the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = False
@@ -68,6 +70,9 @@ class Analysis:
                     continue
                 case Superseded(first, last):
                     self.index.supersede(first, last)
+                    continue
+                case Metadata():
+                    self.metadata_count += 1
                     continue
                 case Strayed(stray):
                     self.strays.append(stray)

@@ -27,6 +27,7 @@ from viewer.reading.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.reading.template_marks import MARK_SIGNS
 from viewer.reading.template_marks import MAY_BE_MARK as MAY_BE_TOKEN
 from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
+from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
 from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
@@ -122,7 +123,7 @@ THOUGHTS = Check(
     Scope.MESSAGE,
     AllOf(
         HeaderIs(_is_shown_answer),
-        Contains(b"<|start_", b"<|end_", b"<think", b"</think", b"[think", b"[/think", ignore_case=True),
+        Contains(*THOUGHT_SIGNS, ignore_case=True),
     ),
     check_thoughts,
 )

@@ -9,7 +9,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import Inputs, mention_if_empty, retried
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document, Finding
@@ -108,12 +109,11 @@ def command(
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
-        followed = options.followed_of(files, format, preambles, stall_after)
+        followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
-    report = Report(
-        Inputs(options.inputs_of(files), format, options.reading_options(preambles), max_per_code, refuses=False)
-    )
+    reading = options.reading_options(preambles, row_order=strict)
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False))
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))

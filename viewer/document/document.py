@@ -33,7 +33,7 @@ from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
-from viewer.rules.structure import W_ENCODING
+from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
@@ -350,6 +350,16 @@ class Document:
         return len(self._analysis.index)
 
     @property
+    def metadata_count(self) -> int:
+        """The number of records of an input without messages."""
+        return self._analysis.metadata_count
+
+    @property
+    def unknown_count(self) -> int:
+        """The number of records that no rule of the format maps, and that hold text."""
+        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
+
+    @property
     def index(self) -> MessageIndex:
         """Spans and headers of all messages; for counting, never for a view."""
         return self._analysis.index
@@ -376,7 +386,7 @@ class Document:
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
         would show nothing."""
-        on_rewritten = partial(self._report, self._source) if withholds and self._reader.on_rewritten else None
+        on_rewritten = partial(self._report, self._source) if withholds else None
         vault = Vault(
             *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
             find_missing=self._analysis.missing_arguments,
@@ -384,8 +394,11 @@ class Document:
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
-        """Report withheld content, unless the input is already being read again."""
-        if source is self._source and self._reader.on_rewritten:
+        """Report withheld content, unless the input is already being read again. If nobody asked for reports, raise
+        the FileRewrittenError that is being handled: the projection may be older than the wish."""
+        if self._reader.on_rewritten is None:
+            raise
+        if source is self._source:
             self._reader.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:

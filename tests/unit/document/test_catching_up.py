@@ -88,6 +88,7 @@ def test_the_final_result_equals_a_plain_reading(path: Path) -> None:
     assert reading(read_on(follow(path))) == reading(open_document(str(path)))
 
 
+@pytest.mark.slow
 def test_new_bytes_are_read_at_once_and_checked_in_their_turn(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
@@ -148,6 +149,7 @@ def test_parsed_content_is_checked_while_it_is_read(tmp_path: Path) -> None:
     assert reading(document) == reading(open_document(str(lines)))
 
 
+@pytest.mark.slow
 def test_printed_output_is_checked_while_it_is_read(path: Path) -> None:
     document = follow(path, reads_first=False)
     while document.step(STEP).more:

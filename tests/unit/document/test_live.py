@@ -180,7 +180,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=10)
+    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=60)
     def test_no_sample_shows_more_than_its_final_view(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000:
@@ -245,7 +245,7 @@ class TestResets:
     def test_an_earlier_projection_shows_nothing_of_a_new_reading(self, log: Log) -> None:
         text = HEAD + ANSWER + "seen " * 400_000 + "<|end|>"
         log.write(text)
-        before = log.document.project(END_USER)
+        before = log.document.project(END_USER, withholds=False)
         log.document.withhold_rewritten(lambda: None)
         on_screen = log.document.project(END_USER)
         log.path.write_bytes(text.replace("final", "hidde").replace("seen", "hide").encode())

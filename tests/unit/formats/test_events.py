@@ -127,6 +127,7 @@ EVENT = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(EVENT, max_size=12), st.data())
 def test_cuts_change_nothing_and_hidden_text_stays_hidden(events: list[Json], draw: st.DataObject) -> None:
     for event in events:

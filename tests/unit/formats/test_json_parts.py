@@ -230,6 +230,7 @@ WRAPPED = [
 ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("text", "expected", "found"), WRAPPED)
 def test_no_message_loses_its_content_silently(text: str, expected: list[str], found: list[str]) -> None:
     events = read_in_every_cutting(JSON, text)

@@ -173,6 +173,7 @@ def test_no_input_raises_and_cuts_change_nothing(text: str, data: st.DataObject)
     assert sorted(numbers) == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
 def test_exactly_the_messages_with_a_header_error_are_malformed(text: str) -> None:

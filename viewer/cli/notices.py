@@ -47,7 +47,7 @@ def mention(document: Document, audience: Audience) -> None:
     if audience.strict:
         return
     mention_if_empty(document)
-    count = document.unknown_count
+    count = document.tally.unknown_records
     if count and not document.unknown and not audience.sees_unlisted:
         found = document.detection
         records = (
@@ -65,7 +65,7 @@ def mention_if_empty(document: Document) -> None:
 
 
 def _empty_sentence(document: Document) -> str:
-    count = document.metadata_count
+    count = document.tally.metadata
     if not count:
         return "no messages found. `ocmlview formats` lists the known formats."
     return f"No messages; {count:,} {'record' if count == 1 else 'records'} of metadata."

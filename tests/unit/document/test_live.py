@@ -345,7 +345,7 @@ class TestDeadlines:
         (found,) = log.document.project(EVERYTHING).diagnostics()
         assert (found.code, found.reason, found.message) == ("E-TOOL-TIMEOUT", "late", 2)
         assert found.sentence == "The reply arrived 1.5 s after the deadline."
-        assert log.document.total("error") == 1
+        assert log.document.tally.diagnostics("error") == 1
 
     @pytest.mark.parametrize(
         "reply", ['{"ok":false,"error":"E-TOOL-TIMEOUT"}', '{"ok":false,"error":{"code":"E-TOOL-TIMEOUT"}}']

@@ -92,7 +92,7 @@ def test_many_duplicate_keys_take_little_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * len(data)
-    assert one.total("warning") >= 499_999
+    assert one.tally.diagnostics("warning") >= 499_999
 
 
 HIDDEN = "<|start|>assistant<|channel|>analysis<|message|>a\u200bb<|end|>\n"
@@ -121,6 +121,6 @@ def test_hidden_problems_do_not_push_out_those_that_the_end_user_sees(shown: int
 def test_a_developer_gets_no_more_than_the_cap() -> None:
     document = Document(SpooledSource("x", iter([f"version: 2.2\n{HIDDEN * 5_000}{SHOWN}".encode()]), False)).load()
     assert len(document.findings()) == len(document.project(EVERYTHING).diagnostics()) == MOST_PER_CODE
-    assert document.more_findings == {"W-TEXT-HIDDEN-CHARACTERS": 4_001}
+    assert document.tally.unlisted == {"W-TEXT-HIDDEN-CHARACTERS": 4_001}
     projection = document.project(EVERYTHING)
     assert len(projection.problems(projection.rows()).extend(5_001)) == MOST_PER_CODE

@@ -47,7 +47,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
 def _format_title(session: Session, transcript: ShownTranscript | None) -> str:
     if session.projection.is_unknown:
         return UNKNOWN_FORMAT
-    if not transcript and not session.document.transcript_count:
+    if not transcript and not session.document.tally.transcripts:
         return ""
     return FORMATS.title(transcript.format if transcript else session.document.detection.format)
 
@@ -85,7 +85,7 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
     if not document.is_complete:
         return [trusted(f"  {follow.words or 'reading'}")]
     if not document.message_count:
-        is_empty = not document.transcript_count
+        is_empty = not document.tally.transcripts
         reason = (
             "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
         )

@@ -95,6 +95,6 @@ def test_lines_in_an_answer_read_as_what_they_look_like() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(CHAT.encode(), NAME)
     assert_others_are_hidden(NAME)

@@ -127,7 +127,7 @@ def test_a_call_states_how_it_ended() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     records = [HEAD, {**USER, "content": [{"text": "Seen."}, {"text": "SECRET_T", "thought": True}]}, ANSWER, *NOTES]
     assert_hidden(as_lines(*records), NAME)
     assert_hidden(session(*records[1:]), NAME)

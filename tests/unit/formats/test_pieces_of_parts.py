@@ -63,7 +63,7 @@ def test_halves_of_a_character_in_two_parts_stay_together(hidden: str) -> None:
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
-def test_any_cut_gives_the_same(hidden: str) -> None:
+def test_any_cut_gives_the_same_result(hidden: str) -> None:
     words = f"\\ude00 b {json.dumps(HIDDEN[hidden])[1:-1]} c\\ud83d"
     halves = [f'{{"type":"text","text":"{one}"}}' for one in ("a\\ud83d", words, "\\ude00d")]
     content = ",".join([halves[0], halves[1], halves[2], json.dumps(PNG)])

@@ -51,7 +51,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("text", "shown", "copy"), TABLE)
-def test_the_table(text: str, shown: str, copy: str) -> None:
+def test_each_character_has_its_replacement(text: str, shown: str, copy: str) -> None:
     assert sanitize(text) == shown
     assert sanitize_copy(text) == copy
 

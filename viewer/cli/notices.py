@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -79,6 +78,8 @@ def refuse_if_unknown(document: Document, *, strict: bool) -> None:
 
 def unknown_sentence(document: Document, *, strict: bool = False) -> str:
     """Describe an input without a recognized transcript. A strict audience hears of no keys."""
+    from pathlib import PurePath  # slow to load, and rarely needed
+
     keys = document.detection.keys if document.unknown == "json" else ()
     for unread in UNREAD:
         if unread.name == PurePath(document.name).name or (unread.keys and set(unread.keys) <= {*keys}):

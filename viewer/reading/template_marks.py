@@ -150,7 +150,18 @@ THINK_SIGNS = (
 MARK_SIGNS = (
     *THINK_SIGNS,
     *(b"<", b"</", b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused"),
-    *(b"[end_tool_", b"action:\n", b"functools[", b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
+    *(
+        b"[end_tool_",
+        b"action:\n",
+        b"functools[",
+        b"<|",
+        b"<tool_",
+        b"</tool_",
+        b"<func",
+        b"</func",
+        b"<minimax:",
+        b"</minimax:",
+    ),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""

@@ -72,7 +72,7 @@ def test_nothing_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 
 
-@each("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS], quick=24, test=4)
+@each("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS], quick=24, test=12)
 def test_nothing_of_a_stream_is_withdrawn(data: bytes) -> None:
     assert withdrawn(data, size=3) == []
 

@@ -105,7 +105,7 @@ def test_the_safe_output_is_the_visible_part_of_the_whole(sample: Sample, capsys
         assert all(line.get(key) is None for key in ("span", "body_span", "line", "column", "header"))
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=300, test=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=300, test=64)
 def test_no_surface_tells_hidden_text(sample: Sample, capsysbinary: Capture) -> None:
     secrets = hidden_lines(sample)
     for command in SURFACES:

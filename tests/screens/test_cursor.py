@@ -82,7 +82,7 @@ async def assert_copy_takes_the_cursor(pilot: Pilot[int], after: str) -> None:
     assert pilot.app.clipboard == ("before" if isinstance(expected, str) else expected.text), after
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=9)
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
 @pytest.mark.parametrize("debug", [False, True])
 async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tuple[int, int], debug: bool) -> None:

@@ -236,7 +236,7 @@ def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPat
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@each("seed", range(40), quick=0, test=24)
+@each("seed", range(40), quick=0, test=72)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)

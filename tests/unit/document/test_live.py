@@ -180,7 +180,7 @@ class TestOneByteAtATime:
             for body in log.bodies():
                 assert SECRET[:3] not in body, row.text.encode()[: at + 1]
 
-    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=10)
+    @each("sample", samples("valid"), ids=lambda sample: sample.name, quick=0, test=60)
     def test_every_sample_never_shows_more_than_in_the_end(self, tmp_path: Path, sample: Sample) -> None:
         text = sample.path.read_bytes()
         if len(text) > 3000:

@@ -154,7 +154,7 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@each("carrier, role, text", CARRIED, quick=18)
+@each("carrier, role, text", CARRIED, quick=18, test=3)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -209,7 +209,7 @@ def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text
         assert not any(sign in shown for sign in ("<t", "<|", "[T", "◁", "<f", "<m")), shown
 
 
-@each("target", WRITERS, quick=3)
+@each("target", WRITERS, quick=3, test=3)
 @each(
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")],

@@ -123,7 +123,7 @@ def test_zeros_that_fill_a_block_are_nothing(tmp_path: Path) -> None:
     assert "left out" not in note
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=3, test=3)
 @EVERY_WAY
 def test_a_bomb_is_cut_off(name: str, tmp_path: Path) -> None:
     load_limits_with(lambda: Limits(max_decompressed=4 * MB))

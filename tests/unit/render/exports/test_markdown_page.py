@@ -47,7 +47,7 @@ def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) ->
         assert foreign(export(projected(sample, audience), "md")) == []
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=24)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=3)
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     fences = [token.content for token in tokens(export(shown, "md")) if token.type == "fence"]

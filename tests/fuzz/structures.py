@@ -9,7 +9,7 @@ from typing import Any
 
 Place = tuple[Any, Any]
 """A list or a dictionary, and an index or a key."""
-DEEP = 300
+DEEP = 120
 ODD: list[Any] = [None, True, False, 0, -1, 1e300, "", " ", "SECRET", [], {}, [[]], [None], {"": ""}, "\ud800", "\x00"]
 NAMES = (
     "type",
@@ -55,12 +55,12 @@ def restructured(data: bytes, others: list[bytes], chance: random.Random) -> byt
     return joiner.join(map(json.dumps, values)).encode("utf-8", "replace")
 
 
-def _places(value: Any) -> Iterator[Place]:
+def _places(value: Any, left: int = DEEP) -> Iterator[Place]:
     keys: Any = range(len(value)) if isinstance(value, list) else list(value)
     for key in keys:
         yield value, key
-        if isinstance(value[key], list | dict):
-            yield from _places(value[key])
+        if left and isinstance(value[key], list | dict):
+            yield from _places(value[key], left - 1)
 
 
 def _drop(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:

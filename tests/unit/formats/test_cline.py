@@ -137,3 +137,14 @@ def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_drift_is_hidden([SHOWN], NAME, lines=False)
     assert_drift_is_hidden([SENT], NAME, lines=False)
     assert_others_are_hidden(NAME)
+
+
+def test_one_message_with_the_environment_decides_the_format() -> None:
+    parts = [
+        {"type": "text", "text": words}
+        for words in ("<task>Go.</task>", "<environment_details>SECRET</environment_details>")
+    ]
+    turns = [{"role": "assistant", "content": "Yes."}, {"role": "user", "content": "[read_file] Result: SECRET"}]
+    history = [{"role": "user", "content": parts}, *turns, *turns, *turns]
+    assert detect(json.dumps(history).encode()).format == "cline"
+    assert detect(json.dumps(turns * 3).encode()).format == "json"

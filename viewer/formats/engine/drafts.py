@@ -12,7 +12,7 @@ from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, h
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
-from viewer.formats.hiding import is_flagged
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
@@ -287,9 +287,12 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
             return True
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
+    reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
         for holder in path(at).all(node):
             if is_flagged(holder) or (not reads_channel and _is_on_other_channel(holder)):
+                return True
+            if not reads_phase and is_in_hidden_phase(holder):
                 return True
     return False
 

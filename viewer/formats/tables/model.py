@@ -360,6 +360,8 @@ class Signature(Struct, frozen=True):
     """Paths that must not have a value."""
     members: tuple[str, ...] = ()
     """Prefixes, one of which the name of some member must have."""
+    decides: bool = False
+    """True if one record is enough, because only records of one speaker fit."""
 
 
 class Threads(Struct, frozen=True):

@@ -32,7 +32,7 @@ from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.model.messages import Message, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
+from viewer.reading.bodies import Body, Decoder, read_body, verbatim_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
@@ -234,7 +234,7 @@ class CheckQueue:
     def _closed(self, message: Message) -> None:
         mask, body = self._mask(message)
         if mask:
-            self.run_checks(mask, self._case(message, body))
+            self.run_checks(mask, self.case_of(message, body))
         else:
             self.tools.skip_messages(self.index.turn(message.number))
         self.checked_to = max(self.checked_to, message.span[1])
@@ -261,7 +261,7 @@ class CheckQueue:
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
-        case = self._case(message, read_body(message.pieces, self.read, self._ids))
+        case = self.case_of(message, read_body(message.pieces, self.read, self._ids))
         for run in self._functions(self._of_message):
             for one in run(case):
                 found.add(one.rule, one.reason, one.start, one.end, one.message, one.count)
@@ -278,7 +278,8 @@ class CheckQueue:
             data, base = self.read(*message.span), message.span[0]
             start, end = plain[0] - base, plain[1] - base
             if has_own_text(message, data, start, end):
-                return self._prefilter.mask(self._answers_of(message), data, start, end), _own(message, data[start:end])
+                mask = self._prefilter.mask(self._answers_of(message), data, start, end)
+                return mask, verbatim_body(data[start:end], plain[0])
         return self._of_message | self._of_calls, read_body(message.pieces, self.read, self._ids)
 
     def _answers_of(self, message: Message) -> int:
@@ -292,11 +293,8 @@ class CheckQueue:
         data = self.read(max(start, self.checked_to), end) if end > self.checked_to else b""
         return not data.isascii() or b"\0" in data
 
-    def case_of(self, message: Message, data: bytes, grammar: TextGrammar) -> CheckContext:
-        """Return the context of a message of a batch. `data` holds the bytes of its body, which are its text."""
-        return self._case(message, _own(message, data), grammar)
-
-    def _case(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
+    def case_of(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
+        """Return the context of a message."""
         turn = self.index.turn(message.number)
         return CheckContext(
             message,
@@ -331,8 +329,3 @@ class CheckQueue:
 
     def _bytes_between(self, first: int, last: int) -> int:
         return self.index.span(last)[1] - self.index.span(first)[0]
-
-
-def _own(message: Message, data: bytes) -> Body:
-    """The body of a message whose only piece is its text."""
-    return Body(data, [ByteRun(0, len(data), message.pieces[0].start, len(data), True)])

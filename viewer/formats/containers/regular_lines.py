@@ -10,7 +10,7 @@ from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
 from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
-from viewer.syntax.json_lines import read_regular
+from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
@@ -20,8 +20,8 @@ READ_WITH_CARE = 64 * 1024
 class Records(Values, Protocol):
     """What the values of the lines are read into."""
 
-    def takes_regular(self, node: JsonNode) -> bool:
-        """True if nothing in a regular record is changed in place."""
+    def changes(self, node: JsonNode) -> bool:
+        """True if values of a record are replaced in place."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -57,9 +57,10 @@ class RecordLines:
             if found is None or found.end() - at > self._longest:
                 break
             start, line = found.start(1), found[1]
-            node = read_regular(line, base + start)
-            if node is None or not records.takes_regular(node):
+            regular = read_regular(line, base + start)
+            if regular is None:
                 break
+            node = whole_tree(regular) if records.changes(regular) else regular
             end = found.end()
             careful.skip(end - at)
             records.apply(node, None, _NONE, Source(line, base + start))

@@ -11,7 +11,7 @@ import pytest
 from tests.support.program import run
 from tests.support.reading import Reading, codes, read, read_cut
 from viewer.formats import detect
-from viewer.model.messages import Message
+from viewer.model.messages import Message, Stray
 from viewer.model.visibility import message_kind
 from viewer.syntax.string_map import PythonMap, python_text
 
@@ -371,3 +371,12 @@ def test_a_line_that_never_ends_is_read_as_far_as_it_came() -> None:
         reading = read(text.encode(), "server-log")
         assert "E-STREAM-TRUNCATED/log" in codes(reading)
         assert "SECRET" not in "".join(seen(reading))
+
+
+def test_text_outside_records_never_covers_a_line_that_was_joined() -> None:
+    for size in (50, 120):
+        data = kubernetes(size)
+        found = [stray for stray in read(data, "server-log").strays if isinstance(stray, Stray)]
+        strays = [data[stray.span[0] : stray.span[1]] for stray in found]
+        assert strays
+        assert all(b"SECRET_SYS" not in text and b"SECRET_T" not in text for text in strays), size

@@ -63,6 +63,10 @@ class Conversation:
             self._strays.append((start, start + len(bare)))
         self._goes_on = True
 
+    def end_stray(self) -> None:
+        """Begin another text with the next line without a record: a line in between is no such text."""
+        self._goes_on = False
+
     def add_unreadable(self, span: Span, literal: Literal) -> int:
         """Write a record that cannot be read as a hidden message."""
         self._begin_if_none(span)
@@ -85,7 +89,7 @@ class Conversation:
         self._flush()
 
     def _flush(self) -> None:
-        for span in self._strays:
+        for span in sorted(self._strays):
             self._record.leave_out(*span)
         self._strays.clear()
         self._goes_on = False

@@ -108,6 +108,7 @@ class ServerLogReader:
         self._last, self._is_array = 0, False
         parts = self._joiner.take(line, at) if len(line) <= LONGEST_LINE else None
         if parts is not None:
+            self._conversation.end_stray()
             if parts:
                 self._read_joined(parts)
         elif len(line) > LONGEST_LINE or not self._read(line, at):
@@ -121,6 +122,7 @@ class ServerLogReader:
         if not records:
             for part in parts:
                 self._conversation.add_stray(part.line, part.at)
+                self._conversation.end_stray()
 
     def _read(self, line: bytes, at: int) -> bool:
         """Read a line; False for one without a record."""

@@ -11,6 +11,7 @@ from viewer.model.events import (
     Event,
     Found,
     Grew,
+    Metadata,
     Opened,
     Started,
     Strayed,
@@ -134,6 +135,16 @@ class Recorder:
         self.close(number, ending, span[1], pieces, stop=stop)
         return number
 
+    def add_complete(
+        self, header: Header, ending: Ending, span: Span, pieces: Iterable[Piece], *, time_ms: int | None = None
+    ) -> int:
+        """Add a whole message with one event, and return its number. It was never open."""
+        self.start_if_none(span[0])
+        self.last_number += 1
+        message = Message(self.last_number, self.transcript, header, ending, span, tuple(pieces), time_ms=time_ms)
+        self._events.append(Closed(message))
+        return message.number
+
     def stray(self, start: int, end: int) -> None:
         """Record text outside any message, without white space at either end."""
         self.start_if_none(start)
@@ -160,6 +171,11 @@ class Recorder:
     def supersede(self, first: int, last: int) -> None:
         """Record that these messages are on a branch that was left behind."""
         self._events.append(Superseded(first, last))
+
+    def skip(self) -> None:
+        """Record that a record holds no message. Only an input without messages is described by these."""
+        if not self.last_number:
+            self._events.append(Metadata())
 
     def declare(self, message: int, start: int, end: int) -> None:
         """Record that these bytes declare tools in JSON."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
-from viewer.formats.engine.paths import Path, path
+from viewer.formats.engine.paths import Path, Step, path
 from viewer.formats.tables.model import When
+from viewer.syntax.json_lines import LazyNode, kind_of
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _SPACE = " \t\r\n\f\v"
@@ -24,18 +26,50 @@ class Unreadable(Exception):  # noqa: N818 - not an error: the record has no mea
     """A condition depends on a flag that is not a JSON truth value, or on a repeated key."""
 
 
-def first_rule(rules: Sequence[Rule], node: JsonNode) -> Rule | None:
+def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
     """The first rule whose conditions all hold."""
+    if type(node) is LazyNode:
+        value = node.value
+        for rule, tests in _chosen(rules).among(value):
+            for test in tests:
+                if not test(value):
+                    break
+            else:
+                return rule
+        return None
     return next((rule for rule in rules if all_hold(rule.when, node)), None)
+
+
+def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
+    """The rules whose conditions all hold, in order."""
+    return _lazily_holding(rules, node.value) if type(node) is LazyNode else _holding(rules, node)
+
+
+def _holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
+    return (rule for rule in rules if all_hold(rule.when, node))
+
+
+def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
+    for rule, tests in _chosen(rules).among(value):
+        for test in tests:
+            if not test(value):
+                break
+        else:
+            yield rule
 
 
 def all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
     """True if all conditions hold."""
+    if type(node) is LazyNode:
+        value = node.value
+        return all(test(value) for test in _tests(conditions))
     return all(holds(condition, node) for condition in conditions)
 
 
 def holds(when: When, node: JsonNode) -> bool:
     """True if a condition holds. Raises `Unreadable`."""
+    if type(node) is LazyNode:
+        return _test(when)(node.value)
     value = _value(path(when.path), node)
     if when.true is not None and not _is_flag(value, when.true):
         return False
@@ -88,3 +122,171 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
 
 def _item(node: JsonNode, at: int) -> JsonNode | None:
     return node.items[at] if -len(node.items) <= at < len(node.items) else None
+
+
+# The same conditions on decoded values, compiled once.
+
+Test = Callable[[Any], bool]
+Read = Callable[[Any], Any]
+
+
+class _Compiled(Generic[Rule]):
+    """Rules with their tests, divided by the word that most of them need."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self.rules = rules
+        self._all = tuple((rule, _tests(rule.when)) for rule in rules)
+        self._key = _dividing_key(rules)
+        self._by_word: dict[str, tuple[tuple[Rule, tuple[Test, ...]], ...]] = {}
+        words = {word for rule in rules for word in _needed(rule.when, self._key)[1]}
+        for word in words:
+            self._by_word[word] = self._with(word)
+        self._others = self._with(None)
+
+    def _with(self, word: str | None) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
+        """The rules that may apply to a record with this word, without the test for it."""
+        found: list[tuple[Rule, tuple[Test, ...]]] = []
+        for rule, tests in self._all:
+            at, needed = _needed(rule.when, self._key)
+            if at < 0:
+                found.append((rule, tests))
+            elif word in needed:
+                found.append((rule, tests[:at] + tests[at + 1 :]))
+        return tuple(found)
+
+    def among(self, value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
+        """The rules that may apply to a value."""
+        if type(value) is not dict:
+            return self._all
+        word = value.get(self._key)
+        return self._by_word.get(word, self._others) if isinstance(word, str) else self._others
+
+
+def _dividing_key(rules: tuple[Rule, ...]) -> str:
+    """The member whose word most rules need."""
+    counts: dict[str, int] = {}
+    for rule in rules:
+        for when in rule.when:
+            if when.equals and path(when.path).keys == ((when.path,),):
+                counts[when.path] = counts.get(when.path, 0) + 1
+    return max(counts, key=counts.__getitem__, default="")
+
+
+def _needed(conditions: tuple[When, ...], key: str) -> tuple[int, frozenset[str]]:
+    """The place of the condition that a member is one of some words, and these; -1 if there is none.
+
+    No flag may precede it: an unreadable one decides first."""
+    for at, when in enumerate(conditions):
+        if when.true is not None:
+            break
+        if when.path == key and key and when == When(key, equals=when.equals) and when.equals:
+            return at, when.equals
+    return -1, frozenset()
+
+
+_COMPILED: dict[int, tuple[object, object]] = {}
+"""What was compiled from conditions and rules, by their identity: their hashes cost more."""
+
+
+def _chosen(rules: tuple[Rule, ...]) -> _Compiled[Rule]:
+    known = _COMPILED.get(id(rules))
+    if known is None:
+        known = _COMPILED[id(rules)] = rules, _Compiled(rules)
+    return known[1]  # type: ignore[return-value]
+
+
+def _tests(conditions: tuple[When, ...]) -> tuple[Test, ...]:
+    known = _COMPILED.get(id(conditions))
+    if known is None:
+        known = _COMPILED[id(conditions)] = conditions, tuple(map(_test, conditions))
+    return known[1]  # type: ignore[return-value]
+
+
+def _test(when: When) -> Test:
+    known = _COMPILED.get(id(when))
+    if known is None:
+        known = _COMPILED[id(when)] = when, _compiled_test(when)
+    return known[1]  # type: ignore[return-value]
+
+
+def _compiled_test(when: When) -> Test:
+    at = path(when.path)
+    if at.read is None:
+        return partial(_holds_for, when, partial(_lazy_value, at))
+    if when.equals and when == When(when.path, equals=when.equals):
+        return _one_of(at.read, when.equals)
+    if when.true is not None and when == When(when.path, true=when.true):
+        return _flag(at.read, when.true)
+    if when.present is not None and when == When(when.path, present=when.present):
+        return _present(at.read, when.present)
+    return partial(_holds_for, when, at.read)
+
+
+def _one_of(read: Read, words: frozenset[str]) -> Test:
+    def test(value: Any) -> bool:
+        word = read(value)
+        return isinstance(word, str) and word in words
+
+    return test
+
+
+def _flag(read: Read, wanted: bool) -> Test:
+    def test(value: Any) -> bool:
+        found = read(value)
+        if found is None or found is False:
+            return not wanted
+        if found is not True:
+            raise Unreadable
+        return wanted
+
+    return test
+
+
+def _present(read: Read, wanted: bool) -> Test:
+    def test(value: Any) -> bool:
+        return (read(value) is not None) is wanted
+
+    return test
+
+
+def _holds_for(when: When, read: Read, given: Any) -> bool:
+    """The same as `holds` for a decoded value."""
+    value = read(given)
+    if when.true is not None and not _flag(_itself, when.true)(value):
+        return False
+    if when.present is not None and (value is not None) is not when.present:
+        return False
+    if when.kind is not None and (value is None or kind_of(value) is not when.kind):
+        return False
+    word = value if isinstance(value, str) else None
+    if when.equals and word not in when.equals:
+        return False
+    if when.not_equals and word in when.not_equals:
+        return False
+    if when.ends and (word is None or not word.endswith(when.ends)):
+        return False
+    if when.only and (value is None or not (type(value) is not dict or when.only.issuperset(value))):
+        return False
+    return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _lazy_value(at: Path, given: Any) -> Any:
+    for steps in at.choices:
+        found = given
+        for step in steps:
+            found = _lazy_step(found, step)
+            if found is None:
+                break
+        if found is not None:
+            return found
+    return None
+
+
+def _lazy_step(value: Any, step: Step) -> Any:
+    if isinstance(step, int):
+        return value[step] if type(value) is list and -len(value) <= step < len(value) else None
+    return value.get(step) if type(value) is dict else None

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.history import Conversation
-from viewer.formats.engine.inner import read_inner_strings
+from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
+from viewer.formats.engine.lines import RecordLines
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
-from viewer.formats.events.reader import EventReader
 from viewer.formats.json.documents import JsonDocuments
 from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import Container, RecordFormat
+from viewer.formats.tables.model import Container, RecordFormat, RecordRule
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -37,17 +37,28 @@ class Records:
     def __init__(self, record: Recorder, format: RecordFormat, options: ReadOptions) -> None:
         self._record = record
         self._format = format
-        self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
+        self._writer = DraftWriter(
+            record,
+            format,
+            preambles=format.preambles or options.harmony_preambles,
+            row_order=options.row_order,
+        )
         self._narrowings = Narrowings(record, format.replays)
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
+        self._changes = self._spans is not None or format.keeps_fields or _looks_up(format.records)
+        """True if records are changed in place."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
+
+    def takes_regular(self, node: JsonNode) -> bool:
+        """True if nothing in a regular record is changed in place."""
+        return not self._changes and not has_inner_strings(self._format.inner, node)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
@@ -96,6 +107,7 @@ class Records:
     def _write_span(self, span: TraceSpan) -> None:
         """Write the messages of a span. Another conversation is another transcript."""
         if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
+            self._record.skip()
             return
         if not self._record.transcript or span.group != self._session:
             self._writer.start()
@@ -225,11 +237,16 @@ class RecordReader:
         self._head.clear()
 
     def _lines(self) -> Reader:
-        return EventReader(self._record, self._options, self._records, longest=LONGEST_RECORD)
+        return RecordLines(self._record, self._options, self._records, longest=LONGEST_RECORD)
 
 
 def _is_truncated(fault: JsonFault) -> bool:
     return fault.reason == "json-truncated"
+
+
+def _looks_up(rules: tuple[RecordRule, ...]) -> bool:
+    """True if texts of records are replaced."""
+    return any(rule.lookup is not None or _looks_up(rule.rules) for rule in rules)
 
 
 def traits(format: RecordFormat) -> FormatTraits:

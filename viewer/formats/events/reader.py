@@ -159,6 +159,17 @@ class EventReader:
         head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
         return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
 
+    @property
+    def is_between_lines(self) -> bool:
+        """True if the next byte begins a line that no earlier line changes."""
+        is_open = self._line or self._data or self._after_return or self._skipping is not None
+        return not is_open and self._value is None and self._name is None
+
+    def skip(self, size: int) -> None:
+        """Skip a line of these many bytes, with its end, that was read elsewhere."""
+        self._flush_stray()
+        self._start += size
+
     def close(self) -> None:
         self._end_line()
         self._dispatch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.documents import SPACE, JsonDocuments
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.header import Problem
@@ -139,7 +140,7 @@ class JsonMessagesReader(JsonDocuments):
         item = found.node
         self._is_empty = False
         if item.kind is JsonKind.OBJECT and is_message(item):
-            kind = Kind.UNKNOWN if found.use is Use.REJECTED else Kind.SAID
+            kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
             self._objects.add(item, source, notes.inside(item), kind)
         else:
             self._not_a_message((item.start, item.end))
@@ -172,6 +173,11 @@ class _Notes:
     def others(self) -> list[Problem]:
         """The problems outside all messages."""
         return [problem for problem in self._problems if problem not in self._reported]
+
+
+def _is_hidden(message: JsonNode) -> bool:
+    """True if a flag hides a message; a thought stays one."""
+    return is_flagged(message) and message.get("thought") is None
 
 
 def _is_truncated(fault: JsonFault | None) -> bool:

@@ -62,6 +62,8 @@ class OneTranscript:
                 if not self._is_in(stray.transcript):
                     return None
                 return Strayed(replace(stray, transcript=1, after=self._own(stray.after) if self._first else 0))
+            case Metadata():
+                return event if self._is_in(max(1, self.count)) else None
             case ToolCancelled(transcript=transcript_number):
                 return replace(event, transcript=1) if self._is_in(transcript_number) else None
             case DeclaredTools(transcript=transcript_number, message=number):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -11,7 +12,7 @@ from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, h
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import Path, path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
-from viewer.formats.hiding import is_flagged
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.content_parts import ContentPart
 from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.header import Problem
@@ -39,6 +40,8 @@ MOST_TURNS = 1024
 _NARROWING = frozenset({Kind.SUBAGENT, Kind.REPLAYED, Kind.INJECTED, Kind.NOTICE})
 _WHOLE = frozenset({Kind.UNKNOWN, Kind.INJECTED, Kind.REPLAYED, Kind.NOTICE})
 """Kinds of a part that is its own body if its rule names none."""
+_LIKE_OTHERS = re.compile(r'-?[0-9]|"')
+"""The beginnings of strings that a number or a quoted string may equal."""
 _OUTCOMES = tuple((outcome, outcome.value) for outcome in Outcome)
 
 
@@ -122,8 +125,6 @@ class RecordReading(Struct):
     """The number of the last prompts that are superseded."""
     rewind_to: str | None = None
     """The id of a record: what follows that record is superseded."""
-    rest: Kind | None = None
-    """The kind of whatever the rest of the transcript would say."""
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
@@ -133,7 +134,7 @@ class RecordReading(Struct):
             return None
         if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
             return None
-        return None if self.rest is not None or self.unknown is not None else self.steps[0]
+        return self.steps[0] if self.unknown is None else None
 
 
 def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
@@ -176,7 +177,6 @@ def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | N
             reading.is_aside = True
         if rule.rewind:
             reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
-        reading.rest = rule.rest or reading.rest
         _apply(rule, node, outer, reading)
 
 
@@ -287,9 +287,12 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
         if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
             return True
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
+    reads_phase = isinstance(rule.channel, Words) and not reads_channel
     for at in _holder_paths(rule.body):
         for holder in path(at).all(node):
             if is_flagged(holder) or (not reads_channel and _is_on_other_channel(holder)):
+                return True
+            if not reads_phase and is_in_hidden_phase(holder):
                 return True
     return False
 
@@ -383,7 +386,7 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     else:
         draft.channel = rule.channel
     if rule.call_id:
-        draft.call_id = string_at(node, rule.call_id)
+        draft.call_id = _typed_id(node, rule.call_id) if rule.typed_id else string_at(node, rule.call_id)
     if rule.name or rule.default_name:
         draft.name = string_at(node, rule.name) or rule.default_name or None
     draft.is_text = rule.text
@@ -396,6 +399,13 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
     if rule.outcome is not None:
         _set_outcome(draft, rule.outcome, node)
     return draft
+
+
+def _typed_id(node: JsonNode, at: str) -> str | None:
+    """The id, in quotes if it is a string that looks like a number or begins with a quote."""
+    text, value = string_at(node, at), path(at).first(node)
+    is_string = text is not None and value is not None and value.kind is JsonKind.STRING
+    return f'"{text}"' if is_string and _LIKE_OTHERS.match(text or "") else text
 
 
 def _set_channel(draft: Draft, words: Words, node: JsonNode) -> None:

@@ -69,9 +69,14 @@ def _is_event_folder(place: Place) -> bool:
     return place.is_folder and _fits("folders", "is_event_folder")(place)
 
 
+def _may_be_session(path: str) -> bool:
+    """True if the name of a file is `session/PROJECT/ID.json`; cheap, because every file is asked."""
+    parts = os.path.abspath(path).rsplit(os.sep, 3)  # noqa: PTH100 (pathlib takes long to load)
+    return path.endswith(".json") and parts[-3:-2] == ["session"]
+
+
 def _is_storage(place: Place) -> bool:
-    may_be = place.is_folder or place.path.endswith(".json")
-    return may_be and _fits("folders", "is_storage")(place)
+    return (place.is_folder or _may_be_session(place.path)) and _fits("folders", "is_storage")(place)
 
 
 CONTAINERS = (

@@ -145,8 +145,8 @@ def _notes(document: Document, audience: Audience) -> list[Line]:
         return []
     facts = EmptyFacts(
         messages=document.message_count,
-        transcripts=document.transcript_count,
-        metadata=document.metadata_count,
+        transcripts=document.tally.transcripts,
+        metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=audience.strict,
     )

@@ -63,7 +63,7 @@ def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
 
 def _transcripts(document: Document, audience: Audience) -> int:
     """The number of transcripts that this audience knows of."""
-    return len(document.project(audience).transcripts()) if audience.strict else document.transcript_count
+    return len(document.project(audience).transcripts()) if audience.strict else document.tally.transcripts
 
 
 def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:

@@ -38,7 +38,7 @@ def texts(*lines: str) -> tuple[list[str], list[str]]:
     return [read_body(each, lambda start, end: data[start:end]).text for each in pieces], found
 
 
-def test_the_last_record_ends_a_message_also_if_it_adds_nothing() -> None:
+def test_the_last_record_ends_a_message_even_if_it_adds_nothing() -> None:
     assert texts('{"text":"a"}', '{"text":"","done":true}', '{"text":"b","done":true}') == (["a", "b"], [])
 
 

@@ -197,7 +197,7 @@ def test_messages_and_artifacts_of_an_agent_are_shown() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     for records in (ACP, MCP, [*A2A, TASK]):
         assert_hidden(as_lines(*records), NAME)
         assert_drift_is_hidden(records, NAME)

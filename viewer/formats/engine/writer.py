@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs, texts_of
-from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
+from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading, StreamStep
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
@@ -240,6 +241,16 @@ class DraftWriter:
             self._end_same(rule, key, node.end)
         if self._format.usage:
             self._usage.take(node, placed)
+
+    def grown_by(self, step: StreamStep) -> Piece | None:
+        """The piece of text that a record added to a reply, if the next records may be read together."""
+        return self._streams.grown_by(step) if self._copies.is_idle else None
+
+    def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
+        """Write a run of records after one that `grown_by` names; `source` has the last one."""
+        self._at += run.count
+        self._source = source
+        self._streams.grow(step, run)
 
     def _rewind(self, turns: int) -> None:
         """Leave the last turns behind."""

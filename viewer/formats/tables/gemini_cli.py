@@ -29,7 +29,7 @@ from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR
 
 _MERGE = Merge(Mode.PARTS, "id")
-"""A record with a known id says the message again, with more."""
+"""A record with a known id repeats the message and adds to it."""
 _COMMON: dict[str, Any] = {"time": "timestamp", "merge": _MERGE}
 _OUTPUT = "result[0].functionResponse.response.output"
 

@@ -50,7 +50,7 @@ def _update(*names: str) -> tuple[When, ...]:
 
 
 def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
-    """A piece of a text. Pieces with one id are one text, also if others come between them."""
+    """A piece of a text. Pieces with one id are one text, even if others come between them."""
     at = f"{_UPDATE}.messageId"
     return tuple(
         RecordRule(

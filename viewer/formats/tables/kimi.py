@@ -36,7 +36,7 @@ _GROWS = Merge(Mode.APPEND)
 
 
 def _messages() -> tuple[RecordRule, ...]:
-    """The messages of one agent. Those of another agent must not grow together with them."""
+    """The messages of one agent. Those of another agent must not merge with them."""
     return (
         RecordRule(
             (is_("type", "TurnBegin", "SteerInput"),),

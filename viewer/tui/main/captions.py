@@ -47,7 +47,7 @@ def title_facts(session: Session, cursor: Cursor, follow: FollowTitle) -> TitleF
 def _format_title(session: Session, transcript: ShownTranscript | None) -> str:
     if session.projection.is_unknown:
         return UNKNOWN_FORMAT
-    if not transcript and not session.document.transcript_count:
+    if not transcript and not session.document.tally.transcripts:
         return ""
     return FORMATS.title(transcript.format if transcript else session.document.detection.format)
 
@@ -86,8 +86,8 @@ def empty_notes(session: Session, follow: FollowTitle) -> list[SafeText]:
         return [trusted(f"  {follow.words or 'reading'}")]
     facts = EmptyFacts(
         messages=document.message_count,
-        transcripts=document.transcript_count,
-        metadata=document.metadata_count,
+        transcripts=document.tally.transcripts,
+        metadata=document.tally.metadata,
         is_unknown=document.unknown is not None,
         strict=display.strict,
         debug=display.debug,

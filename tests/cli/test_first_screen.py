@@ -22,7 +22,7 @@ from viewer.render.title import ROOMY
 from viewer.sources.head import head_of
 
 TOUR = ROOT / "samples" / "tour.ocml"
-MINIMAP = " █│✖⚠"
+MINIMAP = " █│✖⚠━"
 APP = b"\x1b[?1000h"
 """What the app asks of the terminal before it draws."""
 NO_SIZE = {"COLUMNS": "", "LINES": ""}

@@ -75,7 +75,7 @@ def wrong_in_visibility(made: dict[str, ModuleType]) -> Iterator[object]:
         yield audience.sees_unlisted is (asked.name in ("UNCLEAR", "ALL")) or ("unlisted", asked)
         yield audience.sees_thoughts is (asked.name in ("ANALYSIS", "ALL")) or ("thoughts", asked)
     yield rule.END_USER.is_safe is True or "the end user is safe"
-    other, reason = OF_ANOTHER_AGENT, "Hidden: it belongs to another agent"
+    other, reason = OF_ANOTHER_AGENT, "Hidden: sub-agent"
     yield (rule.is_user_safe(other), rule.reason_of(other)) == (False, reason) or (other, "another agent")
     for words in (("SUBAGENT",), ("UNCLEAR",), ("SUBAGENT", "UNCLEAR"), ("ALL",)):
         seen = rule.Audience(frozenset(rule.Reveal[word] for word in words)).sees(other)

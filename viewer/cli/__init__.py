@@ -44,7 +44,7 @@ COMMANDS = {
     "explain": Entry("viewer.cli.explain", "Explain problem codes.", reads_input=False),
     "export": Entry("viewer.cli.export", "Write the conversation to HTML, Markdown, text, JSON or SVG."),
     "convert": Entry("viewer.cli.convert", "Convert to another format."),
-    "stats": Entry("viewer.cli.stats", "Count messages, bytes and calls."),
+    "stats": Entry("viewer.cli.stats", "Count messages, bytes, tokens and calls."),
     "sessions": Entry("viewer.cli.sessions", "List agent sessions on this machine."),
     "formats": Entry("viewer.cli.formats", "List formats and how they are detected.", reads_input=False),
     "themes": Entry("viewer.cli.themes", "List themes.", reads_input=False),

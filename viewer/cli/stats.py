@@ -1,4 +1,4 @@
-"""`ocmlview stats`: count messages, bytes and calls by role, channel and tool."""
+"""`ocmlview stats`: count messages, bytes, tokens and calls by role, channel and tool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _USAGE = ("tokens", "input", "cached", "output", "reasoning", "total")
 _TOOLS = ("tool", "calls", "replies", "failed", "unanswered")
 
 
-@click.command("stats", short_help="Count messages, bytes and calls.")
+@click.command("stats", short_help="Count messages, bytes, tokens and calls.")
 @options.reading
 @options.audience
 @options.printing
@@ -42,7 +42,7 @@ def command(
     ascii_only: bool,
     as_json: bool,
 ) -> int:
-    """Count messages, bytes and calls. Hidden messages are counted without their sizes."""
+    """Count messages, bytes, tokens and calls. Hidden messages are counted without their sizes."""
     audience = options.audience_of(reveal, debug, strict_safe)
     inputs = Inputs(options.inputs_of(files), format, options.reading_options(preambles), strict=strict_safe)
     output = options.output_of(color, ascii_only)

@@ -1,4 +1,4 @@
-"""Counts of a document for one audience: messages, bytes and calls by role, channel and tool; from the index only."""
+"""Counts of a document for one audience: messages, bytes, tokens, and calls by role, channel, and tool; no bodies."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def reason_of(message: Message) -> str:
         (header.malformed, "Hidden: the header is malformed"),
         (message.broke_out, "Hidden: it starts inside an unclosed hidden message"),
         (header.kind is not Kind.SAID, _WHY_HIDDEN.get(header.kind, "Hidden: unknown content")),
-        (header.thread != 0, "Hidden: it belongs to another agent"),
+        (header.thread != 0, "Hidden: sub-agent"),
         (header.intent in NEVER_DISPLAYED, "Hidden: the intent is `debug` or `status`"),
         (header.role not in ("user", "assistant"), "Hidden: the role is not shown to users"),
         (header.channel is not Channel.FINAL and not is_preamble(message), "Hidden: the channel is not shown to users"),
@@ -196,13 +196,13 @@ def reason_of(message: Message) -> str:
 
 _WHY_HIDDEN = {
     Kind.THOUGHT: "Hidden: reasoning",
-    Kind.CALL: "Hidden: a tool call",
-    Kind.REPLY: "Hidden: a tool result",
-    Kind.INSTRUCTION: "Hidden: an instruction",
-    Kind.INJECTED: "Hidden: added by the program, not typed by the user",
-    Kind.SUBAGENT: "Hidden: it belongs to another agent",
-    Kind.REPLAYED: "Hidden: repeated from elsewhere",
-    Kind.NOTICE: "Hidden: a message of the program",
+    Kind.CALL: "Hidden: tool call",
+    Kind.REPLY: "Hidden: tool result",
+    Kind.INSTRUCTION: "Hidden: instructions",
+    Kind.INJECTED: "Hidden: injected by the program",
+    Kind.SUBAGENT: "Hidden: sub-agent",
+    Kind.REPLAYED: "Hidden: repeated context",
+    Kind.NOTICE: "Hidden: program notice",
 }
 
 

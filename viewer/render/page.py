@@ -89,8 +89,8 @@ def empty_sentences(facts: EmptyFacts) -> list[str]:
         return _of_hidden(facts)
     is_empty = not facts.transcripts
     reason = "This file is empty." if is_empty else "This file has a document header or other text, but no messages."
-    if facts.metadata:
-        reason = f"No messages; {facts.metadata:,} {'record' if facts.metadata == 1 else 'records'} of metadata."
+    if facts.metadata and not facts.strict:
+        return [f"No messages; {facts.metadata:,} {'record' if facts.metadata == 1 else 'records'} of metadata."]
     if facts.is_unknown:
         reason = E_FORMAT_UNKNOWN.safe
     hint = "" if is_empty else "Select a format with --format NAME. `ocmlview formats` lists them."

@@ -161,6 +161,21 @@ def test_every_format_states_usage_in_its_own_way() -> None:
         assert usages(lines(*records), format, 7) == found, format
 
 
+def test_a_stream_of_events_states_usage_once() -> None:
+    def chunk(delta: dict[str, str], used: dict[str, int] | None) -> dict[str, Any]:
+        return {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}], "usage": used}
+
+    numbers = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+    texts = [chunk({"role": "assistant", "content": "H"}, {"prompt_tokens": 9}), chunk({"content": "i"}, numbers)]
+    last = {"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": numbers}
+    assert usages(lines(*texts, last), "events") == {1: Usage(9, 3, None, None, 12)}
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_text.delta", "item_id": "m", "content_index": 0, "delta": "Hi"},
+        {"type": "response.completed", "response": {"id": "r", "usage": {"input_tokens": 9, "output_tokens": 3}}},
+    ]
+    assert usages(lines(*events), "responses-stream") == {1: Usage(9, 3)}
+
+
 def test_a_span_of_a_trace_states_usage() -> None:
     def attribute(key: str, value: dict[str, str]) -> dict[str, object]:
         return {"key": key, "value": value}

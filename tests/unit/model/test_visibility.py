@@ -80,22 +80,22 @@ CASES = [
 
 KIND_CASES = [
     (message(replace(FINAL, kind=Kind.THOUGHT)), "Hidden: reasoning", Reveal.ANALYSIS),
-    (message(replace(FINAL, kind=Kind.CALL)), "Hidden: a tool call", Reveal.COMMENTARY),
-    (message(replace(FINAL, kind=Kind.REPLY)), "Hidden: a tool result", Reveal.TOOL),
-    (message(replace(FINAL, kind=Kind.INSTRUCTION)), "Hidden: an instruction", Reveal.SYSTEM),
+    (message(replace(FINAL, kind=Kind.CALL)), "Hidden: tool call", Reveal.COMMENTARY),
+    (message(replace(FINAL, kind=Kind.REPLY)), "Hidden: tool result", Reveal.TOOL),
+    (message(replace(FINAL, kind=Kind.INSTRUCTION)), "Hidden: instructions", Reveal.SYSTEM),
     (
         message(Header("developer", channel=Channel.FINAL, kind=Kind.INSTRUCTION)),
-        "Hidden: an instruction",
+        "Hidden: instructions",
         Reveal.DEVELOPER,
     ),
     (
         message(replace(USER, kind=Kind.INJECTED)),
-        "Hidden: added by the program, not typed by the user",
+        "Hidden: injected by the program",
         Reveal.INJECTED,
     ),
-    (message(replace(USER, kind=Kind.SUBAGENT)), "Hidden: it belongs to another agent", Reveal.SUBAGENT),
-    (message(replace(USER, kind=Kind.REPLAYED)), "Hidden: repeated from elsewhere", Reveal.REPLAYED),
-    (message(replace(FINAL, kind=Kind.NOTICE)), "Hidden: a message of the program", Reveal.NOTICE),
+    (message(replace(USER, kind=Kind.SUBAGENT)), "Hidden: sub-agent", Reveal.SUBAGENT),
+    (message(replace(USER, kind=Kind.REPLAYED)), "Hidden: repeated context", Reveal.REPLAYED),
+    (message(replace(FINAL, kind=Kind.NOTICE)), "Hidden: program notice", Reveal.NOTICE),
 ]
 """Messages whose kind a record states."""
 OF_ANOTHER_AGENT = message(replace(FINAL, thread=1))
@@ -165,7 +165,7 @@ def test_machine_output_names_the_kind() -> None:
 
 def test_a_message_of_another_agent_needs_two_reveals() -> None:
     assert not is_user_safe(OF_ANOTHER_AGENT)
-    assert reason_of(OF_ANOTHER_AGENT) == "Hidden: it belongs to another agent"
+    assert reason_of(OF_ANOTHER_AGENT) == "Hidden: sub-agent"
     assert EVERYTHING.sees(OF_ANOTHER_AGENT)
     for asked in ({Reveal.SUBAGENT}, {Reveal.UNCLEAR}):
         assert not Audience(frozenset(asked)).sees(OF_ANOTHER_AGENT)

@@ -83,11 +83,13 @@ class UsageLedger:
             self._open, self._before = _Known(0, usage), self._record.last_number
         elif counts is Counting.JOINS and self._open is not None:
             self._change(self._open, usage)
+        elif counts is Counting.LAST and key in self._replies:
+            self._change(self._replies[key], usage)
         elif number <= self._before:
             waiting = self._open.usage if self._open is not None and not self._open.number else Usage()
-            self._open = _Known(0, waiting.plus(usage))
+            self._open = self._replies[key] = _Known(0, waiting.plus(usage))
         elif counts is Counting.LAST:
-            known = self._replies.setdefault(key, _Known(number, Usage()))
+            known = self._replies[key] = _Known(number, Usage())
             self._change(known, usage)
             while len(self._replies) > MOST_REPLIES:
                 self._replies.popitem(last=False)

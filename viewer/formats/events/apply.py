@@ -8,6 +8,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from viewer.formats.engine.usage import UsageLedger
 from viewer.formats.events.chunks import ChatChunks
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
 from viewer.formats.events.errors import ERRORS, INCOMPLETE
@@ -31,6 +32,7 @@ from viewer.formats.events.objects import (
     tool_name,
 )
 from viewer.formats.events.streams import Streams
+from viewer.formats.tables.usage import EVENT_TOKENS
 from viewer.model.diagnostic import Rule
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
@@ -68,6 +70,7 @@ class EventApplier:
         self._has_begun = False
         """True after the beginning of a response without an end so far."""
         self.streams = Streams(record)
+        self._usage = UsageLedger(record, (EVENT_TOKENS,))
         self._chunks = ChatChunks(self.streams, self._reject)
         self._items = Items()
         self._items.is_strict = traits.is_api
@@ -106,6 +109,7 @@ class EventApplier:
         if contradiction or len({kind for kind in kinds if Act.DELTA in {each.act for each in kinds}}) > 1:
             return self._reject(*(contradiction or event.span))
         self._note_model(event)
+        self._usage.take(node, [])
         if not self._traits.is_api and kinds and event.text("sequence_number"):
             self._traits = replace(self._traits, is_api=True)
             self._items.is_strict = True

@@ -94,6 +94,8 @@ def opencode(
     )
 
 
+EVENT_TOKENS = openai("response.usage|usage", key="response.id|id", counts=Counting.LAST)
+"""The tokens of a stream: its chunks may repeat the numbers so far."""
 OLLAMA_TOKENS = Tokens("", input=("prompt_eval_count",), output=("eval_count",))
 _ASKED_MODEL = When("attributes.gen_ai.operation.name", not_equals=frozenset({"invoke_agent", "create_agent"}))
 OTEL_TOKENS = (

@@ -63,7 +63,7 @@ def assert_nothing_escapes(planted: Planted, numbers: Sequence[int], **options: 
 
 @pytest.mark.share(test=16)
 @pytest.mark.parametrize("format", KINDS)
-async def test_nothing_escapes_on_the_way_through_the_whole_app(format: str) -> None:
+async def test_no_action_of_the_app_leaks(format: str) -> None:
     planted = everything(format)
     searches = [Act("search", (sign, prefix)) for sign in ("/", "&", "//") for prefix in prefixes_of(planted)[::4]]
     escaped, looks = await escaped_from(planted, [*EVERYWHERE, *searches])
@@ -80,7 +80,7 @@ async def test_nothing_escapes_on_the_way_through_the_whole_app(format: str) -> 
         *((name, way) for name in KINDS for way in ("slowly", "growing")),
     ],
 )
-async def test_nothing_escapes_in_the_other_ways_to_open_it(format: str, option: str) -> None:
+async def test_no_way_to_open_the_app_leaks(format: str, option: str) -> None:
     acts = {
         "slowly": [],
         "growing": EVERYWHERE[:6],
@@ -94,7 +94,7 @@ async def test_nothing_escapes_in_the_other_ways_to_open_it(format: str, option:
 @pytest.mark.slow
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(transcripts(), st.lists(NUMBERS, min_size=12, max_size=12))
-def test_nothing_escapes_from_random_sessions(planted: Planted, numbers: list[int]) -> None:
+def test_no_random_session_leaks(planted: Planted, numbers: list[int]) -> None:
     assert_nothing_escapes(planted, numbers)
 
 
@@ -113,7 +113,7 @@ def seldom_collected() -> Iterator[None]:
 @pytest.mark.lab
 @pytest.mark.usefixtures("seldom_collected")
 @pytest.mark.parametrize("share", range(SHARES))
-def test_nothing_escapes_from_a_thousand_sessions(share: int) -> None:
+def test_none_of_a_thousand_sessions_leaks(share: int) -> None:
     @seed(SEED * SHARES + share)
     @settings(
         max_examples=-(-SESSIONS // SHARES),

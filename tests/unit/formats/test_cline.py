@@ -131,7 +131,7 @@ def test_the_history_shows_typed_elements_and_plain_answers() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_shows_however_the_file_is_damaged() -> None:
+def test_a_damaged_file_shows_nothing_hidden() -> None:
     assert_hidden(as_document(SHOWN), NAME)
     assert_hidden(as_document(SENT), NAME)
     assert_drift_is_hidden([SHOWN], NAME, lines=False)

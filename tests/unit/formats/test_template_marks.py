@@ -172,7 +172,7 @@ def test_hidden_text_stays_hidden_and_answers_stay(
 
 
 @each("carrier, role, text", CARRIED, quick=9, test=2)
-def test_any_cut_gives_the_same(carrier: str, role: str, text: str) -> None:
+def test_any_cut_gives_the_same_result(carrier: str, role: str, text: str) -> None:
     data, format = CARRIERS[carrier](role, text).encode(), carrier.removesuffix("-parts")
     whole = read(data, format)
     for size in (1, 3, 16):

@@ -21,13 +21,14 @@ from viewer.formats.tables.model import (
     starts,
 )
 from viewer.formats.tables.prompts import prompt_kind
+from viewer.formats.tables.usage import OTEL_TOKENS
 from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 from viewer.rules.structure import W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind
 
 _ASIDE = ("EVALUATOR", "GUARDRAIL", "RERANKER", "EMBEDDING")
-"""Kinds of spans that talk to no user, also through the model calls below them."""
+"""Kinds of spans that never talk to a user, not even through the model calls below them."""
 _START = "startTimeUnixNano|start_time_unix_nano|startTime|start_time|timestamp"
 _END = f"endTimeUnixNano|end_time_unix_nano|endTime|end_time|{_START}"
 _PARENT = "parentSpanId|parent_span_id|parentId|parent_id"
@@ -359,6 +360,7 @@ OTEL = RecordFormat(
         "events[].attributes.gen_ai.system_instructions",
         Inner("events[]", "attributes.content", (starts("attributes.content", "[{"),)),
     ),
+    usage=OTEL_TOKENS,
     model="attributes.gen_ai.response.model|attributes.gen_ai.request.model|attributes.llm.model_name|attributes.ai.model.id",
     spans=Spans(
         each="|".join(_SPAN),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 Place = tuple[Any, Any]
 """A list or a dictionary, and an index or a key."""
 DEEP = 120
 ODD: list[Any] = [None, True, False, 0, -1, 1e300, "", " ", "SECRET", [], {}, [[]], [None], {"": ""}, "\ud800", "\x00"]
+LONGEST_REPEATED = 2000
+MOST_PLACES = 20_000
 NAMES = (
     "type",
     "role",
@@ -48,7 +51,7 @@ def restructured(data: bytes, others: list[bytes], chance: random.Random) -> byt
     values, joiner = found
     holder: list[Any] = values
     for _ in range(chance.choice((1, 1, 2, 3, 6))):
-        places = list(_places(holder))
+        places = list(islice(_places(holder), MOST_PLACES))
         if not places:
             break
         chance.choice(_WAYS)(*chance.choice(places), others, chance)
@@ -90,7 +93,7 @@ def _rename(holder: Any, key: Any, others: list[bytes], chance: random.Random) -
 
 
 def _repeat(holder: Any, key: Any, others: list[bytes], chance: random.Random) -> None:
-    if isinstance(holder, list):
+    if isinstance(holder, list) and len(json.dumps(holder[key])) < LONGEST_REPEATED:
         holder[key:key] = [holder[key]] * chance.choice((1, 2, 40))
 
 

@@ -94,7 +94,8 @@ def read_log(path: Path) -> list[tuple[list[tuple[str, str]], list[tuple[str, bo
 
 
 @pytest.mark.lab
-def test_a_log_shows_what_the_library_wrote(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["json", "eval"])
+def test_a_log_shows_what_the_library_wrote(ending: str, tmp_path: Path) -> None:
     log = pytest.importorskip("inspect_ai.log")
     model = pytest.importorskip("inspect_ai.model")
     tool = pytest.importorskip("inspect_ai.tool")
@@ -110,7 +111,7 @@ def test_a_log_shows_what_the_library_wrote(tmp_path: Path) -> None:
         spec = log.EvalSpec(
             created="2026-03-04T10:00:00+00:00", task="t", dataset=log.EvalDataset(), model="m", config=log.EvalConfig()
         )
-        path = tmp_path / f"{number}.json"
+        path = tmp_path / f"{number}.{ending}"
         log.write_eval_log(log.EvalLog(eval=spec, samples=samples, status="success"), str(path))
         found = read_log(path)
         assert [[each for each in said if each[1]] for said, _ in found] == [said_by(each) for each in conversations]

@@ -62,7 +62,7 @@ MARK_PAIRS = (
     MarkPair("tool_call", MarkKind.CALL, ("<tool_call>",), ("</tool_call>",)),
     MarkPair("tool_calls", MarkKind.CALL, ("<tool_calls>",), ("</tool_calls>",)),
     MarkPair("function_calls", MarkKind.CALL, ("<function_calls>",), ("</function_calls>",)),
-    MarkPair("antml-calls", MarkKind.CALL, ("<function_calls>",), ("</function_calls>",)),
+    MarkPair("claude-calls", MarkKind.CALL, ("<antml:function_calls>",), ("</antml:function_calls>",)),
     MarkPair("seed-call", MarkKind.CALL, ("<seed:tool_call>",), ("</seed:tool_call>",)),
     MarkPair("longcat-call", MarkKind.CALL, ("<longcat_tool_call>",), ("</longcat_tool_call>",)),
     MarkPair("TOOLCALL", MarkKind.CALL, ("<TOOLCALL>",), ("</TOOLCALL>",)),
@@ -78,7 +78,6 @@ MARK_PAIRS = (
         shared_close=True,
     ),
     MarkPair("action", MarkKind.CALL, ("Action:\n```json",), ("```",), shared_close=True),
-    MarkPair("functools", MarkKind.CALL, ("functools[{",)),
     MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",)),
     MarkPair(
         "lfm-call",
@@ -149,19 +148,8 @@ THINK_SIGNS = (
 """Every tag around a thought begins with one of these, ignoring case."""
 MARK_SIGNS = (
     *THINK_SIGNS,
-    *(b"<", b"</", b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused"),
-    *(
-        b"[end_tool_",
-        b"action:\n",
-        b"functools[",
-        b"<|",
-        b"<tool_",
-        b"</tool_",
-        b"<func",
-        b"</func",
-        b"<minimax:",
-        b"</minimax:",
-    ),
+    *(b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused", b"[end_tool_", b"```json"),
+    *(b"<antml:", b"</antml:", b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""

@@ -76,14 +76,13 @@ ASSISTANT = {
     "</details>\nPlain words.",
     "open webui call": 'Plain words.\n<details type="tool_calls" name="f" arguments="SECRET">\n</details>',
     "claude calls": 'Plain words.\n<function_calls>\n<invoke name="f">SECRET</invoke>\n</function_calls>',
-    "claude calls with a namespace": "Plain words.\n<function_calls>SECRET</function_calls>",
+    "claude calls with a namespace": "Plain words.\n<antml:function_calls>SECRET</antml:function_calls>",
     "seed": "<seed:think>SECRET_TH</seed:think>Plain words.<seed:tool_call>SECRET</seed:tool_call>",
     "longcat": "<longcat_think>SECRET_TH</longcat_think>Plain words.<longcat_tool_call>SECRET</longcat_tool_call>",
     "nemotron": "Plain words.<TOOLCALL>[SECRET]</TOOLCALL>",
     "lm studio": "Plain words.\n[TOOL_REQUEST]\nSECRET\n[END_TOOL_REQUEST]",
     "step": "Plain words.<｜tool_calls_begin｜>SECRET<｜tool_calls_end｜>",
     "command action": f"Plain words.\nAction:\n```json\n[{CALL}]\n```",
-    "phi functools": 'Plain words.\nfunctools[{"name": "SECRET"}]',
     "carriage returns": "<tool_response>\r\nSECRET\r\n</tool_response>\r\nPlain words.",
 }
 USER = {

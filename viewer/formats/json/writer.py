@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from viewer.formats.json.content_parts import may_be_split, split_content
 from viewer.formats.json.fields import is_known_key
 from viewer.formats.json.header import full_tool_name
 from viewer.formats.json.wrappers import LIST_KEYS
 from viewer.formats.writing import Writable, WritableTranscript, Writer
+from viewer.model.messages import Coding, Piece
 from viewer.reading.header import is_tool
 from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
@@ -73,7 +75,9 @@ def _as_object(message: Writable, losses: list[str]) -> dict[str, object]:
         is_call = message.role == "assistant" and is_tool(message.recipient) and not _is_thought(message)
         ending = "call" if is_call else "end"
         fields |= _routing(message)
-        fields["thinking" if _is_thought(message) else "content"] = _content(message)
+        fields["thinking" if _is_thought(message) else "content"] = content = _content(message)
+        if not isinstance(content, JsonText) and _has_marks(content, message.role):
+            losses.append(f"Message {message.number}: control tokens in its text will be read as control tokens.")
     if message.intent is not None:
         fields["intent"] = message.intent
     if message.ending != ending:
@@ -112,6 +116,13 @@ def _content(message: Writable) -> str:
             return JsonText(listed)
         return value if value.startswith("{") else message.body
     return _value(message) if message.role == "tool" else message.body
+
+
+def _has_marks(text: str, role: str) -> bool:
+    """True if a reader divides the text at control tokens or at the marks of a template."""
+    data = text.encode("utf-8", "replace")
+    whole = [Piece(0, len(data), Coding.PLAIN)]
+    return may_be_split(data) and bool(split_content(whole, lambda start, end: data[start:end], role))
 
 
 def _value(message: Writable) -> str:

@@ -12,8 +12,11 @@ import pytest
 from tests.support.cases import each
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
-from viewer.formats.engine import lines
-from viewer.model.events import Event
+from viewer.formats.containers import regular_lines as lines
+from viewer.formats.engine import deltas, reader, streams
+from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.drafts import StreamStep
+from viewer.model.events import Event, Grew
 from viewer.reading.parser import Parser
 from viewer.syntax import json_lines
 from viewer.syntax.json_text import read_json
@@ -71,14 +74,35 @@ def events(text: bytes, format: str, cuts: tuple[int, ...] = ()) -> list[Event]:
     found: list[Event] = []
     for start, end in zip((0, *cuts), (*cuts, len(text)), strict=True):
         found += parser.feed(text[start:end])
-    return found + parser.close()
+    return joined(found + parser.close())
+
+
+def joined(found: list[Event]) -> list[Event]:
+    """The events with neighbors that extend one message as one."""
+    whole: list[Event] = []
+    for event in found:
+        grown = _grown(whole[-1], event) if whole else None
+        if grown is None:
+            whole.append(event)
+        else:
+            whole[-1] = grown
+    return whole
+
+
+def _grown(last: Event, event: Event) -> Grew | None:
+    if not isinstance(event, Grew) or not isinstance(last, Grew) or event.number != last.number:
+        return None
+    is_next = event.first == last.first + len(last.pieces)
+    return Grew(event.number, last.pieces + event.pieces, last.first) if is_next else None
 
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
     """Read a text with care and at once, and compare."""
-    monkeypatch.setattr(lines, "READ_WITH_CARE", NEVER)
+    for module in (lines, reader):
+        monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
-    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    for module in (lines, reader):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     fast = events(text, format, cuts)
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
@@ -101,12 +125,151 @@ def test_so_do_mutated_samples(sample: Sample, monkeypatch: pytest.MonkeyPatch) 
         both(mutated, format_of(sample), monkeypatch)
 
 
+def as_array(text: bytes) -> bytes:
+    """The records of a text as one array."""
+    rows = [row.strip() for row in as_lines(text).splitlines() if row.strip().startswith(b"{")]
+    return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
+
+
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=6, test=2)
+def test_so_do_arrays_of_records(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = as_array(sample.text)
+    both(text, format_of(sample), monkeypatch)
+    step = max(1, len(text) // MOST_SPLITS)
+    cuts = tuple(range(1, len(text), step))
+    both(text, format_of(sample), monkeypatch, cuts)
+    for mutated in mutations(text, crc32(sample.name.encode()), 1):
+        both(mutated, format_of(sample), monkeypatch, tuple(cut for cut in cuts if cut < len(mutated)))
+
+
+ITEM = b'{"model":"m","content":[{"type":"text","text":"a"}],"role":"assistant"}'
+ARRAYS = (
+    *(
+        b"[]",
+        b"[ ]x",
+        b"[" + ITEM + b"]",
+        b"[" + ITEM + b",]",
+        b"[" + ITEM + b"," + ITEM,
+        b"[" + ITEM + b" " + ITEM + b"]",
+    ),
+    *(b"[" + ITEM + b",1," + ITEM + b"]", b"[1," + ITEM + b"]", b"[" + ITEM + b',{"a":1,"a":2},' + ITEM + b"]" + ITEM),
+    *(
+        b"[" + ITEM + b"}," + ITEM + b"]",
+        b"[" + ITEM + b',{"a":"' + ITEM + b"]",
+        b"[" + ITEM + b',{"a":NaN},' + ITEM + b"]",
+    ),
+    *(
+        b"[" + ITEM + b"," + ITEM[:-1] + b"]",
+        b"[" + ITEM + b'],["x"],{"a":[' + ITEM + b"]}",
+        b"[" + ITEM + b",,]" + ITEM,
+    ),
+    b"[" + ITEM + b',{"a":' + b"[" * 199 + b"]" * 199 + b"}," + ITEM + b"]",
+)
+
+
+def test_arrays_are_read_item_by_item_as_if_they_were_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ARRAYS:
+        for cuts in ((), *((cut,) for cut in range(1, len(text), 7)), tuple(range(1, len(text), 3))):
+            both(text, "anthropic", monkeypatch, cuts)
+
+
+def test_items_of_a_long_array_are_read_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "READ_WITH_CARE", 0)
+    parser = Parser(FORMATS["anthropic"])
+    parser.feed(b"[")
+    assert all(parser.feed(ITEM + b",\n") for _ in range(3))
+
+
 def test_a_fault_in_the_positions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(sample for sample in record_samples() if format_of(sample) == "claude-code")
-    monkeypatch.setattr(json_lines.LazyNode, "plain", property(lambda node: node.text != "" and "\n" not in node.text))
+    monkeypatch.setattr(json_lines.LazyNode, "string_place", lambda node: (node.start, node.end, True))
     with pytest.raises(AssertionError):
         for each_text in (sample.text, sample.text.replace(b"e", b"\\u0065")):
             both(each_text, "claude-code", monkeypatch)
+
+
+def stream(*texts: str, more: str = "") -> bytes:
+    """An answer in deltas, as JSON strings without their quotes."""
+    start: list[dict[str, object]] = [
+        {"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    ]
+    head = [f"event: {value['type']}\ndata: {json.dumps(value)}\n\n" for value in start]
+    delta = '{"type": "content_block_delta", %s"index": 0, "delta": {"type": "text_delta", "text": "%s"}}'
+    deltas = [
+        f"event: content_block_delta\ndata: {delta % (more.replace('#', str(at)), text)}\n\n"
+        for at, text in enumerate(texts)
+    ]
+    end = 'data: {"type": "content_block_stop", "index": 0}\n\ndata: {"type": "message_stop"}\n\n'
+    return "".join([*head, *deltas, end]).encode("utf-8", "surrogateescape")
+
+
+TEXTS = (
+    *(
+        "One ",
+        "two, ",
+        "",
+        "",
+        "three",
+        "\\n",
+        'a\\"b\\\\',
+        "é🐙",
+        "\\u00e9",
+        "\\ud83d",
+        "\\ude00",
+        "\\ud83d\\ude00",
+        " <",
+        "think>",
+    ),
+    *("x</think>", "<|end", "|>", "y", "\udcff", "z", "\\x", "q", "\x01", "r", "last", ""),
+)
+MORE = (
+    "",
+    '"uuid": "u#", ',
+    '"uuid": #, ',
+    '"n": [#], ',
+    '"thought": #, ',
+    '"text": "#", ',
+    '"index": #, ',
+    '"a": 0#, ',
+)
+
+
+def test_deltas_that_are_read_together_give_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for more in MORE:
+        text = stream(*TEXTS, more=more)
+        both(text, "anthropic-stream", monkeypatch)
+        for mutated in mutations(text, crc32(text), 2):
+            both(mutated, "anthropic-stream", monkeypatch)
+    text = stream(*"abcdefgh", *TEXTS)
+    for cut in range(0, len(text), 97):
+        both(text, "anthropic-stream", monkeypatch, (cut,))
+    lines_only = b"".join(
+        line[6:] + b"\n" for line in stream(*"abcdefgh", *TEXTS).split(b"\n") if line.startswith(b"data: ")
+    )
+    both(lines_only, "anthropic-stream", monkeypatch)
+
+
+def test_deltas_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    grow = streams.BlockStreams.grow
+
+    def counted(self: streams.BlockStreams, step: StreamStep, run: DeltaRun) -> None:
+        counts.append(run.count)
+        grow(self, step, run)
+
+    monkeypatch.setattr(streams.BlockStreams, "grow", counted)
+    for more in ("", '"uuid": "u#", '):
+        both(stream(*"abcdefgh", more=more), "anthropic-stream", monkeypatch)
+    assert counts == [6, 6]
+
+
+def test_a_fault_in_runs_of_deltas_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deltas, "_TEXT", rb'[^"]*+')
+    deltas._pattern.cache_clear()
+    with pytest.raises(AssertionError):
+        both(stream(*"abcd", "\\x", "e"), "anthropic-stream", monkeypatch)
+    deltas._pattern.cache_clear()
 
 
 def same(found: JsonNode, careful: JsonNode) -> None:

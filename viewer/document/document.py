@@ -155,6 +155,37 @@ class Noise:
         return self.is_heard
 
 
+class Tally:
+    """Counts of one reading, including hidden content: for counting, never for a view."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    @property
+    def transcripts(self) -> int:
+        """The number of transcripts in the input."""
+        return len(self._analysis.transcripts)
+
+    @property
+    def metadata(self) -> int:
+        """The number of records of an input without messages."""
+        return self._analysis.metadata_count
+
+    @property
+    def unknown_records(self) -> int:
+        """The number of records that no rule of the format maps, and that hold text."""
+        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
+
+    @property
+    def unlisted(self) -> dict[str, int]:
+        """The number of diagnostics per code that are counted but not kept."""
+        return self._analysis.findings.more
+
+    def diagnostics(self, severity: str) -> int:
+        """Count the diagnostics of a severity, including those not kept."""
+        return self._analysis.findings.total(severity)
+
+
 class Document:
     """One input, read at once or in steps."""
 
@@ -181,6 +212,7 @@ class Document:
         self._analysis.index.use_columns(self._backend.columns)
         self._analysis.is_partial = True
         self.quotes = Quotes(self._places, reader.read, self._analysis.missing_arguments(reader.read))
+        self.tally = Tally(self._analysis)
         self._analysis.unknown = detection.unknown
         self._analysis.findings.most_per_code = self._most_per_code
         self._parser = Parser(FORMATS[detection.format], self._options)
@@ -376,24 +408,9 @@ class Document:
         return self._source.note
 
     @property
-    def transcript_count(self) -> int:
-        """The number of transcripts in the input."""
-        return len(self._analysis.transcripts)
-
-    @property
     def message_count(self) -> int:
         """The number of messages, including hidden ones."""
         return len(self._analysis.index)
-
-    @property
-    def metadata_count(self) -> int:
-        """The number of records of an input without messages."""
-        return self._analysis.metadata_count
-
-    @property
-    def unknown_count(self) -> int:
-        """The number of records that no rule of the format maps, and that hold text."""
-        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
 
     @property
     def index(self) -> MessageIndex:
@@ -409,15 +426,6 @@ class Document:
         """Keep at most this many diagnostics per code, 0 for all; call it before reading."""
         self._most_per_code = self._analysis.findings.most_per_code = most
         return self
-
-    @property
-    def more_findings(self) -> dict[str, int]:
-        """The number of diagnostics per code that are counted but not kept."""
-        return self._analysis.findings.more
-
-    def total(self, severity: str) -> int:
-        """The number of diagnostics of a severity, including those not kept."""
-        return self._analysis.findings.total(severity)
 
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen

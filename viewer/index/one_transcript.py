@@ -18,6 +18,7 @@ from viewer.model.events import (
     Strayed,
     Superseded,
     ToolCancelled,
+    Used,
 )
 from viewer.model.messages import Message
 
@@ -68,6 +69,11 @@ class OneTranscript:
             case DeclaredTools(transcript=transcript_number, message=number):
                 is_in = self._is_in(transcript_number)
                 return replace(event, transcript=1, message=self._own(number)) if is_in else None
+            case Used(transcript=transcript_number, number=number):
+                own = self._own(number) if number else 0
+                return replace(event, transcript=1, number=own) if self._is_in(transcript_number) else None
+            case Metadata():
+                return event
 
     def _renumbered(self, message: Message) -> Message:
         return replace(message, number=self._own(message.number), transcript=1)

@@ -25,7 +25,7 @@ _TOKENS = (
 _MARK = re.compile(
     rb"(<?)(?:<\|(" + "|".join(_TOKENS).encode() + rb")\|>|" + b"|".join(map(re.escape, ESCAPABLE_MARKS)) + rb")"
 )
-_EVENT_BREAK = re.compile(
+_EVENT_BREAK = lazy_regex(
     rb"(?:\r\n|\r|\n)(?:[ \t]*(?::|(?:id|event|retry)(?=[:\r\n]))[^\r\n]*(?:\r\n|\r|\n))*[ \t]*data(?:: ?)?"
 )
 """The bytes between the contents of two `data:` lines of a server-sent event."""
@@ -132,6 +132,11 @@ class Body(Struct):
         if run.length == run.source_length:
             return run.source + min(at - run.at, run.length) + last
         return run.source + run.source_length if last else run.source
+
+
+def verbatim_body(data: bytes, start: int) -> Body:
+    """The body that is these bytes of the input as they are."""
+    return Body(data, [ByteRun(0, len(data), start, len(data), True)])
 
 
 def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:

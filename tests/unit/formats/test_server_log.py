@@ -179,7 +179,7 @@ def test_an_output_after_a_prompt_that_ends_elsewhere_is_hidden() -> None:
     assert seen(reading) == ["hel", "Hi!"]
 
 
-def test_an_answer_that_the_prompt_begins_goes_on() -> None:
+def test_an_answer_that_the_prompt_begins_continues() -> None:
     assert "".join(seen(log(asked(user("A?") + ANSWER + "The sum") + answered(" is 4.")))) == "A?The sum is 4."
 
 

@@ -81,7 +81,7 @@ def test_the_texts_are_those_of_the_page_word_for_word(rule: Rule) -> None:
 
 
 @each("rule", RULES.values(), ids=RULES)
-def test_every_code_has_all_its_words(rule: Rule) -> None:
+def test_every_code_has_all_texts(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert re.fullmatch(r"[A-Z`].*[.…]", sentence), sentence
         assert len(sentence) <= 120
@@ -92,7 +92,7 @@ def test_every_code_has_all_its_words(rule: Rule) -> None:
 
 
 @each("rule", RULES.values(), ids=RULES)
-def test_no_word_is_filled_in_later(rule: Rule) -> None:
+def test_no_text_has_placeholders(rule: Rule) -> None:
     for sentence in (rule.title, rule.safe, rule.advice, *rule.reasons.values()):
         assert not re.search(r"[{}%]", sentence)
     assert "…" not in rule.safe + rule.advice
@@ -115,7 +115,7 @@ def test_the_first_sentence_has_no_period() -> None:
 
 
 @each("rule", RULES.values(), ids=RULES)
-def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
+def test_the_texts_for_end_users_name_no_part_of_the_format(rule: Rule) -> None:
     assert not re.search(
         r"`|<\||tool|call|analysis|commentary|reasoning|JSON|YAML|role|system|developer",
         rule.safe,
@@ -123,7 +123,7 @@ def test_the_words_for_end_users_name_nothing_of_the_format(rule: Rule) -> None:
     ), rule.safe
 
 
-def test_severity_is_told_by_the_first_letter() -> None:
+def test_the_first_letter_is_the_severity() -> None:
     assert RULES["E-PARSE-HEADER"].severity is Severity.ERROR
     assert RULES["W-ENCODING"].severity is Severity.WARNING
     assert RULES["I-OPEN-PROMPT"].severity is Severity.INFO

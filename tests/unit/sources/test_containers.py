@@ -351,7 +351,7 @@ def test_rows_of_parquet_read_as_the_same_rows_in_json(tmp_path: Path) -> None:
     path = str(tmp_path / "rows.parquet")
     parquet.write_table(arrow.Table.from_pylist(rows), path, row_group_size=30)
     document = open_document(path)
-    assert (document.detection.format, document.transcript_count) == ("rows", 200)
+    assert (document.detection.format, document.tally.transcripts) == ("rows", 200)
     assert bodies(path)[-2:] == ["Question 200", "Yes."]
     for number in (1, 30, 31, 200):
         assert bodies(f"{path}:{number}") == [f"Question {number}", "Yes."]
@@ -391,7 +391,7 @@ def test_an_item_of_a_plain_file_is_one_transcript_at_its_place(tmp_path: Path) 
     revealed = printed(document, REVEALED)
     assert [line["line"] for line in revealed if line["kind"] == "message"] == [17, 17, 17]
     assert [line["number"] for line in revealed if line["kind"] == "message"] == [1, 2, 3]
-    assert (document.transcript_count, document.message_count) == (1, 3)
+    assert (document.tally.transcripts, document.message_count) == (1, 3)
     assert run("show", f"{path}:31").err == f"ocmlview: {path} has no transcript 31: the last one is 30\n"
     assert run("show", f"{path}:x").err == f"ocmlview: {path}: name a transcript by its number: {path}:1\n"
     assert run("show", f"{path}:").err == f"ocmlview: no such file: {path}:\n"

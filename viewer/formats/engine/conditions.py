@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from viewer.formats.engine.paths import Path, Step, path
 from viewer.formats.tables.model import When
@@ -28,34 +30,23 @@ class Unreadable(Exception):  # noqa: N818 - not an error: the record has no mea
 
 def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
     """The first rule whose conditions all hold."""
-    if type(node) is LazyNode:
-        value = node.value
-        for rule, tests in _chosen(rules).among(value):
-            for test in tests:
-                if not test(value):
-                    break
-            else:
-                return rule
-        return None
-    return next((rule for rule in rules if all_hold(rule.when, node)), None)
+    return next(holding(rules, node), None)
 
 
 def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
     """The rules whose conditions all hold, in order."""
-    return _lazily_holding(rules, node.value) if type(node) is LazyNode else _holding(rules, node)
-
-
-def _holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
-    return (rule for rule in rules if all_hold(rule.when, node))
+    if type(node) is not LazyNode:
+        return (each.rule for each in _among_nodes(rules, node) if all_hold(each.when, node))
+    return _lazily_holding(rules, node.value)
 
 
 def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
-    for rule, tests in _chosen(rules).among(value):
-        for test in tests:
+    for each in _among(rules, value):
+        for test in each.tests:
             if not test(value):
                 break
         else:
-            yield rule
+            yield each.rule
 
 
 def all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
@@ -107,10 +98,7 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
         found: JsonNode | None = node
         for step in steps:
             if isinstance(step, str) and found is not None and found.kind is JsonKind.OBJECT:
-                values = [member.value for member in found.members if member.key == step]
-                if len(values) > 1:
-                    raise Unreadable
-                found = values[0] if values else None
+                found = _only_member(found, step)
             else:
                 found = _item(found, step) if isinstance(step, int) and found is not None else None
             if found is None:
@@ -118,6 +106,16 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
         if found is not None and found.kind is not JsonKind.NULL:
             return found
     return None
+
+
+def _only_member(node: JsonNode, key: str) -> JsonNode | None:
+    found: JsonNode | None = None
+    for member in node.members:
+        if member.key == key:
+            if found is not None:
+                raise Unreadable
+            found = member.value
+    return found
 
 
 def _item(node: JsonNode, at: int) -> JsonNode | None:
@@ -128,59 +126,79 @@ def _item(node: JsonNode, at: int) -> JsonNode | None:
 
 Test = Callable[[Any], bool]
 Read = Callable[[Any], Any]
+FEWEST_DIVIDED = 3
+"""Rules that a division must save from a test."""
 
 
-class _Compiled(Generic[Rule]):
-    """Rules with their tests, divided by the word that most of them need."""
+class _Choice(Generic[Rule]):
+    """Rules with their tests, divided by the words that they need."""
 
-    def __init__(self, rules: tuple[Rule, ...]) -> None:
-        self.rules = rules
-        self._all = tuple((rule, _tests(rule.when)) for rule in rules)
-        self._key = _dividing_key(rules)
-        self._by_word: dict[str, tuple[tuple[Rule, tuple[Test, ...]], ...]] = {}
-        words = {word for rule in rules for word in _needed(rule.when, self._key)[1]}
-        for word in words:
-            self._by_word[word] = self._with(word)
-        self._others = self._with(None)
+    def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
+        self.path = path(at)
+        assert self.path.read is not None
+        self.read = self.path.read
+        self._rules = rules
+        self._at = at
+        self._words = {word for rule in rules for word in _needed(rule, at)[1]}
+        self._branches: dict[str | None, _Divided[Rule]] = {}
+        """The rules for each word that occurred; None for any other one."""
 
-    def _with(self, word: str | None) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
-        """The rules that may apply to a record with this word, without the test for it."""
-        found: list[tuple[Rule, tuple[Test, ...]]] = []
-        for rule, tests in self._all:
-            at, needed = _needed(rule.when, self._key)
-            if at < 0:
-                found.append((rule, tests))
-            elif word in needed:
-                found.append((rule, tests[:at] + tests[at + 1 :]))
-        return tuple(found)
-
-    def among(self, value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
-        """The rules that may apply to a value."""
-        if type(value) is not dict:
-            return self._all
-        word = value.get(self._key)
-        return self._by_word.get(word, self._others) if isinstance(word, str) else self._others
+    def branch(self, word: str | None) -> _Divided[Rule]:
+        """The rules that may apply to a record with this word."""
+        known = self._branches.get(word)
+        if known is None:
+            word = word if word in self._words else None
+            known = self._branches.get(word)
+        if known is None:
+            known = self._branches[word] = _divided(_with(self._rules, self._at, word))
+        return known
 
 
-def _dividing_key(rules: tuple[Rule, ...]) -> str:
-    """The member whose word most rules need."""
+class _Tested(Struct, Generic[Rule]):
+    """A rule, and the conditions that are left to test."""
+
+    rule: Rule
+    when: tuple[When, ...]
+    tests: tuple[Test, ...] = ()
+    """The same for decoded values."""
+
+
+_Divided = _Choice[Rule] | tuple[_Tested[Rule], ...]
+
+
+def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
+    """Divide rules by the member whose word most of them need, as long as that saves tests."""
     counts: dict[str, int] = {}
     for rule in rules:
-        for when in rule.when:
-            if when.equals and path(when.path).keys == ((when.path,),):
-                counts[when.path] = counts.get(when.path, 0) + 1
-    return max(counts, key=counts.__getitem__, default="")
+        for at in {when.path for when in rule.when if _needed(rule, when.path)[0] >= 0}:
+            counts[at] = counts.get(at, 0) + 1
+    best = max(counts, key=counts.__getitem__, default="")
+    if counts.get(best, 0) < FEWEST_DIVIDED:
+        return tuple(_Tested(rule.rule, rule.when, tuple(map(_test, rule.when))) for rule in rules)
+    return _Choice(rules, best)
 
 
-def _needed(conditions: tuple[When, ...], key: str) -> tuple[int, frozenset[str]]:
+def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Tested[Rule]]:
+    """The rules that may apply to a record with this word, without the condition on it."""
+    found: list[_Tested[Rule]] = []
+    for rule in rules:
+        place, needed = _needed(rule, at)
+        if place < 0:
+            found.append(rule)
+        elif word in needed:
+            found.append(_Tested(rule.rule, rule.when[:place] + rule.when[place + 1 :]))
+    return found
+
+
+def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
     """The place of the condition that a member is one of some words, and these; -1 if there is none.
 
     No flag may precede it: an unreadable one decides first."""
-    for at, when in enumerate(conditions):
+    for place, when in enumerate(rule.when):
         if when.true is not None:
             break
-        if when.path == key and key and when == When(key, equals=when.equals) and when.equals:
-            return at, when.equals
+        if when.path == at and when.equals and when == When(at, equals=when.equals) and path(at).read is not None:
+            return place, when.equals
     return -1, frozenset()
 
 
@@ -188,11 +206,33 @@ _COMPILED: dict[int, tuple[object, object]] = {}
 """What was compiled from conditions and rules, by their identity: their hashes cost more."""
 
 
-def _chosen(rules: tuple[Rule, ...]) -> _Compiled[Rule]:
+def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
+    """The rules that may apply to a decoded value, with the tests that decide."""
+    found = _divisions(rules)
+    while type(found) is _Choice:
+        word = found.read(value)
+        found = found.branch(word if isinstance(word, str) else None)
+    return found  # type: ignore[no-any-return]
+
+
+def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule], ...]:
+    """The rules that may apply to a value, with the conditions that decide; all if a key on the way is repeated."""
+    found = _divisions(rules)
+    while type(found) is _Choice:
+        try:
+            value = _value(found.path, node)
+        except Unreadable:
+            return tuple(_Tested(rule, rule.when) for rule in rules)
+        is_word = value is not None and value.kind in (JsonKind.STRING, JsonKind.NUMBER)
+        found = found.branch(value.text if value is not None and is_word else None)
+    return found  # type: ignore[no-any-return]
+
+
+def _divisions(rules: tuple[Rule, ...]) -> Any:
     known = _COMPILED.get(id(rules))
     if known is None:
-        known = _COMPILED[id(rules)] = rules, _Compiled(rules)
-    return known[1]  # type: ignore[return-value]
+        known = _COMPILED[id(rules)] = rules, _divided([_Tested(rule, rule.when) for rule in rules])
+    return known[1]
 
 
 def _tests(conditions: tuple[When, ...]) -> tuple[Test, ...]:

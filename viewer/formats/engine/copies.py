@@ -75,6 +75,11 @@ class CopyPairs:
         waiting.before, self._last[place] = self._last.get(place), waiting
         self._waiting.append(waiting)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no occurrence waits for a partner."""
+        return not self._waiting
+
     def forget_before(self, at: int) -> None:
         """Settle the occurrences that are too far from this record for a partner."""
         first = at - FARTHEST

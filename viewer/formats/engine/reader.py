@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
-from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.containers.arrays import ArrayItems, Outcome
+from viewer.formats.containers.regular_lines import READ_WITH_CARE, RecordLines
+from viewer.formats.engine.deltas import DeltaRuns, all_rules
+from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
-from viewer.formats.engine.lines import RecordLines
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
-from viewer.formats.json.documents import JsonDocuments
+from viewer.formats.json.documents import BracketCount, JsonDocuments
 from viewer.formats.json.fields import Source, header_value
+from viewer.formats.json.header import Problem
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import Container, RecordFormat, RecordRule
+from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
+from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_rest
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write although JSON lacks them."""
@@ -49,26 +54,37 @@ class Records:
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
-        self._changes = self._spans is not None or format.keeps_fields or _looks_up(format.records)
-        """True if records are changed in place."""
+        self._deltas = DeltaRuns(format)
+        self._step: StreamStep | None = None
+        """What the last record did to a reply, if it did nothing else."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
 
-    def takes_regular(self, node: JsonNode) -> bool:
-        """True if nothing in a regular record is changed in place."""
-        return not self._changes and not has_inner_strings(self._format.inner, node)
+    def changes(self, node: JsonNode) -> bool:
+        """True if values of a record are replaced in place."""
+        return self._changes or has_inner_strings(self._format.inner, node)
+
+    @cached_property
+    def _changes(self) -> bool:
+        """True if records of the format are changed in place."""
+        if self._spans is not None or self._format.keeps_fields:
+            return True
+        return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
         if self._spans is not None:
             self._spans.take(node, source)
             return True
-        problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
+        problems: list[Problem] = []
+        if source is not None and type(node) is not LazyNode:
+            problems = read_inner_strings(self._format.inner, node, source)
         reading = read_record(self._format.records, node)
         self._start_if_new(node, source, reading)
-        reading.faults = [*problems, *reading.faults]
+        if problems:
+            reading.faults = [*problems, *reading.faults]
         self._narrowings.apply(reading, node)
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
@@ -76,7 +92,22 @@ class Records:
         self._writer.add(reading, node, source, lambda at: self._start(node, at))
         if self._tree is not None:
             self._grow_tree(self._tree, reading, node, first)
+        self._step = reading.only_step()
         return True
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read the events after a regular one that are the same but for the text they add; returns the index after
+        them. That event begins at the index `start` and ends at the index `at`; `base` is the offset of the data."""
+        step, deltas = self._step, self._deltas
+        piece = self._writer.grown_by(step) if step is not None and self._tree is None else None
+        if step is None or piece is None or not self._narrowings.is_idle:
+            deltas.note_other()
+            return at
+        run = deltas.after(data, start, at, base, node, piece)
+        if run is None:
+            return at
+        self._writer.grow(step, run, Source(data[run.last_start : run.next], base + run.last_start))
+        return run.next
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
         """Add the record to the tree of the session, and mark the branches that it leaves behind."""
@@ -162,6 +193,63 @@ class DocumentReader(JsonDocuments):
     def __init__(self, record: Recorder, records: Records) -> None:
         super().__init__(record)
         self._records = records
+        self._items: ArrayItems | None = None
+        """The items of a long array that is being read."""
+        self._rest: BracketCount | None = None
+        """The search for the end of that array, if an irregular item follows."""
+        self._tried = -1
+        """The offset of the last array whose items were tried."""
+        self._is_broken = False
+        """True if the rest of the array is read at the end of the input."""
+
+    def advance(self) -> None:
+        """Read all complete documents, and the complete items of a long array."""
+        while not self._is_broken:
+            if self._items is None:
+                super().advance()
+                if not self._begin_items():
+                    return
+            if not self._read_items():
+                return
+
+    def _begin_items(self) -> bool:
+        """True if a long array has begun, whose items are read one at a time from now on."""
+        start = self.base + self.at
+        is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
+        if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):
+            return False
+        self._tried = start
+        self._items = ArrayItems(self._records, start)
+        return True
+
+    def _read_items(self) -> bool:
+        """Read on in the array; False if more bytes are needed."""
+        items = self._items
+        assert items is not None
+        if self._rest is None:
+            outcome, at = items.read(self.data, self.at + (not items.is_begun), self.base)
+            if items.is_begun:
+                self.at = at
+            if outcome is Outcome.MORE:
+                return False
+            if outcome is Outcome.CLOSED:
+                self.skip_to(at)
+            if outcome is Outcome.CLOSED or not items.is_begun:
+                self._items = None
+                return True
+            self._rest = BracketCount(1)
+        end = self._rest.end(self.data, self.at)
+        if end is None:
+            return False
+        data, base = bytes(self.data[self.at : end]), self.base + self.at
+        reading = read_rest(data, base, 0)
+        if reading.node is None or not reading.node.closed or reading.end != self.base + end:
+            self._is_broken = True
+            return False
+        self.read_document(reading, data, base)
+        self.skip_to(end)
+        self._items = self._rest = None
+        return True
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         node = reading.node
@@ -198,8 +286,22 @@ class DocumentReader(JsonDocuments):
         self.text_between(data[fault.offset - self.base :], fault.offset)
 
     def close(self) -> None:
-        super().close()
+        if self._items is None or not self._items.is_begun or self._close_array(self._items):
+            super().close()
         self._records.close(self.base)
+
+    def _close_array(self, items: ArrayItems) -> bool:
+        """Read what is left of an array at the end of the input; True if the array ends in it."""
+        data = bytes(self.data)
+        reading = read_rest(data, self.base, self.at)
+        assert reading.node is not None
+        reading.node.start = items.start
+        self.read_document(reading, data, self.base)
+        if not reading.node.closed:
+            self.broken_rest(reading, data)
+            return False
+        self.skip_to(reading.end - self.base)
+        return True
 
 
 class RecordReader:
@@ -242,11 +344,6 @@ class RecordReader:
 
 def _is_truncated(fault: JsonFault) -> bool:
     return fault.reason == "json-truncated"
-
-
-def _looks_up(rules: tuple[RecordRule, ...]) -> bool:
-    """True if texts of records are replaced."""
-    return any(rule.lookup is not None or _looks_up(rule.rules) for rule in rules)
 
 
 def traits(format: RecordFormat) -> FormatTraits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from viewer.formats.hiding import is_flagged
+from viewer.formats.hiding import is_flagged, is_in_hidden_phase
 from viewer.formats.json.documents import SPACE, JsonDocuments
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.header import Problem
@@ -176,8 +176,8 @@ class _Notes:
 
 
 def _is_hidden(message: JsonNode) -> bool:
-    """True if a flag hides a message; a thought stays one."""
-    return is_flagged(message) and message.get("thought") is None
+    """True if a flag or a phase hides a message; a thought stays one."""
+    return is_in_hidden_phase(message) or (is_flagged(message) and message.get("thought") is None)
 
 
 def _is_truncated(fault: JsonFault | None) -> bool:

@@ -1,4 +1,4 @@
-"""Write requests as conversations: of a request that extends the last one, only what is new."""
+"""Write requests as conversations: if a request extends the last one, write only what is new."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Conversation:
             self._record.report(I_TEMPLATE_UNKNOWN, None, *span, number + 1)
 
     def _replace_answer(self, has_answer: bool, outcome: Outcome) -> None:
-        """The same prompt again: the last answer is left behind, unless both are choices of one request."""
+        """Handle a repeated prompt: it supersedes the last answer, unless both are choices of one request."""
         is_retry = has_answer and self._has_answer and not outcome.is_alternative
         if is_retry and self._answer[0] <= self._answer[1]:
             self._record.supersede(*self._answer)

@@ -62,7 +62,7 @@ class Logged(Struct, frozen=True):
     prompt: Literal | None = None
     output: Literal | None = None
     how: str = ""
-    """`delta` for a piece, `open` for an output that may go on, `aborted`."""
+    """`delta` for a piece, `open` for an output that may continue, `aborted`."""
     finish: tuple[str, Span] | None = None
     time_ms: int | None = None
     replaces: bool = False

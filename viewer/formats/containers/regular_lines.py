@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Protocol
 
 from viewer.formats.events.reader import EventReader, Values
@@ -9,7 +10,7 @@ from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
 from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
-from viewer.syntax.json_lines import read_regular
+from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
@@ -19,8 +20,12 @@ READ_WITH_CARE = 64 * 1024
 class Records(Values, Protocol):
     """What the values of the lines are read into."""
 
-    def takes_regular(self, node: JsonNode) -> bool:
-        """True if nothing in a regular record is changed in place."""
+    def changes(self, node: JsonNode) -> bool:
+        """True if values of a record are replaced in place."""
+        ...
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read the events after a regular one that are the same but for the text they add."""
         ...
 
 
@@ -44,21 +49,31 @@ class RecordLines:
             at = end
 
     def _feed_regular(self, data: bytes, at: int) -> int:
-        """Read regular lines; return where the first other line begins."""
+        """Read regular lines and events; return where the first other line begins."""
         records, careful = self._records, self._careful
-        while data.startswith(b"{", at) and (end := data.find(b"\n", at)) >= 0:
-            line = data[at:end]
-            node = read_regular(line, self._at) if end - at <= self._longest else None
-            if node is None or not records.takes_regular(node):
+        base = self._at - at
+        while True:
+            found = (_LINE if data.startswith(b"{", at) else _EVENT).match(data, at)
+            if found is None or found.end() - at > self._longest:
                 break
-            careful.skip(end + 1 - at)
-            records.apply(node, None, _NONE, Source(line, self._at))
-            self._at += end + 1 - at
-            at = end + 1
+            start, line = found.start(1), found[1]
+            regular = read_regular(line, base + start)
+            if regular is None:
+                break
+            node = whole_tree(regular) if records.changes(regular) else regular
+            end = found.end()
+            careful.skip(end - at)
+            records.apply(node, None, _NONE, Source(line, base + start))
+            after = records.read_run(data, at, end, base, node)
+            careful.skip(after - end)
+            at = after
+        self._at = base + at
         return at
 
     def close(self) -> None:
         self._careful.close()
 
 
+_LINE = re.compile(rb"(\{[^\n]*)\n")
+_EVENT = re.compile(rb"(?:event:[^\r\n]*\n)?data: ?(\{[^\r\n]*)\n\n")
 _NONE: list[Span] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
+from functools import cache
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_REPLIES = 4096
 """Replies whose usage a later record may still change."""
+_NOTHING = Usage()
 _MOST_DIGITS = 15
 _FARTHEST = 64
 """The largest number of messages between the one around a usage and the last one before it."""
@@ -55,14 +57,16 @@ class UsageLedger:
             return
         self.settle()
         placed = sorted(placed) if len(placed) > 1 else placed
+        is_spread = len(placed) > 1 and placed[0][0] != placed[-1][0]
+        last = placed[-1][1] if placed else 0
         for index, rule in enumerate(self._rules):
             for item in path(rule.each).all(node) if rule.each else [node]:
-                if not _holds(rule, item):
-                    continue
-                for value in path(rule.at).all(item) if rule.at else [item]:
+                values = path(rule.at).all(item) if rule.at else [item]
+                for value in values if values and _holds(rule, item) else ():
                     usage = read_usage(rule, value)
                     if usage is not None:
-                        number = _number_at(value.start, placed) or self._record.last_number
+                        number = _number_at(value.start, placed) if is_spread else last
+                        number = number or self._record.last_number
                         self._add(rule, (index, string_at(item, rule.key) or f"#{number}"), usage, number)
 
     def settle(self) -> None:
@@ -89,8 +93,8 @@ class UsageLedger:
             waiting = self._open.usage if self._open is not None and not self._open.number else Usage()
             self._open = self._replies[key] = _Known(0, waiting.plus(usage))
         elif counts is Counting.LAST:
-            known = self._replies[key] = _Known(number, Usage())
-            self._change(known, usage)
+            self._replies[key] = _Known(number, usage)
+            self._record.use(number, usage)
             while len(self._replies) > MOST_REPLIES:
                 self._replies.popitem(last=False)
         else:
@@ -126,13 +130,28 @@ def read_usage(rule: Tokens, node: JsonNode) -> Usage | None:
     if node.kind is not JsonKind.OBJECT or not node.closed:
         return None
     usage = Usage(*(_sum(paths, node) for paths in (rule.input, rule.output, rule.cached, rule.reasoning, rule.total)))
-    return usage if usage != Usage() else None
+    return usage if usage != _NOTHING else None
 
 
 def _sum(paths: tuple[str, ...], node: JsonNode) -> int | None:
     """The sum of the numbers at these paths; None if there is none."""
-    found = [number for each in paths if (number := _number(path(each).first(node))) is not None]
-    return sum(found) if found else None
+    total = None
+    for choices in _steps(paths):
+        for first, *others in choices:
+            value = node.get(first)
+            for step in others:
+                value = value.get(step) if value is not None else None
+            number = _number(value)
+            if number is not None:
+                total = (total or 0) + number
+                break
+    return total
+
+
+@cache
+def _steps(paths: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """The names of each choice of each path."""
+    return tuple(tuple(tuple(choice.split(".")) for choice in each.split("|")) for each in paths)
 
 
 def _number(value: JsonNode | None) -> int | None:

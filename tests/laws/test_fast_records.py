@@ -225,6 +225,8 @@ TEXTS = (
 )
 MORE = (
     "",
+    '"usage": {"output_tokens": #}, ',
+    '"message": {"usage": {"output_tokens": #}}, ',
     '"uuid": "u#", ',
     '"uuid": #, ',
     '"n": [#], ',

@@ -147,6 +147,10 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
         yield from _first_names(at)
     for inner in format.inner:
         yield from _first_names(inner if isinstance(inner, str) else inner.holders or inner.path)
+    for rule in format.usage:
+        counts = (*rule.input, *rule.output, *rule.cached, *rule.reasoning, *rule.total)
+        for at in (rule.each, rule.at, rule.key, *counts, *(when.path for when in rule.when)):
+            yield from _first_names(at)
     if format.threads is not None:
         yield from (*_first_names(format.threads.id), *_first_names(format.threads.parent))
     if format.history is not None:

@@ -44,6 +44,8 @@ class UsageLedger:
         """The usage of a reply that is announced before its messages."""
         self._before = 0
         """The last message before the open reply, or before the transcript."""
+        self.has_stated = False
+        """True if the last record stated a usage."""
 
     def start(self) -> None:
         """Begin a transcript."""
@@ -53,6 +55,7 @@ class UsageLedger:
 
     def take(self, node: JsonNode, placed: list[tuple[Span, int]]) -> None:
         """Add what a record states; `placed` are the spans and the numbers of its messages."""
+        self.has_stated = False
         if not self._rules:
             return
         self.settle()
@@ -65,6 +68,7 @@ class UsageLedger:
                 for value in values if values and _holds(rule, item) else ():
                     usage = read_usage(rule, value)
                     if usage is not None:
+                        self.has_stated = True
                         number = _number_at(value.start, placed) if is_spread else last
                         number = number or self._record.last_number
                         self._add(rule, (index, string_at(item, rule.key) or f"#{number}"), usage, number)

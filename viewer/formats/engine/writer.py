@@ -244,7 +244,8 @@ class DraftWriter:
 
     def grown_by(self, step: StreamStep) -> Piece | None:
         """The piece of text that a record added to a reply, if the next records may be read together."""
-        return self._streams.grown_by(step) if self._copies.is_idle else None
+        is_plain = self._copies.is_idle and not self._usage.has_stated
+        return self._streams.grown_by(step) if is_plain else None
 
     def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
         """Write a run of records after one that `grown_by` names; `source` has the last one."""

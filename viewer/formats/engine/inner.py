@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from viewer.formats.engine.conditions import Unreadable, all_hold
 from viewer.formats.engine.paths import change, path
 from viewer.formats.json.fields import Source
-from viewer.formats.json.header import Problem
 from viewer.formats.tables.model import Inner
+from viewer.model.diagnostic import Problem
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION, E_STREAM_TRUNCATED
 from viewer.syntax.json_in_string import InnerNode, read_inner
 from viewer.syntax.json_string import string_body

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from msgspec import Struct, field
 
 from viewer.formats.engine.drafts import Draft, StreamStep
-from viewer.formats.json.header import Problem
 from viewer.formats.tables.model import Step
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from viewer.formats.events.chunks import ChatChunks
-from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Fault, Opening
+from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Opening
 from viewer.formats.events.errors import ERRORS, INCOMPLETE
 from viewer.formats.events.headers import ANSWER, CallNames, identity_of, is_shown, opening_of, with_said
 from viewer.formats.events.items import Items, ItemText, output_of, part_text, response_of, texts_of
@@ -24,14 +24,13 @@ from viewer.formats.events.objects import (
     kinds_of_event,
     member_object,
     names_of_event,
-    piece_of,
     repeated_key,
     said_by,
     text_of,
-    tool_name,
 )
 from viewer.formats.events.streams import Streams
-from viewer.model.diagnostic import Rule
+from viewer.formats.json.fields import piece_if_any
+from viewer.model.diagnostic import Problem, Rule
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
@@ -166,10 +165,10 @@ class EventApplier:
         if family is Family.TEXT and not self._may_be_said(lane):
             family, rule = Family.OTHER, W_RECORD_UNKNOWN
         said = own.over(item.said) if item else own
-        piece = piece_of(value)
+        piece = piece_if_any(value)
         characters = value.text if value.kind is JsonKind.STRING else ""
         delta = Delta(lane, family, identity_of(said, family), piece, event.span, text.is_refusal, is_copy, characters)
-        faults = (Fault(rule, None, value.start, value.end),) if rule else ()
+        faults = (Problem(rule, None, value.start, value.end),) if rule else ()
         self.streams.delta(delta, partial(self._opening, event, family, lane, faults))
         return True
 
@@ -179,7 +178,7 @@ class EventApplier:
             return True
         return lane.part not in item.parts and (item.is_message or not item.is_announced)
 
-    def _opening(self, event: EventObject, family: Family, lane: DeltaKey, faults: tuple[Fault, ...]) -> Opening:
+    def _opening(self, event: EventObject, family: Family, lane: DeltaKey, faults: tuple[Problem, ...]) -> Opening:
         item = self._items.get(lane)
         own = event.said
         said = own.over(item.said) if item else own
@@ -236,11 +235,11 @@ class EventApplier:
         lane = self._items.lane_of(event, kind.act, kind.family)
         if kind.family is Family.CALL:
             names = self._names(event, lane)
-            self.streams.describe_call(lane, tool_name(names.name), names.call_id)
+            self.streams.describe_call(lane, names.recipient, names.call_id)
         self._declare(event, lane, kind.family)
         whole = event.get(*TEXT_KEYS)
         taken = True
-        if kind.family and whole is not None and piece_of(whole) and not self.streams.has_seen(lane, kind.family):
+        if kind.family and whole is not None and piece_if_any(whole) and not self.streams.has_seen(lane, kind.family):
             if whole.kind is JsonKind.STRING:
                 text = ItemText(kind.family, "", whole, kind.is_refusal)
                 self._write(event, lane, text, is_copy=True)
@@ -253,7 +252,7 @@ class EventApplier:
 
     def _compare(self, event: EventObject, lane: DeltaKey, family: Family, whole: JsonNode) -> None:
         """Compare the whole text of a message of the API with its deltas."""
-        piece = piece_of(whole)
+        piece = piece_if_any(whole)
         if self._traits.is_api and piece is not None and whole.kind is JsonKind.STRING:
             self.streams.compare(lane, family, whole.text, piece, event.span)
 
@@ -343,7 +342,7 @@ class EventApplier:
         if response is None or not self._traits.is_api:
             return
         given = response.get("instructions")
-        if given is not None and piece_of(given) and given.text not in self._instructions:
+        if given is not None and piece_if_any(given) and given.text not in self._instructions:
             self._instructions.add(given.text)
             self._write_aside(Header("system", channel=Channel.FINAL, kind=Kind.INSTRUCTION), event, given)
         error = member_object(response, "error")
@@ -365,7 +364,7 @@ class EventApplier:
         self._write_aside(header, event, text)
 
     def _write_aside(self, header: Header, event: EventObject, text: JsonNode) -> None:
-        piece = piece_of(text)
+        piece = piece_if_any(text)
         if piece is not None:
             self._record.add(header, Ending.END, event.span, [piece], time_ms=event.time_ms)
 
@@ -443,7 +442,7 @@ class EventApplier:
         """Apply the statements of an event about an item to the messages that the user saw of it."""
         known = self._items.announce(item, event, index)
         lane = known.lane
-        self.streams.describe_call(lane, tool_name(known.names.name), known.names.call_id)
+        self.streams.describe_call(lane, known.names.recipient, known.names.call_id)
         self.streams.declare(lane, None, said_by((item, *event.layers)))
         if not known.is_message:
             given = item.get("type") or item
@@ -471,7 +470,7 @@ class EventApplier:
 
     def _write_text(self, event: EventObject, lane: DeltaKey, text: ItemText, rule: Rule | None = None) -> None:
         """Write a text, unless deltas contained it already."""
-        if piece_of(text.node) is None:
+        if piece_if_any(text.node) is None:
             return
         if self.streams.has_seen(lane, text.family):
             self._compare(event, lane, text.family, text.node)

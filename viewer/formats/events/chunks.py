@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from viewer.formats.events.delta_keys import Delta, DeltaKey, Fault, Opening
+from viewer.formats.events.delta_keys import Delta, DeltaKey, Opening
 from viewer.formats.events.headers import CallNames, identity_of, opening_of
 from viewer.formats.events.items import ItemText, part_text
 from viewer.formats.events.kinds import Family
@@ -21,14 +21,13 @@ from viewer.formats.events.objects import (
     is_thought,
     member_items,
     member_object,
-    piece_of,
     repeated_key,
     said_by,
     text_of,
-    tool_name,
 )
 from viewer.formats.events.streams import Streams
-from viewer.formats.json.fields import is_thought_key
+from viewer.formats.json.fields import is_thought_key, piece_if_any
+from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
@@ -135,7 +134,7 @@ class ChatChunks:
         return taken
 
     def _text(self, choice: _Choice, text: ItemText) -> bool:
-        if piece_of(text.node) is None:
+        if piece_if_any(text.node) is None:
             return True
         self._write(choice, text.family, text.node, CallNames(), text)
         return True
@@ -147,23 +146,23 @@ class ChatChunks:
         value = function.get("arguments") or function.get("input")
         self._write(replace(choice, lane=part), Family.CALL, value, names)
         if names.name or names.call_id:
-            self._streams.describe_call(part, tool_name(names.name), names.call_id)
+            self._streams.describe_call(part, names.recipient, names.call_id)
         return True
 
     def _write(
         self, choice: _Choice, family: Family, value: JsonNode | None, names: CallNames, text: ItemText | None = None
     ) -> None:
         event, said = choice.event, choice.said
-        piece = piece_of(value) if value is not None else None
+        piece = piece_if_any(value) if value is not None else None
         is_refusal = text is not None and text.is_refusal
         delta = Delta(choice.lane, family, identity_of(said, family), piece, event.span, is_refusal)
         rule = W_PART_UNKNOWN if value and text and text.is_unknown else None
-        faults = (Fault(rule, None, value.start, value.end),) if rule and value else ()
+        faults = (Problem(rule, None, value.start, value.end),) if rule and value else ()
         self._streams.delta(delta, partial(_opening, event, family, said, names, choice.time_ms, faults))
 
 
 def _opening(
-    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Fault, ...]
+    event: EventObject, family: Family, said: Said, names: CallNames, time_ms: int | None, faults: tuple[Problem, ...]
 ) -> Opening:
     opening = opening_of(event, family, said, names, time_ms)
     return replace(opening, faults=(*opening.faults, *faults))

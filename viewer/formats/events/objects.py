@@ -8,11 +8,11 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from viewer.formats.events.kinds import EventKind, kind_of
-from viewer.model.messages import Coding, Piece, Span
+from viewer.formats.json.fields import TIME_KEYS
+from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
-_TIMES = ("ts", "timestamp", "created", "time", "created_at")
 _STATED = ("role", "channel", "phase", "recipient", "to", "intent")
 _PHASES = {"commentary": "commentary", "final_answer": "final"}
 _NOTES = frozenset(
@@ -108,7 +108,7 @@ class EventObject(Struct, frozen=True):
     @property
     def time_ms(self) -> int | None:
         """The time of the event, if given."""
-        return parse_time(self.get(*_TIMES))
+        return parse_time(self.get(*TIME_KEYS))
 
     @property
     def said(self) -> Said:
@@ -236,23 +236,3 @@ def member_items(node: JsonNode | None, key: str) -> Iterator[JsonNode]:
     """The objects in a member that is an array."""
     value = node.get(key) if node else None
     return (item for item in (value.items if value else []) if item.kind is JsonKind.OBJECT)
-
-
-def piece_of(node: JsonNode) -> Piece | None:
-    """The body of a value: the text of a string, the source of anything else; None for null and the empty string."""
-    if node.kind is not JsonKind.STRING:
-        return None if node.kind is JsonKind.NULL else Piece(node.start, node.end, Coding.JSON_VALUE)
-    if not node.text:
-        return None
-    if node.split:
-        return Piece(node.start, node.end, Coding.SPLIT_STRING)
-    if node.plain:
-        return Piece(node.start + 1, node.end - 1, Coding.PLAIN)
-    return Piece(node.start, node.end, Coding.JSON_STRING)
-
-
-def tool_name(name: str | None) -> str | None:
-    """The recipient of a call to this tool."""
-    if name is None or "." in name or name in ("python", "browser"):
-        return name
-    return f"functions.{name}"

@@ -88,13 +88,20 @@ def piece_of(node: JsonNode) -> Piece:
         return Piece(node.start, node.end, Coding.JSON_TEXT)
     if node.kind is not JsonKind.STRING:
         return Piece(node.start, node.end, Coding.JSON_VALUE)
+    if node.split:
+        return Piece(node.start, node.end, Coding.SPLIT_STRING)
     if node.plain:
         return Piece(node.start + 1, node.body_end, Coding.PLAIN)
     return Piece(node.start, node.end if node.end == node.body_end + 1 else node.body_end, Coding.JSON_STRING)
 
 
+def piece_if_any(node: JsonNode) -> Piece | None:
+    """The same; None for null and the empty string."""
+    return None if is_empty(node) else piece_of(node)
+
+
 def pieces_of(node: JsonNode | None) -> list[Piece]:
-    """The body of any value; empty for null and the empty string."""
+    """The same for a value that may be missing."""
     return [] if node is None or is_empty(node) else [piece_of(node)]
 
 

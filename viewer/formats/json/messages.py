@@ -6,10 +6,10 @@ from bisect import bisect_left
 
 from viewer.formats.json.documents import SPACE, JsonDocuments
 from viewer.formats.json.fields import Source, header_value, is_message
-from viewer.formats.json.header import Problem
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Span
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.recorder import Recorder

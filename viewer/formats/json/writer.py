@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from viewer.formats.json.fields import is_known_key
-from viewer.formats.json.header import full_tool_name
 from viewer.formats.json.wrappers import LIST_KEYS
 from viewer.formats.writing import Writable, WritableTranscript, Writer
-from viewer.reading.header import is_tool
+from viewer.reading.header import full_tool_name, is_tool
 from viewer.syntax.json_text import check_json
 from viewer.syntax.json_tree import JsonText
 

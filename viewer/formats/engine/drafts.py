@@ -11,7 +11,7 @@ from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
 from viewer.formats.json.content_parts import ContentPart
-from viewer.formats.json.fields import is_empty, piece_of
+from viewer.formats.json.fields import has_thought_flag, is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import Exchange, Fault, Mode, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
@@ -273,13 +273,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     if has_type and not rule.label and not any(when.path == "type" for when in rule.when):
         return True
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
-    return any(map(_is_thought, holders)) or (not reads_channel and any(map(_is_on_other_channel, holders)))
-
-
-def _is_thought(node: JsonNode) -> bool:
-    """True if an object is marked as a thought, as in the Gemini API."""
-    thought = node.get("thought")
-    return thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER)
+    return any(map(has_thought_flag, holders)) or (not reads_channel and any(map(_is_on_other_channel, holders)))
 
 
 def _is_on_other_channel(node: JsonNode) -> bool:
@@ -519,7 +513,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if _is_thought(part) or _is_on_other_channel(part):
+        if has_thought_flag(part) or _is_on_other_channel(part):
             self._add_unknown(part)
             return
         if rule.label:

@@ -56,7 +56,7 @@ class _InnerReader:
         if value.text.lstrip()[:1] not in ("{", "["):
             return None
         reading = read_inner(value, self._raw(value))
-        if _is_cut(reading):
+        if reading.faults and reading.may_go_on:
             self.problems.append(Problem(E_STREAM_TRUNCATED, "log", value.start, value.end))
             return reading.node
         if reading.node is None or reading.faults or not self._is_all(reading, value):
@@ -69,7 +69,3 @@ class _InnerReader:
 
     def _is_all(self, reading: JsonReading, value: JsonNode) -> bool:
         return not string_body(self._raw(value)).encode("utf-8", "replace")[reading.end :].strip()
-
-
-def _is_cut(reading: JsonReading) -> bool:
-    return bool(reading.faults) and all(fault.reason == "json-truncated" for fault in reading.faults)

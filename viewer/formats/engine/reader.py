@@ -24,7 +24,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write although JSON lacks them."""
@@ -168,7 +168,7 @@ class DocumentReader(JsonDocuments):
             if data[fault.offset - base : fault.end - base] in _NOT_IN_JSON:
                 continue
             self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
-        if not node.closed and reading.faults and _is_truncated(reading.faults[-1]):
+        if not node.closed and reading.faults and reading.faults[-1].is_truncation:
             self.record.start_if_none(node.start)
             self.record.report(E_STREAM_TRUNCATED, "body", reading.end, reading.end)
 
@@ -179,7 +179,7 @@ class DocumentReader(JsonDocuments):
 
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
         fault = reading.faults[-1]
-        if _is_truncated(fault):
+        if fault.is_truncation:
             return
         self.record.start_if_none(fault.offset)
         self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
@@ -226,10 +226,6 @@ class RecordReader:
 
     def _lines(self) -> Reader:
         return EventReader(self._record, self._options, self._records, longest=LONGEST_RECORD)
-
-
-def _is_truncated(fault: JsonFault) -> bool:
-    return fault.reason == "json-truncated"
 
 
 def traits(format: RecordFormat) -> FormatTraits:

@@ -20,11 +20,11 @@ from viewer.formats.events.objects import (
     said_by,
     text_of,
 )
-from viewer.formats.json.parts import is_ambiguous
+from viewer.formats.json.parts import TEXT_TYPES, is_ambiguous, is_thought_type
+from viewer.formats.json.parts import text_of as text_of_part
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-_TEXTS = {"": "text", "text": "text", "output_text": "text", "input_text": "text", "refusal": "refusal"}
-_SPEECH = frozenset({"audio", "output_audio", "input_audio"})
+_WITH_TEXT = frozenset({"refusal", "audio", "output_audio", "input_audio"})
 _CALL_KEYS = ("arguments", "input", "code", "command", "action")
 
 
@@ -169,11 +169,14 @@ def part_text(node: JsonNode, part: str) -> ItemText:
     kind = "" if given is None or given.kind is JsonKind.NULL else given.text
     if kind == "summary_text":
         return ItemText(Family.SUMMARY, part, node.get("text") or node)
-    if kind in ("reasoning_text", "reasoning", "thinking") or is_thought(node):
+    if is_thought_type(kind) or is_thought(node):
         return ItemText(Family.REASONING, part, node.get("text") or node.get(kind) or node)
     if is_ambiguous(node):
         return ItemText(Family.OTHER, part, node, is_unknown=True)
-    text = node.get(_TEXTS[kind]) if kind in _TEXTS else node.get("transcript") if kind in _SPEECH else None
+    if kind in TEXT_TYPES:
+        text = text_of_part(node, kind)
+    else:
+        text = node.get("refusal" if kind == "refusal" else "transcript") if kind in _WITH_TEXT else None
     if text is not None and text.kind is JsonKind.STRING:
         return ItemText(Family.TEXT, part, text, is_refusal=kind == "refusal")
     return ItemText(Family.OTHER, part, node, is_unknown=True)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from viewer.formats.events.kinds import EventKind, kind_of
-from viewer.formats.json.fields import TIME_KEYS
+from viewer.formats.json import fields
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
@@ -108,7 +108,7 @@ class EventObject(Struct, frozen=True):
     @property
     def time_ms(self) -> int | None:
         """The time of the event, if given."""
-        return parse_time(self.get(*TIME_KEYS))
+        return parse_time(self.get(*fields.TIME_KEYS))
 
     @property
     def said(self) -> Said:
@@ -195,23 +195,14 @@ def is_thought(*nodes: JsonNode | None) -> bool:
     """True if an object marks its text as a thought: `thought`, possibly in Google's extensions."""
     for node in nodes:
         extra = member_object(member_object(node, "extra_content"), "google")
-        for each in (node, extra):
-            flag = each.get("thought") if each else None
-            if flag is not None and flag.kind not in (JsonKind.NULL, JsonKind.FALSE):
-                return True
+        if any(each is not None and fields.is_marked_thought(each) for each in (node, extra)):
+            return True
     return False
 
 
 def has_text(node: JsonNode) -> bool:
     """True if a string in it may be message text."""
-    waiting = [node]
-    while waiting:
-        value = waiting.pop()
-        if value.kind is JsonKind.STRING and value.text.strip():
-            return True
-        waiting += value.items
-        waiting += [member.value for member in value.members if member.key not in _NOTES]
-    return False
+    return fields.has_text(node, _NOTES)
 
 
 def text_of(node: JsonNode | None) -> str | None:

@@ -328,7 +328,7 @@ def _is_begun(text: bytes) -> bool:
     if text.endswith(b"}"):
         return False  # almost all lines, decided without reading them
     reading = read_json(text)
-    return reading.fault is not None and reading.fault.reason == "json-truncated"
+    return reading.fault is not None and reading.fault.is_truncation
 
 
 def _read(record: Recorder, options: ReadOptions) -> Reader:

@@ -65,5 +65,5 @@ def _by_the_second(first: bytes, second: bytes) -> Layout:
     if not first.startswith(b"{"):
         return Layout.LINES
     both = read_json(first + b"\n" + second)
-    goes_on = not both.lenient and all(fault.reason == "json-truncated" for fault in both.faults)
+    goes_on = not both.lenient and both.may_go_on
     return Layout.DOCUMENTS if goes_on else Layout.LINES

@@ -16,7 +16,7 @@ from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD
-from viewer.syntax.json_text import JsonFault, JsonKind, JsonNode, JsonReading, read_json
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 
 class JsonMessagesReader(JsonDocuments):
@@ -56,7 +56,7 @@ class JsonMessagesReader(JsonDocuments):
     def broken_rest(self, reading: JsonReading, data: bytes) -> None:
         """Report the rest of a broken document as stray text; an unfinished one was read as far as it goes."""
         fault = reading.faults[-1]
-        if fault.reason == "json-truncated":
+        if fault.is_truncation:
             return
         start = fault.offset
         for found in find_messages(reading.node):
@@ -82,7 +82,7 @@ class JsonMessagesReader(JsonDocuments):
         start = base + len(line) - len(line.lstrip(SPACE))
         reading = read_json(line, base)
         node = reading.node
-        unfinished = ended and not reading.faults[:-1] and _is_truncated(reading.fault)
+        unfinished = ended and bool(reading.faults) and not reading.faults[:-1] and reading.may_go_on
         rest = line[reading.end - base :].strip(SPACE)
         if node is None or node.kind is not JsonKind.OBJECT or rest or (reading.faults and not unfinished):
             self._not_a_message((start, start + len(content)))
@@ -112,7 +112,7 @@ class JsonMessagesReader(JsonDocuments):
 
     def _read_items(self, reading: JsonReading, source: Source, *, at_end: bool) -> None:
         notes = _Notes(reading)
-        truncated = at_end and bool(reading.faults) and _is_truncated(reading.faults[-1])
+        truncated = at_end and bool(reading.faults) and reading.faults[-1].is_truncation
         unfinished = False
         for found in find_messages(reading.node):
             item, use = found.node, found.use
@@ -172,10 +172,6 @@ class _Notes:
     def others(self) -> list[Problem]:
         """The problems outside all messages."""
         return [problem for problem in self._problems if problem not in self._reported]
-
-
-def _is_truncated(fault: JsonFault | None) -> bool:
-    return fault is not None and fault.reason == "json-truncated"
 
 
 JSON = FormatTraits(name="json", reader=JsonMessagesReader, shares_spans=True, json_content=True, thoughts_first=True)

@@ -7,7 +7,9 @@ from msgspec import Struct, field
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
     Source,
+    has_thought_flag,
     is_empty,
+    is_marked_thought,
     is_thought_key,
     piece_of,
     thought_pieces,
@@ -16,7 +18,7 @@ from viewer.model.messages import Coding, Piece, Span
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-_TEXTS = frozenset({"", "text", "input_text", "output_text"})
+TEXT_TYPES = frozenset({"", "text", "input_text", "output_text"})
 _THOUGHTS = frozenset({"summary_text", "redacted_thinking", "reasoningContent", "reasoning_content"})
 _INSTRUCTIONS = frozenset({"system_content", "developer_content"})
 """Parts of the reference library of Harmony, in system and developer messages."""
@@ -74,8 +76,7 @@ def read_content(node: JsonNode, source: Source, role: str) -> Content:
     if refusal is not None:
         sorter.add_refusal(refusal)
     content = sorter.content
-    thought = node.get("thought")
-    if thought is not None and thought.kind in (JsonKind.TRUE, JsonKind.NUMBER):
+    if has_thought_flag(node):
         content.thoughts, content.pieces = [*content.thoughts, *content.pieces], []
     return content
 
@@ -147,7 +148,7 @@ class _Sorter:
             self.content.replies.append(bare_reply or part)
         elif _is_thought(part, kind):
             self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
-        elif kind in _TEXTS and (text := _text_of(part, kind)) is not None:
+        elif kind in TEXT_TYPES and (text := text_of(part, kind)) is not None:
             self._text(text)
         elif kind == "refusal" and _has_text(part, "refusal"):
             self._text(part.get("refusal"), own_line=True)
@@ -223,8 +224,7 @@ def is_ambiguous(part: JsonNode) -> bool:
 
 
 def _is_thought(part: JsonNode, kind: str) -> bool:
-    thought = part.get("thought")
-    if thought is not None and thought.kind not in (JsonKind.FALSE, JsonKind.NULL):
+    if is_marked_thought(part):
         return True
     if kind:
         return is_thought_type(kind)
@@ -239,7 +239,7 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
     return values[0] if len(values) == 1 and values[0].kind is JsonKind.OBJECT else None
 
 
-def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
+def text_of(part: JsonNode, kind: str) -> JsonNode | None:
     """The text of a text part; without a type, only `text` is one."""
     for key in ("text", "value", "content") if kind == "text" else ("text",):
         value = part.get(key)

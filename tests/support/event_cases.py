@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from zlib import crc32
 
-from viewer.formats.events.reader import EVENTS
+from viewer.formats.events.values import EVENTS
 from viewer.model.events import Closed, Event, Found, Grew, Opened, Started, Strayed, ToolCancelled
 from viewer.model.messages import Message
 from viewer.model.visibility import is_user_safe

@@ -133,7 +133,7 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     ),
     Entry(
         "events",
-        "events.reader",
+        "events.values",
         "EVENTS",
         "Event stream",
         "objects with type or event response.*, server-sent events, chunks of a completion",

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.event_cases import Json, body_of, delta, done, lines, read, told
 from tests.support.growth import assert_growth
-from viewer.formats.events.reader import LONGEST_LINE
+from viewer.formats.containers.lines import LONGEST_LINE
 from viewer.model.events import Closed
 from viewer.reading.bodies import read_body
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from viewer.formats.containers.documents import JsonDocuments
+from viewer.formats.containers.layout import AnyLayout
+from viewer.formats.containers.lines import LONGEST_RECORD, LineReader
 from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import read_inner_strings
@@ -12,10 +15,7 @@ from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
 from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
-from viewer.formats.events.reader import EventReader
-from viewer.formats.json.documents import JsonDocuments
 from viewer.formats.json.fields import Source, header_value
-from viewer.formats.json.layout import Layout, LayoutJudge
 from viewer.formats.json.unread import unread_messages
 from viewer.formats.tables.model import Container, RecordFormat
 from viewer.model.messages import Span
@@ -28,7 +28,6 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write although JSON lacks them."""
-LONGEST_RECORD = 64 * 1024 * 1024
 
 
 class Records:
@@ -190,44 +189,6 @@ class DocumentReader(JsonDocuments):
         self._records.close(self.base)
 
 
-class RecordReader:
-    """Reader for all record formats. A document format may come as one document per line."""
-
-    def __init__(self, record: Recorder, options: ReadOptions, format: RecordFormat) -> None:
-        self._record = record
-        self._options = options
-        self._records = Records(record, format, options)
-        self._judge = LayoutJudge()
-        self._head = bytearray()
-        self._reader: Reader | None = None
-        if format.container is not Container.JSON:
-            self._reader = self._lines()
-
-    def feed(self, data: bytes) -> None:
-        if self._reader is None:
-            self._head += data
-            self._choose(ended=False)
-        else:
-            self._reader.feed(data)
-
-    def close(self) -> None:
-        if self._reader is None:
-            self._choose(ended=True)
-        assert self._reader is not None
-        self._reader.close()
-
-    def _choose(self, *, ended: bool) -> None:
-        layout = self._judge.judge(self._head, ended=ended)
-        if layout is None:
-            return
-        self._reader = self._lines() if layout is Layout.LINES else DocumentReader(self._record, self._records)
-        self._reader.feed(bytes(self._head))
-        self._head.clear()
-
-    def _lines(self) -> Reader:
-        return EventReader(self._record, self._options, self._records, longest=LONGEST_RECORD)
-
-
 def traits(format: RecordFormat) -> FormatTraits:
     """The entry of a table in the list of formats."""
     return FormatTraits(
@@ -241,7 +202,16 @@ def traits(format: RecordFormat) -> FormatTraits:
 
 
 def _opener(format: RecordFormat) -> Callable[[Recorder, ReadOptions], Reader]:
+    """What opens a reader of a table. A document format may come as one document per line."""
+
     def open_reader(record: Recorder, options: ReadOptions) -> Reader:
-        return RecordReader(record, options, format)
+        records = Records(record, format, options)
+
+        def read_lines() -> Reader:
+            return LineReader(record, records, longest=LONGEST_RECORD)
+
+        if format.container is not Container.JSON:
+            return read_lines()
+        return AnyLayout(read_lines, lambda: DocumentReader(record, records))
 
     return open_reader

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from viewer.formats.containers.lines import LineReader
 from viewer.formats.detect import LEAST_SCORE
 from viewer.formats.events.apply import StreamTraits
-from viewer.formats.events.reader import EventLines, EventReader
+from viewer.formats.events.values import EventLines
 from viewer.formats.tables.model import Container, RecordFormat, Signature
 from viewer.reading.format import Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -12,7 +13,7 @@ from viewer.reading.recorder import Recorder
 
 def _open(record: Recorder, options: ReadOptions) -> Reader:
     traits = StreamTraits(is_api=True, preambles=options.harmony_preambles)
-    return EventReader(record, options, EventLines(record, traits))
+    return LineReader(record, EventLines(record, traits))
 
 
 _TYPES = frozenset(

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from msgspec import Struct
 
-from viewer.formats.json.documents import BracketCount
+from viewer.formats.containers.documents import BracketCount
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 
 _SPACE = b" \t\r\n"

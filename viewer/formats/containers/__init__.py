@@ -1,0 +1,1 @@
+"""Containers of records: documents, lines, and server-sent events."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.formats.engine.reader import traits
+from viewer.formats.opening import traits
 from viewer.formats.tables.model import Container, Merge, Mode, RecordFormat, RecordRule, flag, has
 from viewer.model.events import Closed, Found
 from viewer.model.messages import Kind

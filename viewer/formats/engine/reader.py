@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from viewer.formats.containers.documents import JsonDocuments
-from viewer.formats.containers.layout import AnyLayout
-from viewer.formats.containers.lines import LONGEST_RECORD, LineReader
 from viewer.formats.engine.drafts import RecordReading, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import read_inner_strings
@@ -17,9 +13,9 @@ from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import Container, RecordFormat
+from viewer.formats.tables.model import RecordFormat
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
+from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
@@ -187,31 +183,3 @@ class DocumentReader(JsonDocuments):
     def close(self) -> None:
         super().close()
         self._records.close(self.base)
-
-
-def traits(format: RecordFormat) -> FormatTraits:
-    """The entry of a table in the list of formats."""
-    return FormatTraits(
-        name=format.name,
-        reader=format.reader or _opener(format),
-        shares_spans=True,
-        json_content=True,
-        thoughts_first=True,
-        states_outcomes=format.reader is None,
-    )
-
-
-def _opener(format: RecordFormat) -> Callable[[Recorder, ReadOptions], Reader]:
-    """What opens a reader of a table. A document format may come as one document per line."""
-
-    def open_reader(record: Recorder, options: ReadOptions) -> Reader:
-        records = Records(record, format, options)
-
-        def read_lines() -> Reader:
-            return LineReader(record, records, longest=LONGEST_RECORD)
-
-        if format.container is not Container.JSON:
-            return read_lines()
-        return AnyLayout(read_lines, lambda: DocumentReader(record, records))
-
-    return open_reader

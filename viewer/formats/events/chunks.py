@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from viewer.formats.events.delta_keys import Delta, DeltaKey, Opening
 from viewer.formats.events.headers import CallNames, identity_of, opening_of
 from viewer.formats.events.items import ItemText, part_text
-from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import (
     NOTHING_SAID,
     EventObject,
@@ -27,6 +26,7 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.events.streams import Streams
 from viewer.formats.json.fields import is_thought_key, piece_if_any
+from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode

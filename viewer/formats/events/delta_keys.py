@@ -8,7 +8,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
-from viewer.formats.events.kinds import Family
+from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Ending, Header, Piece, Span
 from viewer.reading.header import is_tool

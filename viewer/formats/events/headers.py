@@ -6,8 +6,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from viewer.formats.events.delta_keys import Identity, Opening
-from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import EventObject, Said, word_of
+from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Ending, Header, Kind
 from viewer.model.visibility import is_header_safe

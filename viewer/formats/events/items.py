@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from viewer.formats.events.delta_keys import ANONYMOUS, DeltaKey
 from viewer.formats.events.headers import CallNames
-from viewer.formats.events.kinds import Act, Family
 from viewer.formats.events.objects import (
     NOTHING_SAID,
     EventObject,
@@ -22,6 +21,7 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.json.parts import TEXT_TYPES, is_ambiguous, is_thought_type
 from viewer.formats.json.parts import text_of as text_of_part
+from viewer.formats.tables.model import Act, Family
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _WITH_TEXT = frozenset({"refusal", "audio", "output_audio", "input_audio"})

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from viewer.formats.events.kinds import EventKind, kind_of
 from viewer.formats.json import fields
 from viewer.model.messages import Span
 from viewer.syntax.json_text import JsonKind, JsonNode
@@ -135,11 +134,6 @@ def names_of_event(event: EventObject, name: str | None) -> list[str]:
     values = [layer.get(key) for layer in event.layers for key in ("type", "event")]
     names = [value.text for value in values if value is not None and value.kind is JsonKind.STRING]
     return [*names, *([name] if name else [])]
-
-
-def kinds_of_event(event: EventObject, name: str | None) -> list[EventKind]:
-    """The kinds of its types, of which the first counts; `name` is the type from an `event:` line."""
-    return [kind for each in names_of_event(event, name) if (kind := kind_of(each))]
 
 
 def is_chunk(event: EventObject) -> bool:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from viewer.formats.events.delta_keys import ANONYMOUS, Delta, DeltaKey, Identity, Opening, OpenStreams, Stream
 from viewer.formats.events.headers import hiding_statement, is_shown
-from viewer.formats.events.kinds import Family
 from viewer.formats.events.objects import Said
+from viewer.formats.tables.model import Family
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Coding, Ending, Header, Kind, Piece, Span
 from viewer.reading.recorder import Recorder

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viewer.formats.containers.lines import LineReader
-from viewer.formats.events.apply import GENERIC, EventApplier, StreamTraits
+from viewer.formats.events.apply import EventApplier
 from viewer.formats.json.fields import Source
+from viewer.formats.tables.events import EVENT_TABLE
+from viewer.formats.tables.model import EventTable
 from viewer.formats.text.log_lines import may_be_event
 from viewer.model.messages import Span
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.syntax.json_text import JsonNode, read_json
@@ -20,9 +20,9 @@ _SPACE = b" \t\r\n"
 class EventLines:
     """Reader of the lines of a log that are events."""
 
-    def __init__(self, record: Recorder, traits: StreamTraits = GENERIC) -> None:
+    def __init__(self, record: Recorder, table: EventTable = EVENT_TABLE, *, preambles: bool = False) -> None:
         self._record = record
-        self._applier = EventApplier(record, traits)
+        self._applier = EventApplier(record, table, preambles=preambles)
 
     def try_line(self, line: bytes, offset: int, first: Callable[[], None] = lambda: None) -> bool:
         """Apply the line if it is an event of a known type, and return True; `first` is called before that."""
@@ -59,10 +59,3 @@ class EventLines:
     def close(self, at: int) -> None:
         """Handle the end of the input."""
         self._applier.close(at)
-
-
-def _read(record: Recorder, options: ReadOptions) -> Reader:
-    return LineReader(record, EventLines(record, StreamTraits(preambles=options.harmony_preambles)))
-
-
-EVENTS = FormatTraits(name="events", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)

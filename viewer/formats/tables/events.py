@@ -1,58 +1,9 @@
-"""Event types: the table of their actions, and the message families of their text."""
+"""Event streams: the types of events, what each does, and the members with their texts."""
 
 from __future__ import annotations
 
-from enum import Enum
-
-from msgspec import Struct
-
-
-class Family(Enum):
-    """Families of messages that arrive as deltas."""
-
-    TEXT = "text"
-    REASONING = "reasoning"
-    SUMMARY = "summary"
-    CALL = "call"
-    OTHER = "other"
-    """Text that no rule maps: always hidden."""
-
-
-class Act(Enum):
-    """The action of an event."""
-
-    DELTA = "delta"
-    DONE = "done"
-    """A message closes."""
-    FLUSH = "flush"
-    """A segment ends."""
-    CANCEL = "cancel"
-    TOOL_CANCEL = "tool-cancel"
-    ITEM = "item"
-    """An item of the response begins; it may name a tool."""
-    ITEM_DONE = "item-done"
-    PART_DONE = "part-done"
-    """A content part closes and repeats its text."""
-    BEGINS = "begins"
-    """A response begins."""
-    ENDS = "ends"
-    """A response ends with all its messages."""
-    ERROR = "error"
-    BREAKS_OFF = "breaks-off"
-    """A response ends; its messages stay unfinished."""
-    NOTHING = "nothing"
-    """A known event without message text."""
-    UNKNOWN = "unknown"
-    """An event of the interface that this table does not list."""
-
-
-class EventKind(Struct, frozen=True, gc=False):
-    """One row of the table."""
-
-    act: Act
-    family: Family | None = None
-    is_refusal: bool = False
-
+from viewer.formats.tables.model import Act, Container, EventKind, EventTable, Family, RecordFormat
+from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
 
 _STREAMS = {
     "response.output_text": Family.TEXT,
@@ -82,7 +33,9 @@ _WITHOUT_TEXT = (
     "response.output_audio.done",
     "response.image_generation_call.partial_image",
 )
-_PROGRESS = ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
+_PROGRESS = frozenset(
+    ("in_progress", "searching", "calling", "generating", "interpreting", "completed", "failed", "incomplete")
+)
 """Last words of events that report the state of a tool: `response.web_search_call.searching`."""
 
 _KINDS = {
@@ -95,9 +48,9 @@ _KINDS = {
     "tool.cancel": EventKind(Act.TOOL_CANCEL),
     "response.output_item.added": EventKind(Act.ITEM),
     "response.output_item.done": EventKind(Act.ITEM_DONE),
-    "response.content_part.added": EventKind(Act.PART_DONE),
+    "response.content_part.added": EventKind(Act.PART, Family.TEXT),
     "response.content_part.done": EventKind(Act.PART_DONE, Family.TEXT),
-    "response.reasoning_summary_part.added": EventKind(Act.PART_DONE),
+    "response.reasoning_summary_part.added": EventKind(Act.PART, Family.SUMMARY),
     "response.reasoning_summary_part.done": EventKind(Act.PART_DONE, Family.SUMMARY),
     "response.created": EventKind(Act.BEGINS),
     "response.done": EventKind(Act.ENDS),
@@ -112,21 +65,36 @@ _KINDS = {
     **dict.fromkeys(_WITHOUT_TEXT, EventKind(Act.NOTHING)),
 }
 
-ERROR = EventKind(Act.ERROR)
-"""An event `error` of a stream of the Responses API."""
+ERRORS = {
+    "rate_limit_exceeded": "rate-limit",
+    "insufficient_quota": "rate-limit",
+    "invalid_api_key": "auth",
+    "context_length_exceeded": "context-length",
+    "content_filter": "content-filter",
+    "server_error": "api",
+}
+"""Reasons by the code of an error."""
+INCOMPLETE = {
+    "max_output_tokens": (W_RUN_INCOMPLETE, "max-tokens"),
+    "content_filter": (W_RUN_ERROR, "content-filter"),
+}
+"""Reports by the reason why a response is incomplete."""
 
-TEXT_KEYS = ("text", "arguments", "refusal", "input", "transcript", "code", "command", "diff")
-"""Members of a `…done` event that may repeat the whole text."""
-
-
-def kind_of(name: str) -> EventKind | None:
-    """The row of a type; None for an unknown event."""
-    known = _KINDS.get(name)
-    if known or not name.startswith("response."):
-        return known
-    return EventKind(Act.UNKNOWN)
-
-
-def is_progress(name: str) -> bool:
-    """True if an unlisted event only reports the state of a tool."""
-    return name.rpartition(".")[2] in _PROGRESS
+EVENT_TABLE = EventTable(
+    _KINDS,
+    api={"error": EventKind(Act.ERROR)},
+    interface="response.",
+    progress=_PROGRESS,
+    deltas=("delta", "data", "text"),
+    wholes=("text", "arguments", "refusal", "input", "transcript", "code", "command", "diff"),
+    errors=ERRORS,
+    incomplete=INCOMPLETE,
+)
+EVENTS = RecordFormat(
+    name="events",
+    title="Event stream",
+    container=Container.SSE,
+    signatures=(),
+    records=(),
+    events=EVENT_TABLE,
+)

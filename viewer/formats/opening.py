@@ -1,0 +1,49 @@
+"""Open the reader of a record format: what its records are read into, and the containers in which they lie."""
+
+from __future__ import annotations
+
+from viewer.formats.containers.layout import AnyLayout
+from viewer.formats.containers.lines import LONGEST_LINE, LONGEST_RECORD, LineReader
+from viewer.formats.tables.model import Container, RecordFormat
+from viewer.reading.format import FormatTraits, Reader, ReadOptions
+from viewer.reading.recorder import Recorder
+
+
+def traits(format: RecordFormat) -> FormatTraits:
+    """The entry of a table in the list of formats."""
+
+    def open_reader(record: Recorder, options: ReadOptions) -> Reader:
+        if format.events is not None:
+            return _open_events(record, format, options)
+        return _open_records(record, format, options)
+
+    return FormatTraits(
+        name=format.name,
+        reader=open_reader,
+        shares_spans=True,
+        json_content=True,
+        thoughts_first=True,
+        states_outcomes=bool(format.records),
+    )
+
+
+def _open_events(record: Recorder, format: RecordFormat, options: ReadOptions) -> Reader:
+    from viewer.formats.events.values import EventLines  # lazy: only streams of events need it
+
+    assert format.events is not None
+    values = EventLines(record, format.events, preambles=options.harmony_preambles)
+    return LineReader(record, values, longest=LONGEST_LINE)
+
+
+def _open_records(record: Recorder, format: RecordFormat, options: ReadOptions) -> Reader:
+    """A document format may come as one document per line."""
+    from viewer.formats.engine.reader import DocumentReader, Records  # lazy: only formats with rules need it
+
+    records = Records(record, format, options)
+
+    def read_lines() -> Reader:
+        return LineReader(record, records, longest=LONGEST_RECORD)
+
+    if format.container is not Container.JSON:
+        return read_lines()
+    return AnyLayout(read_lines, lambda: DocumentReader(record, records))

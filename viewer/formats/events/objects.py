@@ -13,6 +13,7 @@ from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
 _STATED = ("role", "channel", "phase", "recipient", "to", "intent")
+_STATING = frozenset(_STATED)
 _PHASES = {"commentary": "commentary", "final_answer": "final"}
 _NOTES = frozenset(
     (
@@ -149,12 +150,17 @@ def is_chunk(event: EventObject) -> bool:
 def said_by(nodes: Iterable[JsonNode]) -> Said:
     """The statements of these objects; the first of each counts."""
     found: dict[str, JsonNode] = {}
-    for node in nodes:
+    for node in filter(_states, nodes):
         for key in _STATED:
             value = node.get(key)
             if value is not None and value.kind is not JsonKind.NULL:
                 found.setdefault("recipient" if key == "to" else key, value)
-    return Said(**found)
+    return Said(**found) if found else NOTHING_SAID
+
+
+def _states(node: JsonNode) -> bool:
+    """True if an object makes a statement, which most events do not."""
+    return any(member.key in _STATING for member in node.members)
 
 
 def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
@@ -171,7 +177,7 @@ def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
 def disagreement(nodes: Iterable[JsonNode]) -> Span | None:
     """The first of two different values that these objects give for one statement."""
     known: dict[str, tuple[str, JsonNode]] = {}
-    for node in nodes:
+    for node in filter(_states, nodes):
         for key in _STATED:
             value = node.get(key)
             if value is None or value.kind is JsonKind.NULL:

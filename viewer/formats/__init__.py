@@ -129,7 +129,11 @@ FORMATS: LazyRegistry[FormatTraits] = LazyRegistry(
     ),
     Entry("chatml-json", "json.chatml", "CHATML_JSON", "ChatML JSON", 'an array of strings and {"token": ...} objects'),
     Entry(
-        "json", "json.messages", "JSON", "JSON messages", "objects with role or messages, one or many, also one a line"
+        "json",
+        "tables.messages",
+        "JSON",
+        "JSON messages",
+        "objects with role or messages, one or many, also one a line",
     ),
     Entry(
         "events",

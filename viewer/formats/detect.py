@@ -207,9 +207,10 @@ def _is_exchange(value: JsonNode) -> bool:
     """True for a request with its response."""
     if not any(value.get(key) for key in ("request", "response", "kwargs", "response_obj")):
         return False
-    from viewer.formats.json.wrappers import is_wrapper
+    from viewer.formats.json.wrappers import MessageFinder
+    from viewer.formats.tables.messages import MESSAGE_TABLE
 
-    return is_wrapper(value)
+    return MessageFinder(MESSAGE_TABLE).is_wrapper(value)
 
 
 def _by_items(items: list[JsonNode]) -> Detection | None:

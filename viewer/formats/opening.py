@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.formats.containers.layout import AnyLayout
 from viewer.formats.containers.lines import LONGEST_LINE, LONGEST_RECORD, LineReader
-from viewer.formats.tables.model import Container, RecordFormat
+from viewer.formats.tables.model import Container, EventTable, MessageTable, RecordFormat
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 
@@ -13,8 +13,10 @@ def traits(format: RecordFormat) -> FormatTraits:
     """The entry of a table in the list of formats."""
 
     def open_reader(record: Recorder, options: ReadOptions) -> Reader:
+        if format.messages is not None:
+            return _open_messages(record, format.messages)
         if format.events is not None:
-            return _open_events(record, format, options)
+            return _open_events(record, format.events, options)
         return _open_records(record, format, options)
 
     return FormatTraits(
@@ -27,11 +29,21 @@ def traits(format: RecordFormat) -> FormatTraits:
     )
 
 
-def _open_events(record: Recorder, format: RecordFormat, options: ReadOptions) -> Reader:
+def _open_messages(record: Recorder, table: MessageTable) -> Reader:
+    from viewer.formats.json.messages import MessageDocuments, MessageLists  # lazy: only message lists need it
+
+    lists = MessageLists(record, table)
+
+    def read_lines() -> Reader:
+        return LineReader(record, lists, longest=LONGEST_RECORD, whole=lists)
+
+    return AnyLayout(read_lines, lambda: MessageDocuments(record, lists))
+
+
+def _open_events(record: Recorder, table: EventTable, options: ReadOptions) -> Reader:
     from viewer.formats.events.values import EventLines  # lazy: only streams of events need it
 
-    assert format.events is not None
-    values = EventLines(record, format.events, preambles=options.harmony_preambles)
+    values = EventLines(record, table, preambles=options.harmony_preambles)
     return LineReader(record, values, longest=LONGEST_LINE)
 
 

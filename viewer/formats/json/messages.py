@@ -1,18 +1,16 @@
-"""JSON messages: the interchange of OpenChatML, chat-completions messages and conversations of the Harmony library."""
+"""Reader of JSON messages: single ones and lists, in documents and on lines of their own."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 
 from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
-from viewer.formats.containers.layout import AnyLayout
-from viewer.formats.containers.lines import LONGEST_RECORD, LineReader
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
-from viewer.formats.json.wrappers import Found, Use, find_messages, header_members, is_wrapper
+from viewer.formats.json.wrappers import Found, MessageFinder, Use
+from viewer.formats.tables.model import MessageTable
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Kind, Span
-from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
@@ -23,8 +21,9 @@ from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 class MessageLists:
     """Reader of the values of an input: one object, an array, `{"messages": […]}`, or one object per line."""
 
-    def __init__(self, record: Recorder) -> None:
+    def __init__(self, record: Recorder, table: MessageTable) -> None:
         self._record = record
+        self._finder = MessageFinder(table)
         self._objects = MessageObjects(record)
         self._is_empty = False
         """True if the transcript has no message yet."""
@@ -50,6 +49,11 @@ class MessageLists:
             return
         self._read_record(node, reading, Source(line, offset))
 
+    def first_open(self, node: JsonNode | None, at: int) -> int:
+        """The start of the first message that is not complete, if that is before this place."""
+        found = (each for each in self._finder.find(node) if each.use is not Use.WRAPPER)
+        return min((each.node.start for each in found if not each.node.closed and each.node.start < at), default=at)
+
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object."""
         return node.kind is JsonKind.OBJECT
@@ -71,19 +75,19 @@ class MessageLists:
 
     def _read_record(self, node: JsonNode, reading: JsonReading, source: Source) -> None:
         """Read an object on a line. Each wrapper is a transcript."""
-        if is_wrapper(node) or not self._record.transcript:
+        if self._finder.is_wrapper(node) or not self._record.transcript:
             self._start(node, source)
         self._read_items(reading, source)
 
     def _begin_document(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript with a document, unless it is an array of transcripts."""
         self._is_empty = False
-        if not (node.kind is JsonKind.ARRAY and node.items and is_wrapper(node.items[0])):
+        if not (node.kind is JsonKind.ARRAY and node.items and self._finder.is_wrapper(node.items[0])):
             self._start(node, source)
 
     def _start(self, node: JsonNode, source: Source) -> None:
         """Begin a transcript; the other members of its wrapper are its header."""
-        header = {member.key: header_value(member.value, source) for member in header_members(node)}
+        header = {member.key: header_value(member.value, source) for member in self._finder.header_members(node)}
         version, model = header.get("version"), header.get("model")
         self._record.start(
             node.start,
@@ -98,7 +102,7 @@ class MessageLists:
         notes = _Notes(reading)
         truncated = bool(reading.faults) and reading.faults[-1].is_truncation
         unfinished = False
-        for found in find_messages(reading.node):
+        for found in self._finder.find(reading.node):
             item, use = found.node, found.use
             if use is Use.WRAPPER:
                 self._begin_inner(item, reading.node, source)
@@ -158,7 +162,7 @@ class _Notes:
         return [problem for problem in self._problems if problem not in self._reported]
 
 
-class _Documents(JsonDocuments):
+class MessageDocuments(JsonDocuments):
     """Reader of one document after another."""
 
     def __init__(self, record: Recorder, lists: MessageLists) -> None:
@@ -174,20 +178,6 @@ class _Documents(JsonDocuments):
         if fault.is_truncation:
             return
         start = fault.offset
-        for found in find_messages(reading.node):
-            if not found.node.closed and found.use is not Use.WRAPPER:
-                start = min(start, found.node.start)
+        start = self._lists.first_open(reading.node, start)
         self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         self.text_between(data[start - self.base :], start)
-
-
-def _read(record: Recorder, options: ReadOptions) -> Reader:
-    lists = MessageLists(record)
-
-    def read_lines() -> Reader:
-        return LineReader(record, lists, longest=LONGEST_RECORD, whole=lists)
-
-    return AnyLayout(read_lines, lambda: _Documents(record, lists))
-
-
-JSON = FormatTraits(name="json", reader=_read, shares_spans=True, json_content=True, thoughts_first=True)

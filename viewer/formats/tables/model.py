@@ -487,6 +487,24 @@ class EventTable(Struct, frozen=True):
         return name.rpartition(".")[2] in self.progress
 
 
+class MessageTable(Struct, frozen=True):
+    """Where the messages of a document lie, each of which states its own header."""
+
+    lists: tuple[str, ...]
+    """Members with lists of messages."""
+    inner: str = ""
+    """The member that holds the message in an item of the last list."""
+    requests: tuple[str, ...] = ()
+    """Members with objects that hold such a list: the messages of a response follow those of its request."""
+    responses: tuple[str, ...] = ()
+    items: str = ""
+    """The member with the items of a response without a list."""
+    chosen: str = ""
+    """The member with an answer that follows the list."""
+    rejected: str = ""
+    """The member with an answer that no user got."""
+
+
 class Spans(Struct, frozen=True):
     """How the spans of traces become conversations."""
 
@@ -535,5 +553,7 @@ class RecordFormat(Struct, frozen=True):
     preambles: bool = False
     """True if commentary without a recipient was shown to the user."""
     hooks: Hooks = Hooks()
+    messages: MessageTable | None = None
+    """Where the messages are, if the format has no rules."""
     events: EventTable | None = None
     """What the events of a stream do, if the format has no rules."""

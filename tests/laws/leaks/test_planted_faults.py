@@ -144,8 +144,7 @@ FAULTS = [
         "json",
         ("flagged parts",),
         _instead(
-            (json_parts, "_is_thought", lambda *_: False),
-            (json_parts, "TEXT_TYPES", json_parts.TEXT_TYPES | {"summary_text"}),
+            (json_parts, "_is_thought", lambda *_: False), (json_parts, "_TEXTS", json_parts._TEXTS | {"summary_text"})
         ),
     ),
 ]

@@ -56,8 +56,8 @@ class EventApplier:
         self._has_begun = False
         """True after the beginning of a response without an end so far."""
         self.streams = Streams(record)
-        self._chunks = ChatChunks(self.streams, self._reject)
-        self._items = Items()
+        self._chunks = ChatChunks(self.streams, table, self._reject)
+        self._items = Items(table.items)
         self._items.is_strict = table.is_api
         self._known: set[str] = set()
         """The reported events that are unlisted and without text."""
@@ -265,7 +265,7 @@ class EventApplier:
         if kind.family is Family.SUMMARY:
             text = ItemText(Family.SUMMARY, lane.part, part.get("text") or part)
         else:
-            text = part_text(part, lane.part)
+            text = part_text(part, lane.part, self._table.parts)
         self._declare_part(lane, text, part)
         is_done = kind.act is Act.PART_DONE
         if is_done and not (text.is_unknown and not has_text(part)):
@@ -288,7 +288,7 @@ class EventApplier:
         if lane.identified:
             whole = event.get("text", "output_text")
             if whole is not None and has_text(whole) and not self.streams.has_seen(lane, Family.TEXT):
-                self._write(event, lane, part_text(whole, ""), is_copy=True)
+                self._write(event, lane, part_text(whole, "", self._table.parts), is_copy=True)
             self.streams.done(lane, None, event.span)
         self._take_response(event)
         if not lane.identified:
@@ -450,7 +450,7 @@ class EventApplier:
             self._reject(*repeated)
             return
         lane = self._learn(event, item, index)
-        texts = list(texts_of(item))
+        texts = list(texts_of(item, self._table.items))
         for text in texts:
             place = replace(lane, part=text.part) if lane.identified else lane
             if text.family is not Family.TEXT and (text.part or len(texts) == 1):

@@ -26,60 +26,10 @@ from viewer.formats.events.objects import (
 )
 from viewer.formats.events.streams import Streams
 from viewer.formats.json.fields import is_thought_key, piece_if_any
-from viewer.formats.tables.model import Family
+from viewer.formats.tables.model import EventTable, Family
 from viewer.model.diagnostic import Problem
 from viewer.rules.structure import W_PART_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
-
-_OF_DELTA = frozenset(
-    (
-        "role",
-        "name",
-        "channel",
-        "phase",
-        "recipient",
-        "to",
-        "intent",
-        "content",
-        "refusal",
-        "tool_calls",
-        "function_call",
-        "audio",
-        "annotations",
-        "citations",
-        "extra_content",
-        "provider_specific_fields",
-        "logprobs",
-        "content_type",
-        "id",
-        "type",
-        "thought",
-    )
-)
-_OF_CHOICE = frozenset(
-    (
-        "index",
-        "delta",
-        "role",
-        "channel",
-        "phase",
-        "recipient",
-        "to",
-        "intent",
-        "finish_reason",
-        "stop_reason",
-        "native_finish_reason",
-        "finish_details",
-        "logprobs",
-        "content_filter_results",
-        "content_filter_result",
-        "token_ids",
-        "matched_stop",
-        "seed",
-        "thought",
-    )
-)
-"""Members that this module reads, or that hold no text of a message."""
 
 
 class _Choice(Struct, frozen=True):
@@ -94,8 +44,9 @@ class _Choice(Struct, frozen=True):
 class ChatChunks:
     """Reader of chunks. The first chunk of a choice states its role and other properties of the whole message."""
 
-    def __init__(self, streams: Streams, reject: Callable[[int, int], bool]) -> None:
+    def __init__(self, streams: Streams, table: EventTable, reject: Callable[[int, int], bool]) -> None:
         self._streams = streams
+        self._table = table
         self._reject = reject
         self._said: dict[str, Said] = {}
 
@@ -120,7 +71,7 @@ class ChatChunks:
             self._streams.reopen(lane)
         said = self._said[lane.name] = own.over(self._said.get(lane.name, NOTHING_SAID))
         place = _Choice(EventObject((delta,) if delta else (), event.span), said, lane, event.time_ms)
-        texts = list(_texts(delta, choice))
+        texts = list(_texts(delta, choice, self._table))
         taken = True
         for text in texts:
             taken = self._text(place, text) and taken
@@ -174,15 +125,15 @@ def _lane(event: EventObject, choice: JsonNode) -> DeltaKey:
     return DeltaKey(f"chat:{index}:{identifier or ''}", identifier is not None)
 
 
-def _texts(delta: JsonNode | None, choice: JsonNode) -> Iterator[ItemText]:
+def _texts(delta: JsonNode | None, choice: JsonNode, table: EventTable) -> Iterator[ItemText]:
     """The texts of one choice, thoughts first, in the order of their messages."""
     if delta is not None:
         yield from _thoughts(delta)
         is_hidden = is_thought(delta, choice)
-        for text in _contents(delta):
+        for text in _contents(delta, table):
             hide = is_hidden and text.family is Family.TEXT
             yield replace(text, family=Family.REASONING) if hide else text
-    for node, known in ((delta, _OF_DELTA), (choice, _OF_CHOICE)):
+    for node, known in ((delta, table.chunk_members), (choice, table.choice_members)):
         for member in node.members if node else ():
             if member.key not in known and not is_thought_key(member.key) and has_text(member.value):
                 yield ItemText(Family.OTHER, "", member.value, is_unknown=True)
@@ -202,13 +153,13 @@ def _thoughts(delta: JsonNode) -> Iterator[ItemText]:
                 yield ItemText(Family.REASONING, "", text)
 
 
-def _contents(delta: JsonNode) -> Iterator[ItemText]:
+def _contents(delta: JsonNode, table: EventTable) -> Iterator[ItemText]:
     content = delta.get("content")
     if content is not None and content.kind is JsonKind.OBJECT:
         yield ItemText(Family.OTHER, "", content, is_unknown=True)
     elif content is not None and content.kind is not JsonKind.NULL:
         for node in content.items if content.kind is JsonKind.ARRAY else [content]:
-            yield replace(part_text(node, ""), part="")
+            yield part_text(node, "", table.parts)
     refusal = delta.get("refusal")
     if refusal is not None and refusal.kind is not JsonKind.NULL:
         is_text = refusal.kind is JsonKind.STRING

@@ -18,7 +18,7 @@ from viewer.model.messages import Coding, Piece, Span
 from viewer.syntax.attachments import attachment_kind
 from viewer.syntax.json_text import JsonKind, JsonNode
 
-TEXT_TYPES = frozenset({"", "text", "input_text", "output_text"})
+_TEXTS = frozenset({"", "text", "input_text", "output_text"})
 _THOUGHTS = frozenset({"summary_text", "redacted_thinking", "reasoningContent", "reasoning_content"})
 _INSTRUCTIONS = frozenset({"system_content", "developer_content"})
 """Parts of the reference library of Harmony, in system and developer messages."""
@@ -148,7 +148,7 @@ class _Sorter:
             self.content.replies.append(bare_reply or part)
         elif _is_thought(part, kind):
             self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
-        elif kind in TEXT_TYPES and (text := text_of(part, kind)) is not None:
+        elif kind in _TEXTS and (text := _text_of(part, kind)) is not None:
             self._text(text)
         elif kind == "refusal" and _has_text(part, "refusal"):
             self._text(part.get("refusal"), own_line=True)
@@ -239,7 +239,7 @@ def _bare(part: JsonNode, kind: str, keys: frozenset[str]) -> JsonNode | None:
     return values[0] if len(values) == 1 and values[0].kind is JsonKind.OBJECT else None
 
 
-def text_of(part: JsonNode, kind: str) -> JsonNode | None:
+def _text_of(part: JsonNode, kind: str) -> JsonNode | None:
     """The text of a text part; without a type, only `text` is one."""
     for key in ("text", "value", "content") if kind == "text" else ("text",):
         value = part.get(key)

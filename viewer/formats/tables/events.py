@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
-from viewer.formats.tables.model import Act, Container, EventKind, EventTable, Family, RecordFormat
+from msgspec.structs import replace
+
+from viewer.formats.tables.model import (
+    Act,
+    Container,
+    EventKind,
+    EventTable,
+    Family,
+    PartRule,
+    RecordFormat,
+    RecordRule,
+    When,
+    ends,
+    has,
+    is_,
+    lacks,
+    no_flag,
+    starts,
+)
+from viewer.model.messages import Kind
 from viewer.rules.run import W_RUN_ERROR, W_RUN_INCOMPLETE
+from viewer.syntax.json_text import JsonKind
 
 _STREAMS = {
     "response.output_text": Family.TEXT,
@@ -80,8 +100,66 @@ INCOMPLETE = {
 }
 """Reports by the reason why a response is incomplete."""
 
+_OF_DELTA = frozenset(
+    {
+        *("role", "name", "channel", "phase", "recipient", "to", "intent", "content", "refusal"),
+        *("tool_calls", "function_call", "audio", "annotations", "citations", "extra_content"),
+        *("provider_specific_fields", "logprobs", "content_type", "id", "type", "thought"),
+    }
+)
+"""The members of a delta in a chunk of a chat completion that are read, or hold no text of a message."""
+_OF_CHOICE = frozenset(
+    {
+        *("index", "delta", "role", "channel", "phase", "recipient", "to", "intent", "finish_reason"),
+        *("stop_reason", "native_finish_reason", "finish_details", "logprobs", "content_filter_results"),
+        *("content_filter_result", "token_ids", "matched_stop", "seed", "thought"),
+    }
+)
+"""The same for a choice."""
+
+_THOUGHTS = ("thinking", "reasoning", "thought")
+PARTS = (
+    PartRule((When("", kind=JsonKind.STRING),), Kind.SAID),
+    PartRule((is_("type", "summary_text"),), Kind.THOUGHT, "text", intent="summary"),
+    PartRule((starts("type", *_THOUGHTS),), Kind.THOUGHT, "text|thinking|reasoning|thought"),
+    PartRule((is_("type", "redacted_thinking"),), Kind.THOUGHT),
+    PartRule((is_("type", "text"),), Kind.SAID, "text|value|content"),
+    *(PartRule((when,), Kind.SAID, "text") for when in (lacks("type"), is_("type", "", "output_text", "input_text"))),
+    PartRule((is_("type", "refusal"),), Kind.SAID, "refusal", refusal=True),
+    PartRule((is_("type", "audio", "output_audio", "input_audio"),), Kind.SAID, "transcript"),
+)
+"""The content parts of messages and of chunks."""
+_NO_THOUGHT = (no_flag("thought"), no_flag("extra_content.google.thought"))
+_CALL = RecordRule(
+    (),
+    Kind.CALL,
+    "assistant",
+    "arguments|input|code|command|action",
+    also=(RecordRule((), Kind.UNKNOWN, "tool", "output&outputs&results&result&error"),),
+)
+ITEMS = (
+    RecordRule(
+        (is_("type", "reasoning"),),
+        Kind.THOUGHT,
+        "assistant",
+        "summary",
+        (PartRule((), Kind.THOUGHT, "text", intent="summary"),),
+        also=(RecordRule((), Kind.THOUGHT, "assistant", "content", (PartRule((), Kind.THOUGHT, "text"),)),),
+    ),
+    *(
+        RecordRule((*when, *_NO_THOUGHT), Kind.SAID, "assistant", "content", PARTS)
+        for when in ((is_("type", "message"),), (lacks("type"), lacks("call_id")))
+    ),
+    *(replace(_CALL, when=when) for when in ((ends("type", "_call"),), (lacks("type"), has("call_id")))),
+)
+"""The items of a response."""
+
 EVENT_TABLE = EventTable(
     _KINDS,
+    items=ITEMS,
+    parts=PARTS,
+    chunk_members=_OF_DELTA,
+    choice_members=_OF_CHOICE,
     api={"error": EventKind(Act.ERROR)},
     interface="response.",
     progress=_PROGRESS,

@@ -458,6 +458,14 @@ class EventTable(Struct, frozen=True):
 
     kinds: Mapping[str, EventKind]
     """What an event does, by its type."""
+    items: tuple[RecordRule, ...] = ()
+    """The rules for an item of a response that a later event repeats. One that says is a message."""
+    parts: tuple[PartRule, ...] = ()
+    """The rules for the content parts of messages and of chunks."""
+    chunk_members: frozenset[str] = frozenset()
+    """The members of a delta in a chunk that are read, or hold no text of a message."""
+    choice_members: frozenset[str] = frozenset()
+    """The same for a choice."""
     api: Mapping[str, EventKind] = field(default_factory=dict)
     """The same for events of the Responses API whose types `kinds` lacks."""
     interface: str = ""

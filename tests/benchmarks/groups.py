@@ -21,6 +21,7 @@ GROUPS = {
     "frames": "keys held down, jumps, toggles",
     "search": "first hit and the whole",
     "check": "beside the reference library",
+    "records": "`check` of sessions, streams, and arrays of other programs",
     "start": "commands on small files",
     "following": "latency, throughput, a long run",
 }

@@ -49,7 +49,7 @@ class Input:
 
 def generated(kind: Kind, size: int) -> Input:
     """A transcript of at least so many bytes, from the folder or made now."""
-    path = _folder() / f"{EDITION}-{size}-{kind.value}"
+    path = folder() / f"{EDITION}-{size}-{kind.value}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}")
         with unfinished.open("w", encoding="utf-8", newline="") as file:
@@ -58,7 +58,7 @@ def generated(kind: Kind, size: int) -> Input:
     return Input(path, _count(path, b"<|start|>"), path.stat().st_size)
 
 
-def _folder() -> Path:
+def folder() -> Path:
     """Ours alone, also where others share the folder for temporary files."""
     folder = Path(tempfile.gettempdir()) / f"ocmlview-bench-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

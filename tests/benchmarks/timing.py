@@ -35,6 +35,16 @@ def seconds(command: Sequence[str | Path]) -> float:
     return time.perf_counter() - start
 
 
+def used(command: Sequence[str | Path]) -> tuple[float, int]:
+    """The CPU seconds that a command takes, from its start to its end, and the bytes that it holds at its peak."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), cwd=ROOT
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
     """The median of each, measured by turns, so that a busy moment meets all of them."""
     times: dict[str, list[float]] = {name: [] for name in measures}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from viewer.formats.containers.layout import AnyLayout
-from viewer.formats.containers.lines import LONGEST_LINE, LONGEST_RECORD, LineReader
+from viewer.formats.containers.lines import LONGEST_RECORD
+from viewer.formats.engine.lines import RecordLines
 from viewer.formats.tables.model import Container, EventTable, MessageTable, RecordFormat
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder
@@ -35,7 +36,7 @@ def _open_messages(record: Recorder, table: MessageTable) -> Reader:
     lists = MessageLists(record, table)
 
     def read_lines() -> Reader:
-        return LineReader(record, lists, longest=LONGEST_RECORD, whole=lists)
+        return RecordLines(record, lists, longest=LONGEST_RECORD, whole=lists)
 
     return AnyLayout(read_lines, lambda: MessageDocuments(record, lists))
 
@@ -44,7 +45,7 @@ def _open_events(record: Recorder, table: EventTable, options: ReadOptions) -> R
     from viewer.formats.events.values import EventLines  # lazy: only streams of events need it
 
     values = EventLines(record, table, preambles=options.harmony_preambles)
-    return LineReader(record, values, longest=LONGEST_LINE)
+    return RecordLines(record, values)
 
 
 def _open_records(record: Recorder, format: RecordFormat, options: ReadOptions) -> Reader:
@@ -54,7 +55,7 @@ def _open_records(record: Recorder, format: RecordFormat, options: ReadOptions) 
     records = Records(record, format, options)
 
     def read_lines() -> Reader:
-        return LineReader(record, records, longest=LONGEST_RECORD)
+        return RecordLines(record, records, longest=LONGEST_RECORD)
 
     if format.container is not Container.JSON:
         return read_lines()

@@ -12,7 +12,7 @@ from viewer.formats import BUILT_IN
 from viewer.formats.places import Place
 from viewer.formats.tables.model import RecordFormat, Signature
 from viewer.plugins.hooks import Contained, guarded
-from viewer.syntax.names import plain_name
+from viewer.syntax.characters import plain_name
 
 GROUP = "ocmlview.formats"
 API_VERSION = 1

@@ -24,7 +24,7 @@ from viewer.rules.calls import W_TOOL_NAME_MISSING
 from viewer.rules.errors import E_PARSE_HEADER
 from viewer.rules.notes import I_HARMONY_STRICT, I_TYPE_BARE, I_TYPE_UNKNOWN
 from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN
-from viewer.syntax.names import plain_name
+from viewer.syntax.characters import plain_name
 
 NOT_TOOLS = frozenset({"user", "assistant", "all"})
 _BUILT_INS = frozenset({"python", "browser"})

@@ -134,6 +134,16 @@ class Recorder:
         self.close(number, ending, span[1], pieces, stop=stop)
         return number
 
+    def add_complete(
+        self, header: Header, ending: Ending, span: Span, pieces: Iterable[Piece], *, time_ms: int | None = None
+    ) -> int:
+        """Add a whole message with one event, and return its number. It was never open."""
+        self.start_if_none(span[0])
+        self.last_number += 1
+        message = Message(self.last_number, self.transcript, header, ending, span, tuple(pieces), time_ms=time_ms)
+        self._events.append(Closed(message))
+        return message.number
+
     def stray(self, start: int, end: int) -> None:
         """Record text outside any message, without white space at either end."""
         self.start_if_none(start)

@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 
 from viewer.cache import lazy_regex
+from viewer.syntax.characters import plain_name
 from viewer.syntax.json_text import JsonKind, JsonNode, read_json, string_body
-from viewer.syntax.names import plain_name
 
 LONGEST_FILE_NAME = 60
 """The largest number of characters of a file name in a label."""

@@ -1,8 +1,9 @@
-"""Invisible and bidirectional characters: one table, and their positions in bytes."""
+"""Invisible and bidirectional characters: one table, and their positions in bytes; names without them."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from viewer.cache import lazy_regex
@@ -92,3 +93,16 @@ def may_hide(data: bytes) -> bool:
 
 def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+_UNPRINTED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""The categories of characters without a glyph."""
+
+
+def plain_name(text: str, longest: int) -> str:
+    """The name on one line, truncated to `longest` characters."""
+    cut = text[: longest + 1]
+    if not (cut.isascii() and cut.isprintable()):
+        printed = (char for char in cut if char.isspace() or unicodedata.category(char) not in _UNPRINTED)
+        cut = "".join(" " if char.isspace() else char for char in printed)
+    return cut.strip() if len(text) <= longest else cut[: longest - 1] + "…"

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
+from functools import lru_cache
 
 from viewer.cache import lazy_regex
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_tree import JsonKind, JsonNode, number_value
 
 LATEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999."""
+MOST_DAYS = 1024
+_MINUTES_A_DAY, _SECONDS_A_DAY = 1440, 86_400
+_FIRST_DAY = date(1970, 1, 1).toordinal()
 _SECONDS_BELOW = 100_000_000_000
 """A smaller number counts seconds (until the year 5138); a larger one counts milliseconds (since 1973)."""
 _RFC_3339 = lazy_regex(
@@ -22,7 +27,7 @@ def parse_time(value: object) -> int | None:
     """Milliseconds since 1970 in UTC from a number, a string, or a JSON node of either; None for anything else.
 
     A time without a zone is taken as UTC."""
-    if isinstance(value, JsonNode):
+    if isinstance(value, JsonNode | LazyNode):
         value = _node_value(value)
     if isinstance(value, str):
         text = value.strip()
@@ -64,19 +69,20 @@ def _from_text(text: str) -> int | None:
     found = _RFC_3339.fullmatch(text)
     if not found:
         return None
-    year, month, day, hour, minute, second = (int(found.group(index)) for index in range(1, 7))
-    leap = second == 60
-    try:
-        moment = datetime(year, month, day, hour, minute, 59 if leap else second, tzinfo=_zone(found))
-        seconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1) + leap
-    except (ValueError, OverflowError):
+    year, month, day, hour, minute, second, fraction, _, sign, hours, minutes = found.groups()
+    midnight = _midnight(year, month, day)
+    offset = 0 if sign is None else 60 * int(hours) + int(minutes)
+    if midnight is None or hour > "23" or minute > "59" or second > "60" or offset >= _MINUTES_A_DAY:
         return None
-    ms = seconds * 1000 + int((found.group(7) or "0").ljust(3, "0")[:3])
+    seconds = 60 * (60 * int(hour) + int(minute) + (offset if sign == "-" else -offset)) + int(second)
+    ms = midnight + 1000 * seconds + int((fraction or "0").ljust(3, "0")[:3])
     return ms if 0 <= ms <= LATEST_MS else None
 
 
-def _zone(found: re.Match[str]) -> timezone:
-    if found.group(9) is None:
-        return UTC
-    offset = timedelta(hours=int(found.group(10)), minutes=int(found.group(11)))
-    return timezone(-offset if found.group(9) == "-" else offset)
+@lru_cache(MOST_DAYS)
+def _midnight(year: str, month: str, day: str) -> int | None:
+    """The beginning of a day; None if there is no such day."""
+    try:
+        return 1000 * _SECONDS_A_DAY * (date(int(year), int(month), int(day)).toordinal() - _FIRST_DAY)
+    except ValueError:
+        return None

@@ -83,6 +83,11 @@ class LineReader:
         """An object over several lines."""
 
     def feed(self, data: bytes) -> None:
+        self.read(data)
+        self._events.grow()
+
+    def read(self, data: bytes) -> None:
+        """Read the next bytes. Growth is reported later."""
         at = 0
         while at < len(data):
             if self._after_return:
@@ -92,7 +97,6 @@ class LineReader:
                     at += 1
                     continue
             at = self._feed_line(data, at)
-        self._events.grow()
 
     def _feed_line(self, data: bytes, at: int) -> int:
         """Read to the end of a line, or of these bytes; return where the next line begins."""
@@ -120,6 +124,17 @@ class LineReader:
             return False
         head = (bytes(self._line[:_HEAD]) + rest)[:_HEAD]
         return is_field(head) and (bool(head.strip(_SPACE)) or len(self._line) + length <= _HEAD)
+
+    @property
+    def is_between_lines(self) -> bool:
+        """True if the next byte begins a line that no earlier line changes."""
+        is_open = self._line or self._data or self._after_return or self._skipping is not None
+        return not is_open and self._value is None and self._name is None
+
+    def skip(self, size: int) -> None:
+        """Skip a line of these many bytes, with its end, that was read elsewhere."""
+        self._flush_stray()
+        self._start += size
 
     def close(self) -> None:
         self._end_line(is_last=True)
@@ -189,7 +204,7 @@ class LineReader:
         if text.startswith((b"{", b"[{")):
             self._read_objects(text, start, None)
         elif text and text not in _BRACKETS:
-            self._add_stray(start, start + len(text))
+            self.add_stray(start, start + len(text))
 
     def _read_value(self, value: OpenValue) -> None:
         """Read a complete object, and anything else on its last line."""
@@ -261,7 +276,7 @@ class LineReader:
         if text.startswith(b"{", at):
             self._reject(start + at, start + len(text))
         else:
-            self._add_stray(start + at, start + len(text))
+            self.add_stray(start + at, start + len(text))
 
     def _take(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None) -> None:
         if node.kind is JsonKind.ARRAY and any(self._events.knows(item, name) for item in node.items):
@@ -272,14 +287,15 @@ class LineReader:
             self._flush_stray()
             if self._events.apply(node, name, lenient, source):
                 return
-        self._add_stray(node.start, node.end)
+        self.add_stray(node.start, node.end)
 
     def _reject(self, start: int, end: int) -> None:
         self._record.start_if_none(start)
         self._record.report(E_PARSE_HEADER, "not-a-message", start, end)
-        self._add_stray(start, end)
+        self.add_stray(start, end)
 
-    def _add_stray(self, start: int, end: int) -> None:
+    def add_stray(self, start: int, end: int) -> None:
+        """Add text that is no record to the run of such text."""
         self._stray = (self._stray[0] if self._stray else start, end)
 
     def _flush_stray(self) -> None:

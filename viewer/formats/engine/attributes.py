@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonMember, JsonNode
 
 OWN = "="
@@ -69,7 +70,7 @@ def _insert(tree: _Tree, parts: list[str], value: JsonNode) -> None:
 
 
 def _as_tree(value: JsonNode | list[JsonNode]) -> _Tree:
-    if isinstance(value, JsonNode) and value.kind is JsonKind.OBJECT:
+    if isinstance(value, JsonNode | LazyNode) and value.kind is JsonKind.OBJECT:
         return {member.key: member.value for member in value.members}
     return {OWN: value}
 
@@ -86,7 +87,7 @@ def _node(tree: _Tree, start: int, end: int) -> JsonNode:
     members: list[JsonMember] = []
     for key, value in tree.items():
         for one in value if isinstance(value, list) else [value]:
-            inner = one if isinstance(one, JsonNode) else _inner_node(one, start, end)
+            inner = one if isinstance(one, JsonNode | LazyNode) else _inner_node(one, start, end)
             members.append(JsonMember(key, inner.start, inner.start, inner))
     closed = all(member.value.closed for member in members)
     if members and all(member.key.isascii() and member.key.isdigit() for member in members):

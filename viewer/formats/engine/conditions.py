@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
-from viewer.formats.engine.paths import Path, path
+from msgspec import Struct
+
+from viewer.formats.engine.paths import Path, Step, path
 from viewer.formats.tables.model import When
+from viewer.syntax.json_lines import LazyNode, kind_of
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _SPACE = " \t\r\n\f\v"
@@ -24,18 +28,50 @@ class Unreadable(Exception):  # noqa: N818 - not an error: the record has no mea
     """A condition depends on a flag that is not a JSON truth value, or on a repeated key."""
 
 
-def first_rule(rules: Sequence[Rule], node: JsonNode) -> Rule | None:
+def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
     """The first rule whose conditions all hold."""
+    if type(node) is LazyNode:
+        value = node.value
+        for rule, tests in _among(rules, value):
+            for test in tests:
+                if not test(value):
+                    break
+            else:
+                return rule
+        return None
     return next((rule for rule in rules if all_hold(rule.when, node)), None)
+
+
+def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
+    """The rules whose conditions all hold, in order."""
+    return _lazily_holding(rules, node.value) if type(node) is LazyNode else _holding(rules, node)
+
+
+def _holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
+    return (rule for rule in rules if all_hold(rule.when, node))
+
+
+def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
+    for rule, tests in _among(rules, value):
+        for test in tests:
+            if not test(value):
+                break
+        else:
+            yield rule
 
 
 def all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
     """True if all conditions hold."""
+    if type(node) is LazyNode:
+        value = node.value
+        return all(test(value) for test in _tests(conditions))
     return all(holds(condition, node) for condition in conditions)
 
 
 def holds(when: When, node: JsonNode) -> bool:
     """True if a condition holds. Raises `Unreadable`."""
+    if type(node) is LazyNode:
+        return _test(when)(node.value)
     value = _value(path(when.path), node)
     if when.true is not None and not _is_flag(value, when.true):
         return False
@@ -88,3 +124,182 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
 
 def _item(node: JsonNode, at: int) -> JsonNode | None:
     return node.items[at] if -len(node.items) <= at < len(node.items) else None
+
+
+# The same conditions on decoded values, compiled once.
+
+Test = Callable[[Any], bool]
+Read = Callable[[Any], Any]
+FEWEST_DIVIDED = 3
+"""Rules that a division must save from a test."""
+
+
+class _Choice(Generic[Rule]):
+    """Rules with their tests, divided by the words that they need."""
+
+    def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
+        read = path(at).read
+        assert read is not None
+        self.read = read
+        words = {word for rule in rules for word in _needed(rule, at)[1]}
+        self.by_word = {word: _divided(_with(rules, at, word)) for word in words}
+        self.others = _divided(_with(rules, at, None))
+
+
+class _Tested(Struct, Generic[Rule]):
+    """A rule, and the conditions that are left to test."""
+
+    rule: Rule
+    when: tuple[When, ...]
+
+
+_Divided = _Choice[Rule] | tuple[tuple[Rule, tuple[Test, ...]], ...]
+
+
+def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
+    """Divide rules by the member whose word most of them need, as long as that saves tests."""
+    counts: dict[str, int] = {}
+    for rule in rules:
+        for at in {when.path for when in rule.when if _needed(rule, when.path)[0] >= 0}:
+            counts[at] = counts.get(at, 0) + 1
+    best = max(counts, key=counts.__getitem__, default="")
+    if counts.get(best, 0) < FEWEST_DIVIDED:
+        return tuple((rule.rule, tuple(map(_test, rule.when))) for rule in rules)
+    return _Choice(rules, best)
+
+
+def _with(rules: Sequence[_Tested[Rule]], at: str, word: str | None) -> list[_Tested[Rule]]:
+    """The rules that may apply to a record with this word, without the condition on it."""
+    found: list[_Tested[Rule]] = []
+    for rule in rules:
+        place, needed = _needed(rule, at)
+        if place < 0:
+            found.append(rule)
+        elif word in needed:
+            found.append(_Tested(rule.rule, rule.when[:place] + rule.when[place + 1 :]))
+    return found
+
+
+def _needed(rule: _Tested[Rule], at: str) -> tuple[int, frozenset[str]]:
+    """The place of the condition that a member is one of some words, and these; -1 if there is none.
+
+    No flag may precede it: an unreadable one decides first."""
+    for place, when in enumerate(rule.when):
+        if when.true is not None:
+            break
+        if when.path == at and when.equals and when == When(at, equals=when.equals) and path(at).read is not None:
+            return place, when.equals
+    return -1, frozenset()
+
+
+_COMPILED: dict[int, tuple[object, object]] = {}
+"""What was compiled from conditions and rules, by their identity: their hashes cost more."""
+
+
+def _among(rules: tuple[Rule, ...], value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
+    """The rules that may apply to a decoded value, with the tests that decide."""
+    known = _COMPILED.get(id(rules))
+    if known is None:
+        known = _COMPILED[id(rules)] = rules, _divided([_Tested(rule, rule.when) for rule in rules])
+    found: Any = known[1]
+    while type(found) is _Choice:
+        word = found.read(value)
+        found = found.by_word.get(word, found.others) if isinstance(word, str) else found.others
+    return found  # type: ignore[no-any-return]
+
+
+def _tests(conditions: tuple[When, ...]) -> tuple[Test, ...]:
+    known = _COMPILED.get(id(conditions))
+    if known is None:
+        known = _COMPILED[id(conditions)] = conditions, tuple(map(_test, conditions))
+    return known[1]  # type: ignore[return-value]
+
+
+def _test(when: When) -> Test:
+    known = _COMPILED.get(id(when))
+    if known is None:
+        known = _COMPILED[id(when)] = when, _compiled_test(when)
+    return known[1]  # type: ignore[return-value]
+
+
+def _compiled_test(when: When) -> Test:
+    at = path(when.path)
+    if at.read is None:
+        return partial(_holds_for, when, partial(_lazy_value, at))
+    if when.equals and when == When(when.path, equals=when.equals):
+        return _one_of(at.read, when.equals)
+    if when.true is not None and when == When(when.path, true=when.true):
+        return _flag(at.read, when.true)
+    if when.present is not None and when == When(when.path, present=when.present):
+        return _present(at.read, when.present)
+    return partial(_holds_for, when, at.read)
+
+
+def _one_of(read: Read, words: frozenset[str]) -> Test:
+    def test(value: Any) -> bool:
+        word = read(value)
+        return isinstance(word, str) and word in words
+
+    return test
+
+
+def _flag(read: Read, wanted: bool) -> Test:
+    def test(value: Any) -> bool:
+        found = read(value)
+        if found is None or found is False:
+            return not wanted
+        if found is not True:
+            raise Unreadable
+        return wanted
+
+    return test
+
+
+def _present(read: Read, wanted: bool) -> Test:
+    def test(value: Any) -> bool:
+        return (read(value) is not None) is wanted
+
+    return test
+
+
+def _holds_for(when: When, read: Read, given: Any) -> bool:
+    """The same as `holds` for a decoded value."""
+    value = read(given)
+    if when.true is not None and not _flag(_itself, when.true)(value):
+        return False
+    if when.present is not None and (value is not None) is not when.present:
+        return False
+    if when.kind is not None and (value is None or kind_of(value) is not when.kind):
+        return False
+    word = value if isinstance(value, str) else None
+    if when.equals and word not in when.equals:
+        return False
+    if when.not_equals and word in when.not_equals:
+        return False
+    if when.ends and (word is None or not word.endswith(when.ends)):
+        return False
+    if when.only and (value is None or not (type(value) is not dict or when.only.issuperset(value))):
+        return False
+    return not when.starts or (word is not None and word.lstrip(_SPACE).startswith(when.starts))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _lazy_value(at: Path, given: Any) -> Any:
+    for steps in at.choices:
+        found = given
+        for step in steps:
+            found = _lazy_step(found, step)
+            if found is None:
+                break
+        if found is not None:
+            return found
+    return None
+
+
+def _lazy_step(value: Any, step: Step) -> Any:
+    if isinstance(step, int):
+        return value[step] if type(value) is list and -len(value) <= step < len(value) else None
+    return value.get(step) if type(value) is dict else None

@@ -63,6 +63,11 @@ class CopyPairs:
         number = self._emit(draft) if is_settled else self._open_hidden(draft)
         self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft)))
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no occurrence waits for a partner."""
+        return not self._waiting
+
     def forget_before(self, at: int) -> None:
         """Settle the occurrences that are too far from this record for a partner."""
         first = at - FARTHEST

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache
 
 from msgspec import Struct, field
 
-from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holds
+from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, holding, holds
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
@@ -19,6 +20,7 @@ from viewer.model.diagnostic import Problem
 from viewer.model.messages import Channel, Coding, Kind, Outcome, Piece, Span
 from viewer.rules.structure import W_CONTENT_MISSING, W_PART_UNKNOWN, W_RECORD_UNKNOWN
 from viewer.syntax.attachments import attachment_kind
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_fine_time, parse_time
 
@@ -124,15 +126,23 @@ class RecordReading(Struct):
     unknown: JsonNode | None = None
     """The record, if no rule maps it and it holds no text."""
 
+    def only_step(self) -> StreamStep | None:
+        """What the record did to a reply in blocks, if it did nothing else."""
+        if len(self.steps) != 1 or self.drafts or self.faults or self.begun or self.done or self.starts:
+            return None
+        if self.narrows or self.cancels or self.exchanges or self.is_aside or self.rewind_turns or self.rewind_to:
+            return None
+        return None if self.rest is not None or self.unknown is not None else self.steps[0]
 
-def read_record(rules: Sequence[RecordRule], node: JsonNode) -> RecordReading:
+
+def read_record(rules: tuple[RecordRule, ...], node: JsonNode) -> RecordReading:
     """The messages of a record."""
     reading = RecordReading()
     _read(rules, node, None, reading)
     return reading
 
 
-def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+def _read(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
     if not node.closed and not any(rule.each and not rule.whole for rule in rules):
         reading.drafts.append(_unknown(node, is_open=True))
         return
@@ -144,40 +154,42 @@ def _read(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, rea
         reading.drafts.append(_unknown(node))
 
 
-def _read_rules(rules: Sequence[RecordRule], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
-    found: list[tuple[int, RecordRule]] = []
-    for index, rule in enumerate(rules):
-        if (rule.whole and not node.closed) or not all_hold(rule.when, node):
+def _read_rules(rules: tuple[RecordRule, ...], node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
+    found: list[RecordRule] = []
+    for rule in holding(rules, node):
+        if rule.whole and not node.closed:
             continue
-        found.append((index, rule))
+        found.append(rule)
         if not rule.each and not rule.goes_on:
             break
-    if all(rule.goes_on and rule.kind is None and not rule.each for _, rule in found):
+    if all(rule.goes_on and rule.kind is None and not rule.each for rule in found):
         if holds_text(node, _DEEPEST_TEXT):
             reading.drafts.append(_unknown(node))
         else:
             reading.unknown = node
-    if outer is not None and any(rule.starts for _, rule in found):
+    if outer is not None and any(rule.starts for rule in found):
         reading.begins.append(len(reading.drafts))
-    for _, rule in sorted(found, key=lambda each: _place(each[1], node)):
+    for rule in sorted(found, key=lambda each: _place(each, node)) if len(found) > 1 else found:
         _note_start(rule, node, reading)
-        reading.is_aside = reading.is_aside or rule.aside
-        reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
+        if rule.aside:
+            reading.is_aside = True
+        if rule.rewind:
+            reading.rewind_to = reading.rewind_to or string_at(node, rule.rewind)
         reading.rest = rule.rest or reading.rest
         _apply(rule, node, outer, reading)
 
 
 def _note_start(rule: RecordRule, node: JsonNode, reading: RecordReading) -> None:
     """What a record changes for itself and for the next ones."""
-    reading.starts = reading.starts or rule.starts
     if rule.starts:
+        reading.starts = True
         reading.session = reading.session or string_at(node, rule.session)
     if rule.narrows is not None:
         reading.narrows.append(rule.narrows)
     reading.cancels = reading.cancels or rule.cancels
     if rule.exchange is not None:
         reading.exchanges.add(rule.exchange)
-    turns = string_at(node, rule.rewind_turns)
+    turns = string_at(node, rule.rewind_turns) if rule.rewind_turns else None
     if turns is not None and turns.isascii() and turns.isdecimal():
         reading.rewind_turns = min(int(turns[:9]), MOST_TURNS)
 
@@ -204,7 +216,8 @@ class _Outer(Struct, frozen=True):
 
 
 def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: RecordReading) -> None:
-    reading.faults += _faults(rule.faults, node)
+    if rule.faults:
+        reading.faults += _faults(rule.faults, node)
     if rule.merge and rule.merge.begins and holds(rule.merge.begins, node):
         reading.begun.append((rule, string_at(node, rule.merge.key)))
     if rule.merge and rule.merge.done and holds(rule.merge.done, node):
@@ -226,11 +239,12 @@ def _apply(rule: RecordRule, node: JsonNode, outer: _Outer | None, reading: Reco
     if rule.stream is not None:
         reading.steps.append(_step(rule, node, outer))
     elif rule.kind is not None:
-        drafts = [] if is_repeated(rule, node) else list(_messages(rule, node))
+        drafts = [] if rule.repeats and is_repeated(rule, node) else _messages(rule, node)
         if rule.unused:
             outer = _Outer(rule.kind, None, None, is_unused=True)
         for draft in drafts:
-            _narrow(draft, outer)
+            if outer is not None:
+                _narrow(draft, outer)
             if draft.kind is Kind.SAID and _is_hidden_elsewhere(rule, node):
                 draft.kind = Kind.UNKNOWN
         if not drafts and rule.kind is Kind.SAID and not rule.repeats:
@@ -257,8 +271,9 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
         is_whole = part is None or part.label or part.opaque or part.kind is Kind.REPLY
         if not drafts and part is not None and part.kind is not None:
             drafts = [_copy_of(base, part.kind)]
-    for draft in drafts:
-        _narrow(draft, outer)
+    if outer is not None:
+        for draft in drafts:
+            _narrow(draft, outer)
     scope, block = string_at(node, stream.scope) or "", string_at(node, stream.block) or ""
     reply = string_at(node, stream.reply)
     return StreamStep(stream.step, scope, block, reply, drafts, base.span, is_whole)
@@ -266,26 +281,35 @@ def _step(rule: RecordRule, node: JsonNode, outer: _Outer | None) -> StreamStep:
 
 def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     """True if a flag that other formats hide by is set on the record, or on the object that holds its text."""
-    holder = rule.body.rpartition(".")[0]
-    holders = [node, *(path(holder).all(node) if holder and "|" not in holder and "&" not in holder else [])]
-    given = node.get("type")
-    has_type = given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text)
-    if has_type and not rule.label and not any(when.path == "type" for when in rule.when):
-        return True
+    if not rule.label and not any(when.path == "type" for when in rule.when):
+        given = node.get("type")
+        if given is not None and given.kind is JsonKind.STRING and is_hidden_type(given.text):
+            return True
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
-    return any(map(has_thought_flag, holders)) or (not reads_channel and any(map(_is_on_other_channel, holders)))
+    for at in _holder_paths(rule.body):
+        for holder in path(at).all(node):
+            if has_thought_flag(holder) or (not reads_channel and _is_on_other_channel(holder)):
+                return True
+    return False
+
+
+@cache
+def _holder_paths(body: str) -> tuple[str, ...]:
+    """The record, and the object that holds its text."""
+    holder = body.rpartition(".")[0]
+    return ("", holder) if holder and "|" not in holder and "&" not in holder else ("",)
 
 
 def _is_on_other_channel(node: JsonNode) -> bool:
     """True if an object names another channel than the final one, and its table does not read channels."""
+    if type(node) is LazyNode and (type(node.value) is not dict or "channel" not in node.value):
+        return False
     channel = node.get("channel")
     return channel is not None and channel.kind is not JsonKind.NULL and channel.text != "final"
 
 
-def _narrow(draft: Draft, outer: _Outer | None) -> None:
+def _narrow(draft: Draft, outer: _Outer) -> None:
     """A part never widens the kind of the record around it."""
-    if outer is None:
-        return
     if outer.kind in _NARROWING and draft.kind is Kind.SAID:
         draft.kind = outer.kind
     if outer.is_unused:
@@ -297,30 +321,31 @@ def _narrow(draft: Draft, outer: _Outer | None) -> None:
     draft.time_ms = draft.time_ms if draft.time_ms is not None else outer.time_ms
 
 
-def _messages(rule: RecordRule, node: JsonNode) -> Iterator[Draft]:
+def _messages(rule: RecordRule, node: JsonNode) -> list[Draft]:
     base = _base(rule, node)
     if not rule.body:
-        if rule.kind is Kind.CALL or rule.kind is Kind.REPLY:
-            yield base
-        else:
+        if rule.kind is not Kind.CALL and rule.kind is not Kind.REPLY:
             base.pieces = [Piece(node.start, node.end, Coding.LABEL if rule.label else Coding.JSON_VALUE)]
-            yield base
-        return
+        return [base]
     bodies = path(rule.body).all(node)
     if rule.parts:
-        yield from _PartReader(rule, base).drafts(bodies)
-        return
+        return _PartReader(rule, base).drafts(bodies)
     if rule.kind is Kind.SAID and not rule.label and any(body.kind is not JsonKind.STRING for body in bodies):
-        yield _unknown(node)
-        return
+        return [_unknown(node)]
     if not rule.label and not rule.opaque:
         _hide_all_but_text(base, bodies)
     base.pieces = _pieces(bodies, base.kind, label=rule.label, opaque=rule.opaque)
-    base.text = "\n".join(body.text for body in bodies)
-    _add_paragraphs(base, rule, node)
+    if len(bodies) == 1:
+        base.text = bodies[0].text
+        base.texts = [base.text]
+    else:
+        base.text = "\n".join(body.text for body in bodies)
+    if rule.then:
+        _add_paragraphs(base, rule, node)
     if base.pieces or base.kind in (Kind.CALL, Kind.REPLY):
         base.is_text = rule.text or not (bodies and _may_be_json(bodies[0]))
-        yield base
+        return [base]
+    return []
 
 
 def _hide_all_but_text(draft: Draft, bodies: list[JsonNode]) -> None:
@@ -356,13 +381,19 @@ def _base(rule: RecordRule, node: JsonNode) -> Draft:
         _set_channel(draft, rule.channel, node)
     else:
         draft.channel = rule.channel
-    draft.call_id = string_at(node, rule.call_id)
-    draft.name = string_at(node, rule.name) or rule.default_name or None
+    if rule.call_id:
+        draft.call_id = string_at(node, rule.call_id)
+    if rule.name or rule.default_name:
+        draft.name = string_at(node, rule.name) or rule.default_name or None
     draft.is_text = rule.text
-    draft.time_ms = _time(node, rule.time)
-    draft.thread = string_at(node, rule.thread)
-    draft.key = string_at(node, rule.merge.key) if rule.merge and rule.merge.key else None
-    _set_outcome(draft, rule.outcome, node)
+    if rule.time:
+        draft.time_ms = _time(node, rule.time)
+    if rule.thread:
+        draft.thread = string_at(node, rule.thread)
+    if rule.merge and rule.merge.key:
+        draft.key = string_at(node, rule.merge.key)
+    if rule.outcome is not None:
+        _set_outcome(draft, rule.outcome, node)
     return draft
 
 

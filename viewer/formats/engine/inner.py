@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viewer.formats.engine.conditions import Unreadable, all_hold
-from viewer.formats.engine.paths import change, path
+from viewer.formats.engine.paths import all_at, change, path
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Inner
 from viewer.model.diagnostic import Problem
@@ -28,6 +28,20 @@ def read_inner_strings(inner: Iterable[str | Inner], node: JsonNode, source: Sou
     return reader.problems
 
 
+def has_inner_strings(inner: Iterable[str | Inner], node: JsonNode) -> bool:
+    """True if a string at these paths may hold JSON, which replaces it."""
+    for each in inner:
+        if not isinstance(each, str):
+            return True
+        if any(value.kind is JsonKind.STRING and _begins_json(value) for value in all_at(each, node)):
+            return True
+    return False
+
+
+def _begins_json(value: JsonNode) -> bool:
+    return value.text.lstrip()[:1] in ("{", "[")
+
+
 def _applies(inner: Inner, holder: JsonNode) -> bool:
     try:
         return all_hold(inner.when, holder)
@@ -44,7 +58,7 @@ class _InnerReader:
         """The JSON of any type in a string; None for any other value."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
-        if value.text.lstrip()[:1] in ("{", "["):
+        if _begins_json(value):
             return self.read(value)
         reading = read_inner(value, self._raw(value))
         return None if reading.faults or not self._is_all(reading, value) else reading.node
@@ -53,7 +67,7 @@ class _InnerReader:
         """The JSON in a string, also if its end is missing; None for any other value."""
         if value.kind is not JsonKind.STRING or not value.closed or isinstance(value, InnerNode):
             return None
-        if value.text.lstrip()[:1] not in ("{", "["):
+        if not _begins_json(value):
             return None
         reading = read_inner(value, self._raw(value))
         if reading.faults and reading.may_go_on:

@@ -30,6 +30,11 @@ class Narrowings:
         self._active = []
         self._first = node
 
+    @property
+    def is_idle(self) -> bool:
+        """True if nothing is narrowed."""
+        return not self._active
+
     def is_replay(self, node: JsonNode) -> bool:
         """True if a record that starts another session begins its history in this transcript."""
         replays = self._replays

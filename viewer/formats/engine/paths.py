@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 from viewer.formats.tables.model import RecordRule
+from viewer.syntax.json_lines import JsonNumber, LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 _STEP = re.compile(r"([^.\[\]]*)((?:\[(?:\d*|-1|1:)\])*)")
 _SUFFIX = re.compile(r"\[(\d*|-1|1:)\]")
 Step = str | int
+Keys = tuple[tuple[str, ...], ...]
 EACH, REST, MEMBERS = "[]", "[1:]", "*"
 
 
 class Path:
     """A compiled path."""
 
-    __slots__ = ("_joined", "choices", "text")
+    __slots__ = ("_joined", "choices", "keys", "read", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.choices = tuple(tuple(_steps(choice)) for choice in text.split("|")) if "&" not in text else ()
         self._joined = tuple(Path(each) for each in text.split("&")) if "&" in text else ()
+        self.keys = None if self._joined else _only_keys(self.choices)
+        """The choices if they are names of members only."""
+        self.read = None if self.keys is None else _reader(self.keys)
+        """Reads the first decoded value that is not null."""
 
     def all(self, node: JsonNode) -> list[JsonNode]:
         """The values at the path, without null; those of the first choice that has any."""
+        if self.keys is not None and type(node) is LazyNode:
+            value = self._lazy_first(node, self.keys)
+            return [] if value is None else [value]
         if self._joined:
             return [value for each in self._joined for value in each.all(node)]
         for steps in self.choices:
@@ -42,8 +52,18 @@ class Path:
 
     def first(self, node: JsonNode) -> JsonNode | None:
         """The first value at the path that is not null."""
+        if self.keys is not None and type(node) is LazyNode:
+            return self._lazy_first(node, self.keys)
         found = self.all(node)
         return found[0] if found else None
+
+    @staticmethod
+    def _lazy_first(node: LazyNode, choices: Keys) -> JsonNode | None:
+        for keys in choices:
+            value = _at(node.value, keys)
+            if value is not None:
+                return node.below(keys, value)
+        return None
 
 
 @cache
@@ -54,10 +74,50 @@ def path(text: str) -> Path:
 
 def string_at(node: JsonNode, text: str) -> str | None:
     """The string or the number at a path; None without one."""
-    found = path(text).first(node) if text else None
+    if not text:
+        return None
+    at = path(text)
+    if at.read is not None and type(node) is LazyNode:
+        value = at.read(node.value)
+        return value if type(value) is str else str(value) if type(value) is JsonNumber else None
+    found = at.first(node)
     if found is None or found.kind not in (JsonKind.STRING, JsonKind.NUMBER) or not found.closed:
         return None
     return found.text
+
+
+def _at(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        value = value.get(key) if type(value) is dict else None
+    return value
+
+
+def _reader(choices: Keys) -> Callable[[Any], Any]:
+    """A function for the first decoded value at names of members that is not null."""
+    if choices == ((),):
+        return _itself
+    if len(choices) > 1 or len(choices[0]) > 1:
+        return partial(_first_at, choices)
+    key = choices[0][0]
+
+    def read(value: Any) -> Any:
+        return value.get(key) if type(value) is dict else None
+
+    return read
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _first_at(choices: Keys, value: Any) -> Any:
+    for keys in choices:
+        found = value
+        for key in keys:
+            found = found.get(key) if type(found) is dict else None
+        if found is not None:
+            return found
+    return None
 
 
 def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) -> None:
@@ -68,6 +128,17 @@ def change(at: str, node: JsonNode, new: Callable[[JsonNode], JsonNode | None]) 
             holders = [value for one in holders for value in _follow(one, step)]
         for holder in holders:
             _change_in(holder, steps[-1], new)
+
+
+def all_at(at: str, node: JsonNode) -> list[JsonNode]:
+    """The values at all choices of a path: those that `change` replaces."""
+    found: list[JsonNode] = []
+    for steps in path(at).choices:
+        holders = [node]
+        for step in steps:
+            holders = [value for one in holders for value in _follow(one, step)]
+        found += holders
+    return found
 
 
 def members_of(rules: Iterable[RecordRule]) -> Iterator[str]:
@@ -88,6 +159,16 @@ def _change_in(holder: JsonNode, step: Step, new: Callable[[JsonNode], JsonNode 
         if step in (MEMBERS, member.key):
             member.value = new(member.value) or member.value
     holder.forget_index()
+
+
+def _only_keys(choices: tuple[tuple[Step, ...], ...]) -> Keys | None:
+    found: list[tuple[str, ...]] = []
+    for choice in choices:
+        keys = tuple(step for step in choice if isinstance(step, str) and step not in (EACH, REST, MEMBERS))
+        if len(keys) < len(choice):
+            return None
+        found.append(keys)
+    return tuple(found)
 
 
 def _steps(choice: str) -> Iterator[Step]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from viewer.formats.containers.documents import JsonDocuments
-from viewer.formats.engine.drafts import RecordReading, read_record
+from viewer.formats.engine.deltas import DeltaRuns
+from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
-from viewer.formats.engine.inner import read_inner_strings
+from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
 from viewer.formats.engine.narrowing import Narrowings
 from viewer.formats.engine.paths import members_of, string_at
 from viewer.formats.engine.spans import SpanCollector, TraceSpan
@@ -13,13 +14,15 @@ from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import RecordFormat
+from viewer.formats.tables.model import RecordFormat, RecordRule
+from viewer.model.diagnostic import Problem
 from viewer.model.messages import Span
 from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
@@ -39,20 +42,32 @@ class Records:
         self._spans = SpanCollector(format, self._write_span) if format.spans else None
         self._read_members = frozenset(members_of(format.records)) if format.keeps_fields else frozenset()
         self._tree = RecordTree(format.threads) if format.threads else None
+        self._deltas = DeltaRuns(format)
+        self._step: StreamStep | None = None
+        """What the last record did to a reply, if it did nothing else."""
+        self._changes = self._spans is not None or format.keeps_fields or _looks_up(format.records)
+        """True if records are changed in place."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
+
+    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
+        """True if nothing in a regular record is changed in place."""
+        return not self._changes and not has_inner_strings(self._format.inner, node)
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
         if self._spans is not None:
             self._spans.take(node, source)
             return True
-        problems = read_inner_strings(self._format.inner, node, source) if source is not None else []
+        problems: list[Problem] = []
+        if source is not None and type(node) is not LazyNode:
+            problems = read_inner_strings(self._format.inner, node, source)
         reading = read_record(self._format.records, node)
         self._start_if_new(node, source, reading)
-        reading.faults = [*problems, *reading.faults]
+        if problems:
+            reading.faults = [*problems, *reading.faults]
         self._narrowings.apply(reading, node)
         for span in lenient:
             self._record.report(I_JSON_LENIENT, None, *span)
@@ -60,7 +75,22 @@ class Records:
         self._writer.add(reading, node, source, lambda at: self._start(node, at))
         if self._tree is not None:
             self._grow_tree(self._tree, reading, node, first)
+        self._step = reading.only_step()
         return True
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read the events after a regular one that are the same but for the text they add; returns the index after
+        them. That event begins at the index `start` and ends at the index `at`; `base` is the offset of the data."""
+        step, deltas = self._step, self._deltas
+        piece = self._writer.grown_by(step) if step is not None and self._tree is None else None
+        if step is None or piece is None or not self._narrowings.is_idle:
+            deltas.note_other()
+            return at
+        run = deltas.after(data, start, at, base, node, piece)
+        if run is None:
+            return at
+        self._writer.grow(step, run, Source(data[run.last_start : run.next], base + run.last_start))
+        return run.next
 
     def _grow_tree(self, tree: RecordTree, reading: RecordReading, node: JsonNode, first: int) -> None:
         """Add the record to the tree of the session, and mark the branches that it leaves behind."""
@@ -183,3 +213,8 @@ class DocumentReader(JsonDocuments):
     def close(self) -> None:
         super().close()
         self._records.close(self.base)
+
+
+def _looks_up(rules: tuple[RecordRule, ...]) -> bool:
+    """True if texts of records are replaced."""
+    return any(rule.lookup is not None or _looks_up(rule.rules) for rule in rules)

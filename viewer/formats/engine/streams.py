@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import Draft, StreamStep
 from viewer.formats.tables.model import Step
 from viewer.model.diagnostic import Problem
-from viewer.model.messages import Ending, Header, Kind, Piece
+from viewer.model.messages import Coding, Ending, Header, Kind, Piece
 from viewer.reading.recorder import Recorder
 from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.rules.structure import W_RECORD_UNKNOWN, W_STREAM_LATE
@@ -91,6 +92,29 @@ class BlockStreams:
             self._close_block(reply, step.block, step.span[1])
         else:
             self._end(reply)
+
+    def grown_by(self, step: StreamStep) -> Piece | None:
+        """The piece of text that a step added to an open block, if it did nothing else."""
+        if step.step is not Step.GROW or len(step.drafts) != 1:
+            return None
+        draft, reply = step.drafts[0], self._replies.get(step.scope)
+        block = reply.blocks.get(step.block) if reply is not None else None
+        if block is None or block.number is None or block.is_whole or block.draft.kind is not draft.kind:
+            return None
+        is_text = len(draft.pieces) == 1 and draft.pieces[0].coding in (Coding.PLAIN, Coding.JSON_STRING)
+        return draft.pieces[0] if is_text and not draft.problems else None
+
+    def grow(self, step: StreamStep, run: DeltaRun) -> None:
+        """Take a run of events after one that `grown_by` names: the same steps with other texts."""
+        reply = self._replies[step.scope]
+        block = reply.blocks[step.block]
+        assert block.number is not None
+        reply.end = run.end
+        if run.text_end is not None:
+            block.end = run.text_end
+            self._record.grow(block.number, run.pieces, len(block.pieces))
+            block.pieces += run.pieces
+            block.texts += run.texts
 
     def repeats(self, draft: Draft) -> bool:
         """True if a block of the same reply has this text or call."""

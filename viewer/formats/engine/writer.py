@@ -10,13 +10,14 @@ from msgspec.structs import replace
 
 from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs, texts_of
-from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading
+from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading, StreamStep
 from viewer.formats.engine.streams import BlockStreams
-from viewer.formats.json.content_parts import ContentPart, part_header, split_content
+from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem
-from viewer.model.messages import Channel, Ending, Header, Kind, Outcome, Piece
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Outcome, Piece
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
@@ -32,6 +33,7 @@ MOST_SAID = 256
 """Texts that a later record may repeat."""
 MOST_OPEN = 4096
 """Messages that a later record may still replace."""
+MOST_HEADERS = 256
 _REPEATING = (Mode.REPEAT, Mode.FINAL)
 _SPOKEN = ("user", "assistant")
 _COPIED = frozenset({Kind.SAID, Kind.THOUGHT, Kind.REPLY, Kind.INJECTED, Kind.SUBAGENT, Kind.REPLAYED})
@@ -78,8 +80,16 @@ class DraftWriter:
         """The number of the record."""
         self._tools: dict[str, str] = {}
         self._threads: dict[str, int] = {}
+        self._headers: dict[tuple[object, ...], Header] = {}
+        """The headers of messages without a call id, by the facts that make them."""
         self._replies: OrderedDict[str, _Reply] = OrderedDict()
-        self._growing: OrderedDict[tuple[str, ...], _Open] = OrderedDict()
+        self._saying: dict[str, _Reply] = {}
+        """The replies whose text may grow."""
+        self._growing: dict[tuple[str, ...], _Open] = {}
+        self._same: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+        """The messages that grow, by rule and key."""
+        self._keyless: dict[tuple[str, ...], None] = {}
+        """Those without a key."""
         self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
         self._has_reported_end = False
         """True if it was reported that a plug-in is disabled."""
@@ -147,6 +157,16 @@ class DraftWriter:
             self._rewind(reading.rewind_turns)
         for rule, key in reading.done:
             self._end_same(rule, key, node.end)
+
+    def grown_by(self, step: StreamStep) -> Piece | None:
+        """The piece of text that a record added to a reply, if the next records may be read together."""
+        return self._streams.grown_by(step) if self._copies.is_idle else None
+
+    def grow(self, step: StreamStep, run: DeltaRun, source: Source) -> None:
+        """Write a run of records after one that `grown_by` names; `source` has the last one."""
+        self._at += run.count
+        self._source = source
+        self._streams.grow(step, run)
 
     def _rewind(self, turns: int) -> None:
         """Leave the last turns behind."""
@@ -274,7 +294,7 @@ class DraftWriter:
         for part in self._runs(draft):
             header = self._header(part)
             if not self._emit_marked(part, header):
-                number = self._record.add(
+                number = self._record.add_complete(
                     header, self._ending(part, header), part.span, part.pieces, time_ms=part.time_ms
                 )
                 self._report(part.problems, number)
@@ -287,7 +307,7 @@ class DraftWriter:
         marked = self._marked(draft, header.role)
         for part in marked:
             own, ending = self._marked_header(part, header)
-            number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+            number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             self._note_prompt(own, number)
             self._report_part(part, number)
         return bool(marked)
@@ -302,8 +322,13 @@ class DraftWriter:
         if draft.kind is not Kind.SAID or role not in _SPOKEN or draft.is_open:
             return []
         if draft.marked is None:
-            draft.marked = split_content(draft.pieces, self._read, role) if self._source is not None else []
+            draft.marked = self._split(draft, role)
         return draft.marked
+
+    def _split(self, draft: Draft, role: str) -> list[ContentPart]:
+        if self._source is None or (_is_one_text(draft) and not may_be_split(draft.text.encode())):
+            return []
+        return split_content(draft.pieces, self._read, role)
 
     def _marked_header(self, part: ContentPart, header: Header) -> tuple[Header, Ending]:
         own, ending = part_header(part, header)
@@ -324,14 +349,16 @@ class DraftWriter:
         split = (answers or self._hooks.split) if draft.rule.split else None
         if split is None or draft.kind is not Kind.SAID or self._source is None:
             return [draft]
-        body = read_body(tuple(draft.pieces), self._read)
-        runs = split(body.text)
+        body = None if _is_one_text(draft) else read_body(tuple(draft.pieces), self._read)
+        text = draft.text if body is None else body.text
+        runs = split(text)
         if runs is None:
             draft.kind = Kind.UNKNOWN
             self._report_hook(draft)
             return [draft]
-        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(body.text, runs[0][1], runs[0][2]):
+        if len(runs) == 1 and runs[0][0] is Kind.SAID and _is_all(text, runs[0][1], runs[0][2]):
             return [draft]
+        body = body or read_body(tuple(draft.pieces), self._read)
         return [self._run(draft, body, *run) for run in runs]
 
     def _report_hook(self, draft: Draft) -> None:
@@ -351,25 +378,45 @@ class DraftWriter:
         return run
 
     def _header(self, draft: Draft) -> Header:
-        kind, role = draft.kind, draft.role
+        kind = draft.kind
         if kind is Kind.CALL:
             return self._call_header(draft)
         if kind is Kind.REPLY:
             name = draft.name or self._tools.get(draft.call_id or "")
-            name = full_tool_name(name) if name else None
             self._unanswered.pop(draft.call_id or "", None)
-            return self._made(draft, Header("tool", name, None, Channel.FINAL, call_id=draft.call_id))
+            return Header(
+                "tool",
+                full_tool_name(name) if name else None,
+                None,
+                Channel.FINAL,
+                call_id=draft.call_id,
+                kind=kind,
+                outcome=draft.outcome,
+                thread=self._thread(draft),
+            )
+        if kind is Kind.SAID and draft.role not in _SPOKEN:
+            kind = draft.kind = Kind.UNKNOWN
+        key = (
+            *(kind, draft.role, draft.channel, draft.channel_word, draft.has_unknown_channel, draft.intent),
+            *(draft.outcome, self._thread(draft)),
+        )
+        header = self._headers.get(key)
+        if header is None:
+            if len(self._headers) >= MOST_HEADERS:
+                self._headers.clear()
+            header = self._headers[key] = self._made(draft, self._other_header(draft))
+        return header
+
+    def _other_header(self, draft: Draft) -> Header:
+        """The header of a message that is no call and no reply."""
+        kind, role = draft.kind, draft.role
         if kind is Kind.THOUGHT:
-            header = Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
-            return self._made(draft, header)
+            return Header("assistant", channel=Channel.ANALYSIS, channel_given="analysis", intent=draft.intent)
         if kind is Kind.INSTRUCTION:
-            role = "developer" if role == "developer" else "system"
-            return self._made(draft, Header(role, channel=Channel.FINAL))
-        if kind is Kind.SAID and role in _SPOKEN:
-            return self._made(draft, self._said_header(draft))
+            return Header("developer" if role == "developer" else "system", channel=Channel.FINAL)
         if kind is Kind.SAID:
-            draft.kind = Kind.UNKNOWN
-        return self._made(draft, Header(role, channel=Channel.COMMENTARY, channel_given="commentary"))
+            return self._said_header(draft)
+        return Header(role, channel=Channel.COMMENTARY, channel_given="commentary")
 
     def _made(self, draft: Draft, header: Header) -> Header:
         return replace(header, kind=draft.kind, outcome=draft.outcome, thread=self._thread(draft))
@@ -388,7 +435,7 @@ class DraftWriter:
             self._tools[draft.call_id] = tool
         if draft.call_id:
             self._unanswered[draft.call_id] = None
-        header = Header(
+        return Header(
             "assistant",
             recipient=tool or "functions.unknown",
             channel=Channel.COMMENTARY,
@@ -396,8 +443,10 @@ class DraftWriter:
             call_id=draft.call_id,
             content_type=None if draft.is_text else "json",
             constrained=not draft.is_text,
+            kind=draft.kind,
+            outcome=draft.outcome,
+            thread=self._thread(draft),
         )
-        return self._made(draft, header)
 
     def _thread(self, draft: Draft) -> int:
         if draft.kind is Kind.SUBAGENT or draft.thread is not None:
@@ -441,7 +490,7 @@ class DraftWriter:
         for index, part in enumerate(marked):
             own, ending = self._marked_header(part, header)
             if index:
-                number = self._record.add(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
+                number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
             else:
                 self._record.close(number, ending, draft.span[1], part.pieces, header=own)
             self._report_part(part, number)
@@ -463,21 +512,23 @@ class DraftWriter:
         if reply.said is not None and draft.text.startswith(reply.said.text):
             reply.said = self._replaced(reply.said, draft)
             return
-        self._end_said(reply)
+        self._end_said(key)
         if draft.rule.split or self._is_marked(draft):
             self._emit(draft)
             return
         reply.said = self._opened(draft)
+        self._saying[key] = reply
 
     def _is_marked(self, draft: Draft) -> bool:
-        return self._source is not None and bool(split_content(draft.pieces, self._read, draft.role))
+        return bool(self._split(draft, draft.role))
 
     def _end_reply(self, key: str) -> None:
-        reply = self._replies.pop(key)
-        self._end_said(reply)
+        self._end_said(key)
+        del self._replies[key]
 
-    def _end_said(self, reply: _Reply) -> None:
-        if reply.said is not None:
+    def _end_said(self, key: str) -> None:
+        reply = self._saying.pop(key, None)
+        if reply is not None and reply.said is not None:
             self._close(reply.said)
             reply.said = None
 
@@ -493,11 +544,11 @@ class DraftWriter:
             self._emit(draft)
             return
         if known is None:
-            known = self._growing[key] = self._opened(draft)
+            known = self._begin_growing(key, self._opened(draft))
             known.must_end = merge.done is not None
         elif merge.mode is Mode.APPEND:
             first = len(known.pieces)
-            known.pieces = [*known.pieces, *draft.pieces]
+            known.pieces += draft.pieces
             known.end = draft.span[1]
             self._record.grow(known.number, draft.pieces, first)
         elif draft.pieces or draft.kind in (Kind.CALL, Kind.REPLY):
@@ -512,21 +563,39 @@ class DraftWriter:
 
     def _end_others(self, keys: set[str | None], drafts: list[Draft]) -> None:
         """End the replies of other keys, and texts without a key that another record interrupts."""
-        for key in [key for key, reply in self._replies.items() if key not in keys and reply.said is not None]:
-            self._end_said(self._replies[key])
-        now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
-        for one in [one for one in self._growing if not one[1] and one not in now]:
-            self._growing[one].must_end = False
-            self._end_growing(one)
+        ended = [key for key in self._saying if key not in keys]
+        for key in ended if len(ended) < 2 else [key for key in self._replies if key in ended]:
+            self._end_said(key)
+        if self._keyless:
+            now = {self._growing_key(draft) for draft in drafts if draft.rule.merge}
+            for one in [one for one in self._keyless if one not in now]:
+                self._growing[one].must_end = False
+                self._end_growing(one)
 
     def _end_same(self, rule: RecordRule, key: str | None, end: int = 0) -> None:
         """End the messages of a rule with the same key."""
-        for one in [one for one in self._growing if one[:2] == (str(id(rule)), key or "")]:
+        for one in [*self._same.get((str(id(rule)), key or ""), ())]:
             self._finish(one, end)
+
+    def _begin_growing(self, key: tuple[str, ...], known: _Open) -> _Open:
+        known.pieces = [*known.pieces]
+        self._growing[key] = known
+        self._same.setdefault(key[:2], {})[key] = None
+        if not key[1]:
+            self._keyless[key] = None
+        return known
+
+    def _stop_growing(self, key: tuple[str, ...]) -> _Open:
+        same = self._same[key[:2]]
+        del same[key]
+        if not same:
+            del self._same[key[:2]]
+        self._keyless.pop(key, None)
+        return self._growing.pop(key)
 
     def _finish(self, key: tuple[str, ...], end: int = 0) -> None:
         """End a message that is complete; `end` is the end of its last record."""
-        known = self._growing.pop(key)
+        known = self._stop_growing(key)
         known.must_end = False
         known.end = max(known.end, end)
         merge = known.draft.rule.merge if known.draft is not None else None
@@ -536,7 +605,7 @@ class DraftWriter:
             self._close(known)
 
     def _end_growing(self, key: tuple[str, ...]) -> None:
-        self._close(self._growing.pop(key))
+        self._close(self._stop_growing(key))
 
     def _opened(self, draft: Draft) -> _Open:
         pieces = self._unmarked(draft)
@@ -570,6 +639,13 @@ class DraftWriter:
         ending = Ending.OPEN if known.must_end else self._ending(known.draft, header)
         self._record.close(known.number, ending, known.end, known.pieces, header=header)
         self._report_outcome(known.draft, known.number)
+
+
+def _is_one_text(draft: Draft) -> bool:
+    """True if the text of a draft is the text of its only piece, without a character that may stand for another."""
+    if len(draft.pieces) != 1 or draft.pieces[0].coding not in (Coding.PLAIN, Coding.JSON_STRING):
+        return False
+    return draft.texts == [draft.text] and "\ufffd" not in draft.text
 
 
 def _is_all(text: str, start: int, end: int) -> bool:

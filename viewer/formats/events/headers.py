@@ -121,7 +121,8 @@ def _channel_faults(event: EventObject, said: Said) -> list[Problem]:
     if node is None or given == Channel.FINAL.value:
         return []
     faults = []
-    if said.channel is not None and event.get("channel") is said.channel:
+    own = event.get("channel")
+    if said.channel is not None and own is not None and own.start == said.channel.start:
         faults.append(Problem(E_PERM_VISIBILITY, "hidden-delta", node.start, node.end))
     if given not in CHANNELS:
         reason = "channel-unknown" if given else "channel-empty"

@@ -48,6 +48,14 @@ class EventLines:
             self._record.report(I_JSON_LENIENT, None, *span)
         return True
 
+    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
+        """True for each event of a known type: none is changed in place."""
+        return self.knows(node, name)
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read nothing ahead."""
+        return at
+
     def end_response(self) -> None:
         """Close all open messages."""
         self._applier.end_response()

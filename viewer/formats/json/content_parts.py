@@ -42,12 +42,16 @@ class ContentPart(Struct):
 def split_content(pieces: list[Piece], read: Callable[[int, int], bytes], role: str) -> list[ContentPart]:
     """The parts of a text in order; empty if it has no marks."""
     body = read_body(tuple(pieces), read)
-    if not MAY_BE_MARK.search(body.data) and not body.data[:32].lstrip().startswith(
-        (b"analysis", b"commentary", b"assistant")
-    ):
+    if not may_be_split(body.data):
         return []
     blocks = _blocks(body, role)
     return list(_Splitter(body, blocks).parts()) if blocks else []
+
+
+def may_be_split(data: bytes) -> bool:
+    """True if a text may have marks or be a completion without its control tokens."""
+    is_turn = data[:32].lstrip().startswith((b"analysis", b"commentary", b"assistant"))
+    return is_turn or MAY_BE_MARK.search(data) is not None
 
 
 def _blocks(body: Body, role: str) -> list[Block]:

@@ -22,7 +22,7 @@ def with_inner_message(node: JsonNode) -> JsonNode:
     inner = node.get("message")
     if inner is None or inner.kind is not JsonKind.OBJECT or first_of(node, ("content", "refusal")) is not None:
         return node
-    outer = [member for member in node.members if member.value is not inner]
+    outer = [member for member in node.members if member.value.start != inner.start]
     taken = {member.key for member in outer}
     members = [
         _renamed(member) if member.key in taken and not _decides(member.key) else member for member in inner.members

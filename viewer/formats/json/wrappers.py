@@ -85,7 +85,7 @@ class MessageFinder:
                 message = item.get(self._table.inner) if key == self._lists[-1] else None
                 yield from self.find(message or item, use)
                 if message is not None:
-                    yield from self._unread(member for member in item.members if member.value is not message)
+                    yield from self._unread(member for member in item.members if member.value.start != message.start)
         for key in self._table.responses:
             if key in exchange:
                 response = exchange[key]

@@ -1,0 +1,285 @@
+"""Records that are decoded at once give the same events as the careful reader, on all samples and many mutations."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from zlib import crc32
+
+import pytest
+
+from tests.support.cases import each
+from tests.support.samples import Sample, samples
+from viewer.formats import FORMATS, RECORD_FORMATS, detect
+from viewer.formats.engine import deltas, lines, streams
+from viewer.formats.engine.deltas import DeltaRun
+from viewer.formats.engine.drafts import StreamStep
+from viewer.model.events import Event, Grew
+from viewer.reading.parser import Parser
+from viewer.syntax import json_lines
+from viewer.syntax.json_text import read_json
+from viewer.syntax.json_tree import JsonNode
+
+NAMES = frozenset(entry.name for entry in RECORD_FORMATS) | {"json", "events"}
+NEVER = 1 << 60
+MOST_SPLITS = 3
+
+
+def format_of(sample: Sample) -> str:
+    return sample.asked or detect(sample.text).format
+
+
+def record_samples() -> list[Sample]:
+    return [sample for sample in samples() if format_of(sample) in NAMES]
+
+
+def as_lines(text: bytes) -> bytes:
+    """A document as one line, or an array as one record per line."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    items = value if isinstance(value, list) else [value]
+    return b"".join(json.dumps(item, ensure_ascii=len(items) > 1).encode() + b"\n" for item in items)
+
+
+def mutations(text: bytes, seed: int, count: int) -> Iterator[bytes]:
+    """The text with a part missing, a byte changed, a member repeated, a value replaced, or two lines exchanged."""
+    chance = random.Random(seed)
+    rows = text.splitlines(keepends=True)
+    for _ in range(count):
+        at = chance.randrange(len(text))
+        row = chance.randrange(len(rows))
+        other = chance.randrange(len(rows))
+        swapped = [*rows]
+        swapped[row], swapped[other] = rows[other], rows[row]
+        key = text.rfind(b'"', 0, text.find(b'":', at) if b'":' in text[at:] else at)
+        member = text[key : text.find(b",", key)] if 0 <= key < text.find(b",", key) else b'"type":"text"'
+        yield text[:at]
+        yield text[:at] + bytes([chance.choice(b'"\\{}[]:,\n\r 0-etx\x00\x7f\xc3\xff')]) + text[at + 1 :]
+        yield (
+            text[:at]
+            + chance.choice([b"\\ud83d", b"\\ud83d\\ude00", b"NaN", b"\xef\xbb\xbf", b"1e9", b"-0"])
+            + text[at:]
+        )
+        yield text.replace(b"{", b"{" + member + b",", 1 + chance.randrange(3))
+        yield text.replace(member, chance.choice([member + b"," + member, b'"zork":1', member + b" "]), 1)
+        yield b"".join(swapped)
+
+
+def events(text: bytes, format: str, cuts: tuple[int, ...] = ()) -> list[Event]:
+    parser = Parser(FORMATS[format])
+    found: list[Event] = []
+    for start, end in zip((0, *cuts), (*cuts, len(text)), strict=True):
+        found += parser.feed(text[start:end])
+    return joined(found + parser.close())
+
+
+def joined(found: list[Event]) -> list[Event]:
+    """The events with neighbors that extend one message as one."""
+    whole: list[Event] = []
+    for event in found:
+        grown = _grown(whole[-1], event) if whole else None
+        if grown is None:
+            whole.append(event)
+        else:
+            whole[-1] = grown
+    return whole
+
+
+def _grown(last: Event, event: Event) -> Grew | None:
+    if not isinstance(event, Grew) or not isinstance(last, Grew) or event.number != last.number:
+        return None
+    is_next = event.first == last.first + len(last.pieces)
+    return Grew(event.number, last.pieces + event.pieces, last.first) if is_next else None
+
+
+def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
+    """Read a text with care and at once, and compare."""
+    monkeypatch.setattr(lines, "READ_WITH_CARE", NEVER)
+    careful = events(text, format, cuts)
+    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    fast = events(text, format, cuts)
+    assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
+
+
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=4)
+def test_records_decoded_at_once_give_the_events_of_the_careful_reader(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in (sample.text, as_lines(sample.text)):
+        both(text, format_of(sample), monkeypatch)
+        step = max(1, len(text) // MOST_SPLITS)
+        for cut in range(1, len(text), step):
+            both(text, format_of(sample), monkeypatch, (cut,))
+
+
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=16, test=4)
+def test_so_do_mutated_samples(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = as_lines(sample.text)
+    for mutated in mutations(text, crc32(sample.name.encode()), 2):
+        both(mutated, format_of(sample), monkeypatch)
+
+
+def test_a_fault_in_the_positions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = next(sample for sample in record_samples() if format_of(sample) == "claude-code")
+    monkeypatch.setattr(json_lines.LazyNode, "plain", property(lambda node: node.text != "" and "\n" not in node.text))
+    with pytest.raises(AssertionError):
+        for each_text in (sample.text, sample.text.replace(b"e", b"\\u0065")):
+            both(each_text, "claude-code", monkeypatch)
+
+
+def stream(*texts: str, more: str = "") -> bytes:
+    """An answer in deltas, as JSON strings without their quotes."""
+    start: list[dict[str, object]] = [
+        {"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    ]
+    head = [f"event: {value['type']}\ndata: {json.dumps(value)}\n\n" for value in start]
+    delta = '{"type": "content_block_delta", %s"index": 0, "delta": {"type": "text_delta", "text": "%s"}}'
+    deltas = [
+        f"event: content_block_delta\ndata: {delta % (more.replace('#', str(at)), text)}\n\n"
+        for at, text in enumerate(texts)
+    ]
+    end = 'data: {"type": "content_block_stop", "index": 0}\n\ndata: {"type": "message_stop"}\n\n'
+    return "".join([*head, *deltas, end]).encode("utf-8", "surrogateescape")
+
+
+TEXTS = (
+    *(
+        "One ",
+        "two, ",
+        "",
+        "",
+        "three",
+        "\\n",
+        'a\\"b\\\\',
+        "é🐙",
+        "\\u00e9",
+        "\\ud83d",
+        "\\ude00",
+        "\\ud83d\\ude00",
+        " <",
+        "think>",
+    ),
+    *("x</think>", "<|end", "|>", "y", "\udcff", "z", "\\x", "q", "\x01", "r", "last", ""),
+)
+MORE = (
+    "",
+    '"uuid": "u#", ',
+    '"uuid": #, ',
+    '"n": [#], ',
+    '"thought": #, ',
+    '"text": "#", ',
+    '"index": #, ',
+    '"a": 0#, ',
+)
+
+
+def test_deltas_that_are_read_together_give_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for more in MORE:
+        text = stream(*TEXTS, more=more)
+        both(text, "anthropic-stream", monkeypatch)
+        for mutated in mutations(text, crc32(text), 2):
+            both(mutated, "anthropic-stream", monkeypatch)
+    text = stream(*"abcdefgh", *TEXTS)
+    for cut in range(0, len(text), 97):
+        both(text, "anthropic-stream", monkeypatch, (cut,))
+    lines_only = b"".join(
+        line[6:] + b"\n" for line in stream(*"abcdefgh", *TEXTS).split(b"\n") if line.startswith(b"data: ")
+    )
+    both(lines_only, "anthropic-stream", monkeypatch)
+
+
+def test_deltas_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    grow = streams.BlockStreams.grow
+
+    def counted(self: streams.BlockStreams, step: StreamStep, run: DeltaRun) -> None:
+        counts.append(run.count)
+        grow(self, step, run)
+
+    monkeypatch.setattr(streams.BlockStreams, "grow", counted)
+    for more in ("", '"uuid": "u#", '):
+        both(stream(*"abcdefgh", more=more), "anthropic-stream", monkeypatch)
+    assert counts == [6, 6]
+
+
+def test_a_fault_in_runs_of_deltas_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deltas, "_TEXT", rb'[^"]*+')
+    deltas._pattern.cache_clear()
+    with pytest.raises(AssertionError):
+        both(stream(*"abcd", "\\x", "e"), "anthropic-stream", monkeypatch)
+    deltas._pattern.cache_clear()
+
+
+def same(found: JsonNode, careful: JsonNode) -> None:
+    for name in ("kind", "start", "end", "text", "plain", "closed", "split", "body_end"):
+        assert getattr(found, name) == getattr(careful, name), name
+    assert len(found.items) == len(careful.items)
+    for item, other in zip(found.items, careful.items, strict=True):
+        same(item, other)
+    for member, wanted in zip(found.members, careful.members, strict=True):
+        assert (member.key, member.key_start, member.key_end) == (wanted.key, wanted.key_start, wanted.key_end)
+        same(member.value, wanted.value)
+        assert found.get(member.key) is not None
+
+
+OBJECTS = (
+    b"{}",
+    b'{"a":1}',
+    b'{ "a" : -0.0e+1 , "b":[ ] , "c" : { } }  ',
+    b'{"a":[1,[2,"x]"],{"b":"\\"}"}],"c":"d"}\r',
+    b'{"a\\"b":"\\\\","\\u0063":"\\ud83d\\ude00\\/"}',
+    '{"é":"ü\\n","":null,"t":true,"f":false}'.encode(),
+    b'{"deep":[[[[[[[[[["x"]]]]]]]]]],"after":{"b":[[[[[[[[1]]]]]]],2]}}',
+    b'{"a":"b:","c":{"a":"{\\"a\\":1}"}}',
+)
+IRREGULAR = (
+    *(
+        b'{"a":1,"a":2}',
+        b'{"a":{"b":1,"\\u0062":2}}',
+        b'{"a":NaN}',
+        b'{"a":-Infinity}',
+        b'{"a":1}{"b":2}',
+        b'[{"a":1}]',
+    ),
+    *(
+        b'{"a":"\\ud83d"}',
+        b'{"a":"\\ude00\\ud83d"}',
+        b'{"a":"\\\\ud83d\\ude00"}',
+        b'{"a":"\xff"}',
+        b'\xef\xbb\xbf{"a":1}',
+    ),
+    *(
+        b'{"a":"\x01"}',
+        b'{"a":01}',
+        b'{"a":1,}',
+        b'{"a":1',
+        b'{"a":"\\x"}',
+        b'{"a" 1}',
+        b"",
+        b'{"a":' + b"[" * 201 + b"]" * 201 + b"}",
+    ),
+)
+
+
+def test_a_regular_object_has_the_positions_of_the_careful_reader() -> None:
+    for text in OBJECTS:
+        found = json_lines.read_regular(text, 7)
+        careful = read_json(text, 7)
+        assert found is not None and careful.node is not None and not careful.faults, text
+        same(found, careful.node)
+
+
+def test_an_irregular_object_is_left_to_the_careful_reader() -> None:
+    for text in IRREGULAR:
+        assert json_lines.read_regular(text, 0) is None, text
+
+
+def test_numbers_are_their_source_text() -> None:
+    text = b'{"a":-0,"b":1.50,"c":123456789012345678901234567890,"d":1E400}'
+    found = json_lines.read_regular(text, 0)
+    assert found is not None
+    assert [member.value.text for member in found.members] == ["-0", "1.50", "123456789012345678901234567890", "1E400"]

@@ -1,0 +1,219 @@
+"""Runs of events that are the same but for the text that they add: recognized by one pattern, and read together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+
+from viewer.formats.engine.paths import path
+from viewer.formats.tables.model import Outcomes, PartRule, RecordFormat, RecordRule, When
+from viewer.model.messages import Coding, Piece
+from viewer.syntax.json_lines import LazyNode
+from viewer.syntax.json_string import string_body
+from viewer.syntax.json_text import JsonKind, JsonNode
+
+MOST_PATTERNS = 64
+MOST_MISSES = 32
+"""Patterns that fitted no further event before none are made anymore."""
+_PLAIN = rb'[^"\\\x00-\x1f]*+'
+_TEXT = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})' + _PLAIN + rb")*+"
+_SCALAR = rb'(?:"' + _TEXT + rb'"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
+_KEY = re.compile(rb'"([A-Za-z_]+)"[ \t]*:[ \t]*"\Z')
+_KNOWN_NAMES = frozenset({"type", "role", "thought", "channel", "content", "text", "message", "value", "delta"})
+"""Names that have a meaning in all formats."""
+
+
+class DeltaRun(Struct, frozen=True):
+    """Events that each add a text."""
+
+    count: int
+    pieces: list[Piece]
+    texts: list[str]
+    last_start: int
+    """Where the last event begins."""
+    end: int
+    """Where the object of the last event ends."""
+    text_end: int | None
+    """Where the object of the last event with a text ends."""
+    next: int
+    """Where the next line begins in the data."""
+
+
+class DeltaRuns:
+    """Owner of the patterns of one input."""
+
+    def __init__(self, format: RecordFormat) -> None:
+        self._names = frozenset(_names(format.records)) | _KNOWN_NAMES | frozenset(_format_names(format))
+        self._decided = frozenset(_decided_by(format.records))
+        self._misses = 0
+        self._was_delta = False
+
+    def note_other(self) -> None:
+        """Note a record that is more than an addition."""
+        self._was_delta = False
+
+    def after(self, data: bytes, start: int, at: int, base: int, node: JsonNode, piece: Piece) -> DeltaRun | None:
+        """The run of events after one that only added a piece of text; None if there is none.
+
+        `start` is the index of that event in the data, `at` the index after it, and `base` the offset of the data."""
+        was_delta, self._was_delta = self._was_delta, True
+        if not was_delta or self._misses >= MOST_MISSES or not isinstance(node, LazyNode):
+            return None
+        template = self._template(data, start, at, base, node, piece)
+        if template is None or not data.startswith(template[0], at) or not _pattern(template).match(data, at):
+            self._misses += 1
+            return None
+        self._misses = 0
+        return _run(_pattern(template), data, at, base, node.end - base - at)
+
+    def _template(
+        self, data: bytes, start: int, at: int, base: int, node: LazyNode, piece: Piece
+    ) -> tuple[bytes, ...] | None:
+        """The bytes of an event without its text and without what no rule reads, as an alternation of both."""
+        quote = piece.coding is Coding.JSON_STRING
+        body = piece.start - base + quote, piece.end - base - quote
+        key = _KEY.search(data, max(start, body[0] - 64), body[0])
+        if key is None or key[1].decode() in self._decided:
+            return None
+        holes = [(*body, True)]
+        for member in node.members:
+            value = member.value
+            is_scalar = value.kind not in (JsonKind.OBJECT, JsonKind.ARRAY)
+            if is_scalar and member.key not in self._names:
+                holes.append((value.start - base, value.end - base, False))
+        parts: list[bytes] = []
+        for first, last, is_body in sorted(holes):
+            parts += [data[start:first], b"text" if is_body else b"other"]
+            start = last
+        return *parts, data[start:at]
+
+
+@lru_cache(MOST_PATTERNS)
+def _pattern(template: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    parts = [re.escape(part) for part in template]
+    parts[1::2] = [b"(" + _TEXT + b")" if part == b"text" else _SCALAR for part in template[1::2]]
+    return re.compile(b"".join(parts))
+
+
+def _run(pattern: re.Pattern[bytes], data: bytes, at: int, base: int, tail: int) -> DeltaRun | None:
+    """The events from an index on; `tail` is the length, below zero, of what follows the object of an event."""
+    first, start = at, at
+    bounds: list[tuple[int, int, int, int]] = []
+    while found := pattern.match(data, at):
+        start, end = found.span()
+        bounds.append((*found.span(1), start, end))
+        at = end
+    if not data[first:at].isascii() and not _is_utf8(data[first:at]):
+        return None
+    pieces: list[Piece] = []
+    texts: list[str] = []
+    text_end: int | None = None
+    for low, high, _, end in bounds:
+        if low == high:
+            continue
+        if data.find(b"\\", low, high) < 0:
+            pieces.append(Piece(base + low, base + high, Coding.PLAIN))
+            texts.append(data[low:high].decode())
+        else:
+            pieces.append(Piece(base + low - 1, base + high + 1, Coding.JSON_STRING))
+            texts.append(string_body(data[low - 1 : high + 1]))
+        text_end = base + end + tail
+    return DeltaRun(len(bounds), pieces, texts, start, base + at + tail, text_end, at)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _format_names(format: RecordFormat) -> Iterator[str]:
+    for at in (format.session, format.model, format.version):
+        yield from _first_names(at)
+    for inner in format.inner:
+        yield from _first_names(inner if isinstance(inner, str) else inner.holders or inner.path)
+    if format.threads is not None:
+        yield from (*_first_names(format.threads.id), *_first_names(format.threads.parent))
+    if format.history is not None:
+        yield from (*_first_names(format.history.id), *_first_names(format.history.previous))
+    if format.replays is not None:
+        yield from _first_names(format.replays.time)
+
+
+def _names(rules: tuple[RecordRule, ...]) -> Iterator[str]:
+    """The names of the members of a record that rules read."""
+    for rule in rules:
+        for at in _paths(rule):
+            yield from _first_names(at)
+        yield from _names(rule.also)
+
+
+def _first_names(at: str) -> Iterator[str]:
+    for choice in at.split("&"):
+        yield from (str(steps[0]) for steps in path(choice).choices if steps)
+
+
+def _last_names(at: str) -> Iterator[str]:
+    for choice in at.split("&"):
+        yield from (str(steps[-1]) for steps in path(choice).choices if steps)
+
+
+def _paths(rule: RecordRule) -> Iterator[str]:
+    """All paths in a record."""
+    yield from (rule.body, rule.each, *rule.then, *rule.repeats)
+    yield from _deciding_paths(rule)
+
+
+def _deciding_paths(rule: RecordRule) -> Iterator[str]:
+    """The paths of all values but texts."""
+    yield from (rule.session, rule.call_id, rule.name, rule.time, rule.thread, rule.rewind, rule.rewind_turns)
+    if rule.role.startswith("@"):
+        yield rule.role[1:]
+    if rule.channel is not None and not hasattr(rule.channel, "value"):
+        yield rule.channel.path
+    if rule.merge is not None:
+        yield rule.merge.key
+        yield from (when.path for when in (rule.merge.done, rule.merge.begins) if when is not None)
+    if rule.stream is not None:
+        yield from (rule.stream.block, rule.stream.scope, rule.stream.reply)
+    if rule.narrows is not None:
+        yield rule.narrows.time
+        yield from (when.path for when in rule.narrows.until)
+    yield from (when.path for when in rule.when)
+    yield from _outcome_paths(rule.outcome)
+    yield from (fault.path for fault in rule.faults)
+
+
+def _outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
+    if outcomes is not None:
+        for tests in (outcomes.ok, outcomes.failed, outcomes.cancelled, outcomes.timeout, outcomes.refused):
+            yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
+
+
+def _decided_by(rules: tuple[RecordRule, ...]) -> Iterator[str]:
+    """The last names of the paths whose value decides more than a text."""
+    for rule in rules:
+        for at in _deciding_paths(rule):
+            yield from _last_names(at)
+        for part in rule.parts:
+            yield from _decided_by_part(part)
+        yield from _decided_by(rule.also)
+        yield from _decided_by(rule.rules)
+
+
+def _decided_by_part(part: PartRule) -> Iterator[str]:
+    whens = (when for when in part.when if _looks_at_value(when))
+    for at in (part.call_id, part.name, *(when.path for when in whens), *_outcome_paths(part.outcome)):
+        yield from _last_names(at)
+    for more in (*part.also, *((part.reply,) if part.reply is not None else ())):
+        yield from _decided_by_part(more)
+
+
+def _looks_at_value(when: When) -> bool:
+    """True if a condition depends on more than the presence of a value."""
+    return when != When(when.path, present=when.present)

@@ -1,0 +1,88 @@
+"""Lines of records: regular ones are decoded at once, all others are read with care."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from viewer.formats.containers.lines import LONGEST_LINE, LineReader, Values, WholeLines
+from viewer.formats.json.fields import Source
+from viewer.model.messages import Span
+from viewer.reading.recorder import Recorder
+from viewer.syntax.json_lines import read_regular
+from viewer.syntax.json_text import JsonNode
+
+READ_WITH_CARE = 64 * 1024
+"""The number of bytes before which nothing is decoded at once: what is compiled for that costs more than it saves."""
+
+
+class Records(Values, Protocol):
+    """What the values of the lines are read into."""
+
+    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
+        """True if a regular value is known, and nothing in it is changed in place."""
+        ...
+
+    def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
+        """Read the events after a regular one that are the same but for the text they add."""
+        ...
+
+
+class RecordLines:
+    """Reader of lines."""
+
+    def __init__(
+        self, record: Recorder, records: Records, *, longest: int = LONGEST_LINE, whole: WholeLines | None = None
+    ) -> None:
+        self._records = records
+        self._careful = LineReader(record, records, longest=longest, whole=whole)
+        self._longest = longest
+        self._has_events = whole is None
+        self._at = 0
+
+    def feed(self, data: bytes) -> None:
+        at = 0
+        while at < len(data):
+            if self._at >= READ_WITH_CARE and self._careful.is_between_lines:
+                at = self._feed_regular(data, at)
+            end = data.find(b"\n", at) + 1 or len(data)
+            self._careful.read(data[at:end])
+            self._at += end - at
+            at = end
+        self._records.grow()
+
+    def _feed_regular(self, data: bytes, at: int) -> int:
+        """Read regular lines and events; return where the first other line begins."""
+        records, careful = self._records, self._careful
+        base = self._at - at
+        while True:
+            is_line = data.startswith(b"{", at)
+            if not is_line and not self._has_events:
+                break
+            found = (_LINE if is_line else _EVENT).match(data, at)
+            if found is None or found.end() - at > self._longest:
+                break
+            value = found.lastindex or 0
+            start, line = found.start(value), found[value]
+            name = None if is_line or found[1] is None else found[1].strip(_SPACE).decode("utf-8", "replace")
+            node = read_regular(line, base + start)
+            if node is None or not records.takes_regular(node, name):
+                break
+            end = found.end()
+            careful.skip(end - at)
+            if not records.apply(node, name, _NONE, Source(line, base + start)):
+                careful.add_stray(node.start, node.end)
+            after = records.read_run(data, at, end, base, node)
+            careful.skip(after - end)
+            at = after
+        self._at = base + at
+        return at
+
+    def close(self) -> None:
+        self._careful.close()
+
+
+_LINE = re.compile(rb"(\{[^\n]*)\n")
+_EVENT = re.compile(rb"(?:event:([^\r\n]*)\n)?data: ?(\{[^\r\n]*)\n\n")
+_SPACE = b" \t\r\n"
+_NONE: list[Span] = []

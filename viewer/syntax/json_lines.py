@@ -1,0 +1,369 @@
+"""Regular JSON objects, decoded at once: the positions of their values are found only when they are asked for."""
+
+# A property takes the place of an attribute here, and nothing writes it.
+# mypy: disable-error-code="misc, override"
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from viewer.cache import lazy_regex
+from viewer.syntax.json_reader import MAX_DEPTH
+from viewer.syntax.json_text import read_json
+from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
+
+DEEPEST_SKIPPED = 6
+"""Values of this depth are skipped at once. The positions after a deeper one are those of the careful reader."""
+MOST_PATTERNS = 256
+"""Patterns for the members that were looked for."""
+_SPACE = rb"[ \t\r\n]*+"
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_PLAIN = rb'[^"\[\]{}]*+'
+
+
+def _container() -> bytes:
+    inside = _PLAIN + rb"(?:" + _STRING + _PLAIN + rb")*+"
+    for _ in range(DEEPEST_SKIPPED - 1):
+        inside = _PLAIN + rb"(?:(?:" + _STRING + rb"|[\[{]" + inside + rb"[\]}])" + _PLAIN + rb")*+"
+    return rb"[\[{]" + inside + rb"[\]}]"
+
+
+_ANY = rb"(?:" + _STRING + rb"|" + _container() + rb'|[^\x00-\x20,:\[\]{}"]++)'
+_QUOTED = re.compile(_STRING, re.DOTALL)
+_VALUE = lazy_regex(_ANY, re.DOTALL)
+_FIRST = re.compile(rb"[\[{]" + _SPACE)
+_ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
+_NEXT = re.compile(_SPACE + rb"[,\]]" + _SPACE)
+_MEMBER = lazy_regex(
+    rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _ANY + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
+)
+_PAIRED = lazy_regex(
+    rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+",
+    re.DOTALL,
+)
+"""Text in which each surrogate has its other half."""
+
+
+class JsonNumber(str):
+    """The source text of a number."""
+
+    __slots__ = ()
+
+
+class _IrregularError(ValueError):
+    """A repeated key, or a number that JSON lacks."""
+
+
+def _refuse(_constant: str) -> NoReturn:
+    raise _IrregularError
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _IrregularError
+    return found
+
+
+_decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=_refuse
+).scan_once  # type: ignore[attr-defined]
+
+
+def read_regular(data: bytes, base: int) -> LazyNode | None:
+    """The object that is all of these bytes; None if it is irregular, and the careful reader must read it.
+
+    An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:
+        return None
+    try:
+        text = data.decode()
+        value, end = _decode(text, 0)
+    except (ValueError, RecursionError, StopIteration):
+        return None
+    size = len(data)
+    if end != len(text):
+        rest = text[end:]
+        if rest.strip(" \t\r\n"):
+            return None
+        size -= len(rest)
+    if type(value) is not dict:
+        return None
+    if b"\\ud" in data or b"\\uD" in data:
+        paired = _PAIRED.match(data)
+        if paired is None or paired.end() != len(data):
+            return None
+    return LazyNode(value, _Line(data, base, size), None, 0)
+
+
+class _Line:
+    """The bytes of an object."""
+
+    __slots__ = ("_careful", "base", "data", "size")
+
+    def __init__(self, data: bytes, base: int, size: int) -> None:
+        self.data = data
+        self.base = base
+        self.size = size
+        self._careful: JsonNode | None = None
+
+    def careful(self) -> JsonNode:
+        """The same object as the careful reader reads it."""
+        if self._careful is None:
+            self._careful = read_json(self.data, self.base).node
+            assert self._careful is not None
+        return self._careful
+
+
+if TYPE_CHECKING:
+
+    class _Node(JsonNode):
+        pass
+
+    class _Member(JsonMember):
+        pass
+
+else:
+    _Node = _Member = object
+
+
+class LazyNode(_Node):
+    """A value of a regular object: the same as its `JsonNode`."""
+
+    __slots__ = ("_end", "_items", "_line", "_members", "_parent", "_place", "_start", "kind", "text", "value")
+
+    closed = True
+    split = False
+
+    def __init__(self, value: Any, line: _Line, parent: LazyNode | None, place: tuple[str, ...] | int) -> None:
+        self.value = value
+        self._line = line
+        self._parent = parent
+        self._place = place
+        self._start = -1
+        self._end = -1
+        self._items: list[JsonNode] | None = None
+        self._members: list[JsonMember] | None = None
+        self.text = ""
+        kind = _KINDS.get(type(value))
+        if kind is None:
+            self.kind = JsonKind.TRUE if value else JsonKind.FALSE
+        else:
+            self.kind = kind
+            if kind is JsonKind.STRING:
+                self.text = value
+            elif kind is JsonKind.NUMBER:
+                self.text = str(value)
+            elif parent is None:
+                self._start, self._end = line.base, line.base + line.size
+
+    def get(self, key: str) -> JsonNode | None:
+        """The member with this name; None if there is none, or if this is not an object."""
+        value = self.value
+        if type(value) is not dict or key not in value:
+            return None
+        return LazyNode(value[key], self._line, self, (key,))
+
+    def below(self, keys: tuple[str, ...], value: object) -> LazyNode:
+        """The value at these members, which was found there."""
+        return LazyNode(value, self._line, self, keys) if keys else self
+
+    def forget_index(self) -> None:
+        """Nothing is indexed."""
+
+    @property
+    def items(self) -> list[JsonNode]:
+        """The items of an array."""
+        if self._items is None:
+            value = self.value
+            is_list = type(value) is list
+            self._items = [LazyNode(each, self._line, self, at) for at, each in enumerate(value)] if is_list else _NONE
+        return self._items
+
+    @property
+    def members(self) -> list[JsonMember]:
+        """The members of an object."""
+        if self._members is None:
+            value = self.value
+            if type(value) is not dict:
+                return _NONE
+            line = self._line
+            self._members = [LazyMember(key, LazyNode(each, line, self, (key,)), self) for key, each in value.items()]
+        return self._members
+
+    @property
+    def start(self) -> int:
+        """Where the value begins."""
+        if self._start < 0:
+            self._find_start()
+        return self._start
+
+    @property
+    def end(self) -> int:
+        """Where the value ends."""
+        if self._end < 0:
+            self._find_end()
+        return self._end
+
+    @property
+    def plain(self) -> bool:
+        """True for a string without escapes."""
+        if self.kind is not JsonKind.STRING:
+            return False
+        base = self._line.base
+        return self._line.data.find(b"\\", self.start - base, self.end - base) < 0
+
+    @property
+    def body_end(self) -> int:
+        """The end of the body of a string, before its closing quote."""
+        return self.end - 1 if self.kind is JsonKind.STRING else 0
+
+    def to_python(self) -> object:
+        """The value as a Python object."""
+        return self.careful().to_python()
+
+    def careful(self) -> JsonNode:
+        """The same value as the careful reader reads it."""
+        parent = self._parent
+        if parent is None:
+            return self._line.careful()
+        found, place = parent.careful(), self._place
+        if isinstance(place, int):
+            return found.items[place]
+        for key in place:
+            inner = found.get(key)
+            assert inner is not None
+            found = inner
+        return found
+
+    def _find_start(self) -> None:
+        parent, place = self._parent, self._place
+        assert parent is not None
+        data, base = self._line.data, self._line.base
+        at = parent.start - base
+        if isinstance(place, int):
+            if place:
+                parent.place_items()
+                return
+            first = _FIRST.match(data, at)
+            assert first is not None
+            self._start = base + first.end()
+            return
+        for key in place:
+            found = _before(key).match(data, at)
+            if found is None:
+                self._take_careful()
+                return
+            at = found.end()
+        self._start = base + at
+
+    def _find_end(self) -> None:
+        base = self._line.base
+        value = _QUOTED if self.kind is JsonKind.STRING else _VALUE
+        found = value.match(self._line.data, self.start - base)
+        if found is None:
+            self._take_careful()
+        else:
+            self._end = base + found.end()
+
+    def _take_careful(self) -> None:
+        careful = self.careful()
+        self._start, self._end = careful.start, careful.end
+
+    def place_items(self) -> None:
+        """Find the positions of all items."""
+        data, base = self._line.data, self._line.base
+        first = _FIRST.match(data, self.start - base)
+        assert first is not None
+        at = first.end()
+        for item in self.items:
+            found = _ITEM.match(data, at)
+            assert isinstance(item, LazyNode)
+            if found is None:
+                item._take_careful()
+                at = item._end - base
+                after = _NEXT.match(data, at)
+                assert after is not None
+                at = after.end()
+            else:
+                item._start, item._end = base + found.start(1), base + found.end(1)
+                at = found.end()
+
+    def place_members(self) -> None:
+        """Find the positions of all keys."""
+        data, base = self._line.data, self._line.base
+        first = _FIRST.match(data, self.start - base)
+        assert first is not None
+        at = first.end()
+        for member in self.members:
+            found = _MEMBER.match(data, at)
+            assert isinstance(member, LazyMember)
+            if found is None:
+                self._take_careful_members()
+                return
+            member.put(base + found.start(1), base + found.end(1))
+            at = found.end()
+
+    def _take_careful_members(self) -> None:
+        for member, careful in zip(self.members, self.careful().members, strict=True):
+            assert isinstance(member, LazyMember)
+            member.put(careful.key_start, careful.key_end)
+
+
+def kind_of(value: object) -> JsonKind:
+    """The kind of a decoded value."""
+    return _KINDS.get(type(value)) or (JsonKind.TRUE if value else JsonKind.FALSE)
+
+
+class LazyMember(_Member):
+    """A key of a regular object and its value."""
+
+    __slots__ = ("_holder", "_key_end", "_key_start", "key", "value")
+
+    def __init__(self, key: str, value: LazyNode, holder: LazyNode) -> None:
+        self.key = key
+        self.value = value
+        self._holder = holder
+        self._key_start = self._key_end = -1
+
+    def put(self, start: int, end: int) -> None:
+        """Set the position of the key."""
+        self._key_start, self._key_end = start, end
+
+    @property
+    def key_start(self) -> int:
+        """Where the key begins."""
+        if self._key_start < 0:
+            self._holder.place_members()
+        return self._key_start
+
+    @property
+    def key_end(self) -> int:
+        """Where the key ends."""
+        if self._key_end < 0:
+            self._holder.place_members()
+        return self._key_end
+
+
+_NONE: list[Any] = []
+_KINDS = {
+    dict: JsonKind.OBJECT,
+    list: JsonKind.ARRAY,
+    str: JsonKind.STRING,
+    JsonNumber: JsonKind.NUMBER,
+    NoneType: JsonKind.NULL,
+}
+
+
+@lru_cache(MOST_PATTERNS)
+def _before(key: str) -> re.Pattern[bytes]:
+    """An object up to the value of this member."""
+    name = re.escape(json.dumps(key, ensure_ascii=False).encode())
+    colon = _SPACE + rb":" + _SPACE
+    skipped = rb"(?:(?!" + name + colon + rb")" + _STRING + colon + _ANY + _SPACE + rb"," + _SPACE + rb")*+"
+    return re.compile(rb"\{" + _SPACE + skipped + name + colon, re.DOTALL)

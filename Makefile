@@ -17,8 +17,8 @@ test: $(INSTALLED)          ## all tests but the long campaigns
 check: $(INSTALLED)         ## format, lint, types and the quick tests
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -n 2 -m "not slow and not lab"
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n 2 -m "not slow and not lab"; tests=$$?; \
+		wait $$types && exit $$tests
 
 docs: $(INSTALLED)          ## what of the documentation is made from the code: pages, man page, pictures
 	@OCML_UPDATE=1 $(BIN)/python -m pytest tests/docs tests/screens/test_pictures.py

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "viewer"
 
@@ -112,6 +114,7 @@ def circles(arrows: dict[str, set[str]]) -> list[str]:
     return sorted(left)
 
 
+@pytest.mark.slow
 def test_a_module_imports_only_from_its_layer_or_a_lower_one() -> None:
     assert {name: found for name, tree in modules().items() if (found := upward(name, tree))} == {}
 
@@ -120,6 +123,7 @@ def test_there_is_no_import_circle() -> None:
     assert circles({name: set(own(imported(at_module_level(tree)))) for name, tree in modules().items()}) == []
 
 
+@pytest.mark.slow
 def test_each_dependency_stays_with_its_owner() -> None:
     wrong = [
         (module, name)
@@ -130,6 +134,7 @@ def test_each_dependency_stays_with_its_owner() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_the_layers_up_to_formats_do_no_input_or_output() -> None:
     for module, tree in modules().items():
         if not 0 < layer(module) <= WITHOUT_IO:
@@ -147,6 +152,7 @@ def test_commands_import_the_app_only_when_it_is_opened() -> None:
             assert not any(is_within(name, ("viewer.tui",)) for name in imported(at_module_level(tree))), module
 
 
+@pytest.mark.slow
 def test_nothing_is_caught_broadly() -> None:
     for module, tree in modules().items():
         caught = [node.type for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
@@ -183,6 +189,7 @@ def tracked(tree: ast.AST, known: set[str]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_values_are_structs() -> None:
     for module, tree in modules().items():
         names = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name)}
@@ -190,6 +197,7 @@ def test_values_are_structs() -> None:
         assert not any(name.split(".")[0] == "dataclasses" for name in imported(tree)), module
 
 
+@pytest.mark.slow
 def test_values_that_the_garbage_collector_skips_hold_no_container() -> None:
     known = SCALARS | enumerations(modules().values())
     assert {module: found for module, tree in modules().items() if (found := tracked(tree, known))} == {}

@@ -123,6 +123,7 @@ def used_through_self() -> set[tuple[str, str]]:
     return used
 
 
+@pytest.mark.slow
 def test_all_that_is_used_is_listed() -> None:
     others = {
         ("textual.app.App", "_clipboard"),
@@ -133,6 +134,7 @@ def test_all_that_is_used_is_listed() -> None:
     assert used_through_self() | others == {*METHODS, *ATTRIBUTES}
 
 
+@pytest.mark.slow
 def test_no_other_private_name_of_an_object_is_used() -> None:
     ours = {name for tree in modules().values() for name in defined_in(tree)}
     found = set()

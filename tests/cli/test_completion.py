@@ -52,6 +52,7 @@ def offered(line: str) -> list[str]:
 NAMES = [reveal.value for reveal in Reveal]
 
 
+@pytest.mark.share(test=3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "wanted"),

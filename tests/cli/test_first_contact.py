@@ -53,6 +53,7 @@ class TestWithoutATranscript:
         assert terminal.text().startswith("Usage: ocmlview")
         assert "Open the bundled tour." in terminal.text()
 
+    @pytest.mark.slow
     def test_no_arguments_list_the_sessions_of_agents(self, tmp_path: Path) -> None:
         terminal = Terminal([], SMALL, variables={"HOME": str(tmp_path)})
         terminal.wait_for("No sessions found")

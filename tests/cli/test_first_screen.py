@@ -98,6 +98,7 @@ def test_nothing_hidden_is_printed_and_nothing_that_a_terminal_obeys(tmp_path: P
     assert foreign(before) == []
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(
     ("number", "key", "code"),
     [(signal.SIGTERM, "", 143), (signal.SIGHUP, "", 129), (None, "\x03", 130)],

@@ -61,6 +61,7 @@ def test_a_closed_standard_output_is_one_sentence(command: list[str]) -> None:
     assert (result.code, lines) == (2, ["ocmlview: standard output is closed"])
 
 
+@pytest.mark.slow
 def test_a_closed_standard_error_changes_nothing_else() -> None:
     source = ROOT / "samples" / "tour.ocml"
     assert closed(2, "show", str(source)).out == run("show", source, LANG="C.UTF-8").out

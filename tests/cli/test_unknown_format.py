@@ -20,6 +20,9 @@ UNKNOWN = {
     ),
     "binary": (NOISE, "no transcript was recognized in 30.0 kB of binary data."),
 }
+META = b'{"type": "session_meta", "payload": {"id": "a"}}\n'
+SAID = b'{"type": "event_msg", "payload": {"type": "user_message", "message": "Hello"}}\n'
+UNKNOWN_RECORD = b'{"type": "event_msg", "payload": {"type": "new", "message": "SECRET_NEW"}}\n'
 COMMANDS = [
     ("show",),
     ("show", "--json"),
@@ -51,6 +54,7 @@ def test_check_reports_it_for_the_whole_file_and_exits_with_1(kind: str, tmp_pat
     assert "OpenChatML" not in result.err
 
 
+@pytest.mark.share(quick=3)
 def test_commands_that_print_a_transcript_refuse_it(kind: str, tmp_path: Path) -> None:
     data, sentence = UNKNOWN[kind]
     path = written(tmp_path, data)
@@ -72,6 +76,37 @@ def test_keys_are_named_only_if_they_are_plain_and_not_too_many(tmp_path: Path) 
     result = run("show", written(tmp_path, json.dumps(keys).encode()))
     assert result.err.count('"') == 24
     assert "31m" not in result.err
+
+
+def test_a_file_that_no_format_reads_is_named(tmp_path: Path) -> None:
+    export = written(tmp_path, b'{"composerId": "a", "bubbles": [1]}', "old.jsonl")
+    sentence = 'looks like a Cursor database export (keys "composerId", "bubbles"); ocmlview does not read it yet.'
+    assert run("show", export).err == f"ocmlview: {export}: {sentence}\n"
+    assert '"' not in run("show", "--strict-safe", export).err
+    log = written(tmp_path, b"boot ok\n", "run.log")
+    assert run("show", log).err.endswith("recognized in 8 B of text. Try --format server-log.\n")
+    prompts = written(tmp_path, b"SYSTEM hello\n", ".aider.llm.history")
+    assert "looks like a prompt log of Aider; ocmlview does not read it yet." in run("show", prompts).err
+
+
+def test_metadata_without_messages_is_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, META * 2)
+    for command in [("show",), ("show", "--json"), ("stats",), ("check",), ("export", "-o", "-")]:
+        result = run(*command, path)
+        assert (result.code, result.err) == (0, f"ocmlview: {path}: No messages; 2 records of metadata.\n"), command
+    assert run("show", "-f", "-", stdin=META, LANG="C.UTF-8").err.endswith(": No messages; 1 record of metadata.\n")
+    assert run("check", "--require-messages", path).code == 1
+    assert run("show", "--strict-safe", path).err == ""
+
+
+def test_hidden_records_of_unknown_type_are_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, META + SAID + UNKNOWN_RECORD * 2)
+    sentence = "read as codex (0.97: records with `payload` and `type`); 2 records of unknown type are hidden."
+    for command in [("show",), ("show", "--json"), ("stats",), ("export", "-o", "-"), ("show", "--reveal", "tool")]:
+        assert f"ocmlview: {path}: {sentence}\n" in run(*command, path).err, command
+    for command in [("show", "--strict-safe"), ("show", "-d"), ("check",)]:
+        assert "read as" not in run(*command, path).err, command
+    assert "1 record of unknown type is hidden." in run("convert", "--to", "json", "-", stdin=SAID + UNKNOWN_RECORD).err
 
 
 def test_the_other_files_are_printed(tmp_path: Path) -> None:

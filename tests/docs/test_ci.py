@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from tests.docs.written import DOCS
 from tests.support.program import run
 from tests.support.samples import samples
@@ -12,6 +14,7 @@ from tests.support.samples import samples
 SUMMARY = re.compile(r"(?:No problems|[\d,]+ (?:error|warning)s?.*) in [\d,]+ messages?\.")
 
 
+@pytest.mark.slow
 def test_the_problem_matcher_captures_every_line_of_check() -> None:
     block = re.search(r"```json\n(.*?)```", (DOCS / "ci.md").read_text("utf-8"), re.DOTALL)
     assert block

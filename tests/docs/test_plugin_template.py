@@ -14,6 +14,7 @@ from viewer.plugins.testing import verify
 TEMPLATE = Path(__file__).parents[2] / "docs" / "plugin-template"
 
 
+@pytest.mark.slow
 def test_the_template_passes_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in vars(Plugins()).items():
         monkeypatch.setattr(PLUGINS, name, value)

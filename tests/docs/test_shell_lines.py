@@ -50,7 +50,7 @@ def test_a_command_does_what_it_is_shown_for(line: ShellLine, tmp_path: Path, mo
     assert result.out or line.text.startswith(QUIET)
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("line", SHELL, ids=shown)
 def test_what_needs_a_shell_or_goes_on_works_in_one(line: ShellLine, tmp_path: Path) -> None:
     environment = prepare(tmp_path)

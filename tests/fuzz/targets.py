@@ -82,7 +82,7 @@ def look_at_it(data: bytes, chance: random.Random) -> None:
     document = Document(InMemory(data)).load()
     for finding in document.findings():
         assert 0 <= finding.diagnostic.start <= finding.diagnostic.end <= len(data)
-        document.line_text(finding)
+        document.quotes.line_text(finding)
     for audience in (END_USER, EVERYTHING):
         projection = document.project(audience)
         messages = [item for item in projection.items() if isinstance(item, ShownMessage)]

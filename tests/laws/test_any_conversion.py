@@ -102,11 +102,13 @@ def test_any_messages_are_held_by_2_2(messages: list[ShownMessage]) -> None:
     assert_held("openchatml-2.2", messages, HEADER)
 
 
+@pytest.mark.slow
 @given(models("openchatml-2.0"))
 def test_messages_without_ids_and_types_are_held_by_2_0(messages: list[ShownMessage]) -> None:
     assert_held("openchatml-2.0", messages, OLDER)
 
 
+@pytest.mark.slow
 @given(models("harmony"))
 def test_messages_without_ids_and_types_are_held_by_harmony(messages: list[ShownMessage]) -> None:
     assert_held("harmony", messages, [])

@@ -47,14 +47,14 @@ def shares() -> list[tuple[str, Sample, list[int]]]:
     ]
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=8)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=8, test=3)
 def test_a_sample_is_the_same_one_byte_at_a_time(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
     assert read_cut(text, sample.format, range(1, len(text))) == whole
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=9)
 def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
     text = sample.text
     whole = read(text, sample.format)
@@ -62,7 +62,7 @@ def test_a_sample_is_the_same_in_pieces_of_one_size(sample: Sample) -> None:
         assert read_cut(text, sample.format, range(size, len(text), size)) == whole, f"pieces of {size}"
 
 
-@each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=96)
+@each("name, sample, cuts", shares(), ids=lambda share: share[0], quick=0, test=576)
 def test_a_sample_is_the_same_in_any_two_pieces(name: str, sample: Sample, cuts: list[int]) -> None:
     text = sample.text
     whole = read(text, sample.format)
@@ -127,7 +127,7 @@ def test_a_random_document_is_the_same_in_pieces() -> None:
     campaign(200)()
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_are_the_same_in_pieces(part: int) -> None:
     seed(part)(campaign(500))()

@@ -12,7 +12,8 @@ import pytest
 from tests.support.cases import each
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
-from viewer.formats.engine import deltas, lines, streams
+from viewer.formats.containers import regular_lines as lines
+from viewer.formats.engine import deltas, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
 from viewer.model.events import Event, Grew

@@ -82,13 +82,13 @@ def test_the_format_is_detected(name: str) -> None:
     assert first["dialect"] == (name.split("/")[1] if "/" in name else FORMAT_OF[name])
 
 
-@each("name", NAMES)
+@each("name", NAMES, quick=2)
 def test_the_safe_view_shows_each_text_once_and_in_order(name: str) -> None:
     bodies = [line["body"].strip() for line in messages(str(path_of(name)))]
     assert bodies == expected(name)["seen"]
 
 
-@each("name", NAMES, quick=24, test=6)
+@each("name", NAMES, quick=240, test=12)
 def test_no_safe_surface_contains_hidden_text(name: str) -> None:
     for command, *options in SURFACES:
         text = output(command, str(path_of(name)), *options)

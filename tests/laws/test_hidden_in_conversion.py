@@ -94,6 +94,7 @@ def test_what_nearly_has_the_form_of_something_shown_stays_hidden(format: str, t
     assert SECRET not in "".join(message.body for message in messages_in(project(written, target, END_USER)))
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("examples", [25, pytest.param(150, marks=pytest.mark.lab)])
 def test_no_safe_conversion_holds_hidden_text(examples: int) -> None:
     """Whatever template, carrier, and target: neither the text that is written nor what a reader makes of it."""
@@ -243,6 +244,7 @@ def test_of_any_text_nothing_hidden_is_shown_without_a_word(text: str, format: s
     assert told or found & {"E-PARSE-HEADER", "W-END-MISSING", "E-STREAM-TRUNCATED"}
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     texts, st.sampled_from(["openchatml-2.2", "openchatml-2.0", "openchatml-1.x", "harmony"]), st.sampled_from(WRITTEN)

@@ -24,7 +24,7 @@ from viewer.model.visibility import END_USER
 Seen = list[tuple[str, str]]
 
 STREAMS = [*CASES, *LATE_CASES, *HIDDEN_CASES, *FOUND_CASES]
-LARGEST = 2_500
+LARGEST = 1_500
 """Bytes of a sample that is written byte by byte."""
 
 
@@ -67,12 +67,12 @@ SAMPLES = [
 ]
 
 
-@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=60, test=10)
+@each("sample", SAMPLES, ids=lambda sample: sample.name, quick=600, test=60)
 def test_nothing_of_a_sample_is_withdrawn(sample: Sample) -> None:
     assert withdrawn(sample.path.read_bytes(), sample.asked) == []
 
 
-@each("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS], quick=24, test=4)
+@each("data", [case[1] for case in STREAMS], ids=[case[0] for case in STREAMS], quick=24, test=12)
 def test_nothing_of_a_stream_is_withdrawn(data: bytes) -> None:
     assert withdrawn(data, size=3) == []
 

@@ -183,6 +183,7 @@ def test_the_program_as_it_is_has_no_wrong_row(module: str) -> None:
         assert [said for said in look(made) if said is not True] == []
 
 
+@pytest.mark.share(test=7)
 @pytest.mark.slow
 @pytest.mark.parametrize("module", GUARDED)
 def test_every_mutant_is_caught(module: str) -> None:

@@ -128,7 +128,7 @@ async def test_the_blocks_of_unicode_pass_through_the_panes(tmp_path: Path, monk
     assert OutputGuard.caught == 0
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=12)
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_no_pane_list_copy_or_export_lets_a_payload_through(
     hostile: Path, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

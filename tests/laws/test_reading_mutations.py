@@ -311,6 +311,7 @@ LONG = {PARTS, SPANS}
 """They take longer than `make test` has."""
 
 
+@pytest.mark.share(test=4)
 @pytest.mark.parametrize(
     "module", [pytest.param(each, marks=pytest.mark.lab if each in LONG else pytest.mark.slow) for each in GUARDED]
 )

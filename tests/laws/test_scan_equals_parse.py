@@ -150,7 +150,7 @@ def test_headers_are_compared_and_not_believed_to_be_equal(monkeypatch: pytest.M
     assert_same(HEADER + TURNS + b"".join(ODD.values()), "openchatml-2.2", [1 << 30, 1000])
 
 
-@each("name", ODD, quick=0, test=24)
+@each("name", ODD, quick=0, test=72)
 def test_any_border_of_a_block_gives_the_same(name: str) -> None:
     text = HEADER + USER + THOUGHT + ODD[name] + THOUGHT + USER + USER
     expected = read(text, "openchatml-2.2")
@@ -164,7 +164,7 @@ def test_a_sample_is_the_same(sample: Sample) -> None:
         assert_same(sample.text, sample.format, [1 << 30, 64, 500])
 
 
-@each("shape", SHAPES, ids=lambda shape: shape.title, quick=6)
+@each("shape", SHAPES, ids=lambda shape: shape.title, quick=6, test=3)
 def test_a_hostile_shape_is_the_same(shape: Shape) -> None:
     if shape.format in TEXT:
         text = shape.text(6 * 1024)
@@ -199,7 +199,7 @@ def test_a_random_document_is_the_same() -> None:
     campaign(120)()
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=20)
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_documents_are_the_same(part: int) -> None:
     seed(part)(campaign(600))()

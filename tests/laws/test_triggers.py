@@ -87,7 +87,7 @@ def generated(head: bytes) -> bytes:
 
 
 class TestEveryMessageWithAFindingIsSelected:
-    @pytest.mark.share(quick=4, test=2)
+    @pytest.mark.share(quick=12, test=2)
     @pytest.mark.parametrize("format", TEXT)
     def test_in_generated_messages(self, format: str) -> None:
         head = {"openchatml-2.2": b"version: 2.2\n", "openchatml-2.0": b"version: 2.0\n"}.get(format, b"")
@@ -105,6 +105,7 @@ class TestEveryMessageWithAFindingIsSelected:
             if sample.format in TEXT and place >= 0:
                 assert_selected(sample.text[:place] + PLAIN * 9 + sample.text[place:], sample.format, sample.name)
 
+    @pytest.mark.share(quick=6)
     @pytest.mark.parametrize(
         "numbers", [range(300), pytest.param(range(300, 20_000), marks=pytest.mark.lab)], ids=["few", "many"]
     )
@@ -181,7 +182,7 @@ def test_an_example_has_the_same_diagnostics_among_plain_messages(filler: str, s
     assert missed(FILLERS[filler], size, CHECKS) == []
 
 
-@pytest.mark.share(quick=4)
+@pytest.mark.share(quick=16)
 @pytest.mark.parametrize("number", range(len(CHECKS)), ids=[check.run.__name__ for check in CHECKS])
 def test_a_trigger_that_is_never_true_is_found(number: int) -> None:
     checks = list(CHECKS)
@@ -191,10 +192,10 @@ def test_a_trigger_that_is_never_true_is_found(number: int) -> None:
 
 @pytest.mark.slow
 def test_a_trigger_that_misses_a_message_is_found() -> None:
-    def check_fences(case: CheckContext) -> None:
+    def check_fences(case: CheckContext) -> Iterator[Diagnostic]:
         at = case.body.data.find(b"```")
         if at >= 0:
-            case.report_in_body(I_TYPE_UNKNOWN, None, at, at + 3)
+            yield case.diagnose_body(I_TYPE_UNKNOWN, None, at, at + 3)
 
     text = generated(b"version: 2.2\n")
     for literal, is_found in ((b"```", True), (b"````", False)):

@@ -82,7 +82,7 @@ async def assert_copy_takes_the_cursor(pilot: Pilot[int], after: str) -> None:
     assert pilot.app.clipboard == ("before" if isinstance(expected, str) else expected.text), after
 
 
-@pytest.mark.share(test=3)
+@pytest.mark.share(test=9)
 @pytest.mark.parametrize("size", [ROOMY, SMALL])
 @pytest.mark.parametrize("debug", [False, True])
 async def test_the_cursor_is_on_the_screen_after_every_jump(tea: Path, size: tuple[int, int], debug: bool) -> None:
@@ -219,6 +219,7 @@ async def test_a_problem_of_a_hidden_message_takes_the_cursor_to_its_row(tea: Pa
         assert view(pilot).navigator.focused_number == rows.value((first or 0) + 1)
 
 
+@pytest.mark.slow
 async def test_the_cursor_returns_to_its_message_when_the_view_changes(tea: Path) -> None:
     async with running(tea, size=ROOMY) as pilot:
         await type_in(pilot, ":", "t4")

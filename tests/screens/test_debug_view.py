@@ -10,6 +10,7 @@ from tests.support.running import drawn, press, running, type_in, view
 from viewer.tui.app import ViewOptions
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("strict", [False, True])
 async def test_leaving_debug_where_nothing_is_shown(strict: bool, tmp_path: Path) -> None:
     path = tmp_path / "hidden.ocml"

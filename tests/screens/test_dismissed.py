@@ -22,6 +22,7 @@ async def click(pilot: Pilot[int], text: str, times: int) -> None:
         await settled(pilot)
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_beside_the_palette(times: int) -> None:
     async with running(keys=["ctrl+p"]) as pilot:
@@ -30,6 +31,7 @@ async def test_clicks_beside_the_palette(times: int) -> None:
         assert pilot.app.screen is view(pilot)
 
 
+@pytest.mark.share(quick=2)
 @pytest.mark.parametrize("times", QUICKLY)
 async def test_clicks_on_a_theme(times: int) -> None:
     async with running() as pilot:

@@ -202,6 +202,7 @@ async def test_calls() -> None:
         assert not view(pilot).widgets.calls.display
 
 
+@pytest.mark.slow
 @proves("debug", "analysis", "commentary", "tools", "system")
 async def test_debug_view_and_channels() -> None:
     async with running() as pilot:

@@ -72,6 +72,7 @@ async def test_a_debug_file_is_for_its_owner(folder: Path) -> None:
         assert stat.S_IMODE((folder / "tour.DEBUG.html").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 async def test_what_is_there_is_replaced_only_when_said_again(folder: Path) -> None:
     (folder / "tour.safe.html").write_text("mine")
     async with running(keys=["x", "enter"]) as pilot:
@@ -91,6 +92,7 @@ async def test_another_name_after_the_question_is_another_file(folder: Path) -> 
     assert {path.read_text() for path in folder.iterdir()} == {"mine"}
 
 
+@pytest.mark.slow
 async def test_a_view_that_changes_behind_the_question_is_asked_about_anew(folder: Path) -> None:
     async with running(keys=["x"]) as pilot:
         main = view(pilot)

@@ -99,6 +99,7 @@ class TestGrowth:
             assert "more lines" not in drawn(app.pilot)
             assert "line 89" in await app.write("<|return|>")
 
+    @pytest.mark.slow
     async def test_all_panes_of_a_frame_show_the_same_messages(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -156,6 +157,7 @@ class TestGrowth:
                 assert "Answer 20." in await app.press(key)
                 assert "▶ LIVE" in app.title
 
+    @pytest.mark.slow
     async def test_thoughts_beside_the_conversation_grow_too(self, path: Path) -> None:
         async with live(path, chat(12)) as app:
             await app.press("d", "T", "i", "vertical_line")
@@ -385,6 +387,7 @@ class TestSearchAndFilter:
             await app.shows("/4")
             assert app.main.search.searcher is not None and len(app.main.search.searcher.matches) == 4
 
+    @pytest.mark.slow
     async def test_new_messages_that_match_are_let_through(self, path: Path) -> None:
         async with live(path, chat(3)) as app:
             await type_in(app.pilot, "&", "umbrella")

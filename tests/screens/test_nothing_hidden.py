@@ -166,7 +166,7 @@ async def proof(sample: Sample) -> None:
         await looked.search()
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=6)
 @pytest.mark.parametrize("name", sorted(QUICK))
 async def test_no_widget_holds_what_is_hidden(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
@@ -187,12 +187,12 @@ async def glance(sample: Sample) -> None:
 OTHERS = [sample.name for sample in samples() if sample.name not in QUICK]
 
 
-@each("name", OTHERS, quick=0, test=48)
+@each("name", OTHERS, quick=0, test=240)
 async def test_nothing_hidden_is_drawn_or_held_in_any_sample(name: str) -> None:
     await glance(next(sample for sample in samples() if sample.name == name))
 
 
-@each("name", OTHERS[::12], quick=0, test=24)
+@each("name", OTHERS[::12], quick=0, test=72)
 async def test_no_widget_holds_what_is_hidden_in_samples(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 
@@ -203,6 +203,7 @@ async def test_no_widget_holds_what_is_hidden_in_any_sample(name: str) -> None:
     await proof(next(sample for sample in samples() if sample.name == name))
 
 
+@pytest.mark.slow
 async def test_the_walk_finds_what_a_debug_view_holds() -> None:
     sample = next(sample for sample in samples() if sample.name == "tour.ocml")
     async with running(sample.path, keys=["d"]) as pilot:

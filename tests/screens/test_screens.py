@@ -94,7 +94,7 @@ LOOKS = {
 }
 
 
-@pytest.mark.share(quick=4, test=2)
+@pytest.mark.share(quick=28, test=2)
 @pytest.mark.parametrize("name", LOOKS)
 async def test_the_screen_is_the_one_that_was_looked_at(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -181,12 +181,14 @@ class TestSlices:
         expected = [at for at in range(100, len(joined), 65_521) if haystack.startswith(wanted, at)]
         assert [hit.start for hit in searched(document, typed).matches] == expected
 
+    @pytest.mark.slow
     def test_a_match_over_a_border_is_found_once(self, tmp_path: Path) -> None:
         text = "x" * (WINDOW - 3) + "needle" + "x" * (2 * WINDOW) + "aaaaaa"
         document = document_of(tmp_path, HEAD + body(text))
         assert [hit.start for hit in searched(document, "needle").matches] == [WINDOW - 3]
         assert len(searched(document, "xx").matches) == (WINDOW - 3) // 2 + WINDOW
 
+    @pytest.mark.slow
     def test_escapes_and_thoughts_in_a_huge_body(self, tmp_path: Path) -> None:
         filler = "x" * (3 * WINDOW)
         escaped = document_of(tmp_path, HEAD + body(f"<<|end|>{filler}needle"))

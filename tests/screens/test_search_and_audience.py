@@ -40,6 +40,7 @@ async def test_a_search_runs_again_in_the_debug_view_and_says_so(fruit: Path) ->
         assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_a_channel_that_is_switched_changes_what_is_found(fruit: Path) -> None:
     async with running(fruit, size=ROOMY, keys=["d"]) as pilot:
         await type_in(pilot, "/", "plums")
@@ -53,6 +54,7 @@ async def test_a_channel_that_is_switched_changes_what_is_found(fruit: Path) -> 
         assert total(pilot) == 6
 
 
+@pytest.mark.slow
 async def test_leaving_the_debug_view_drops_the_search(fruit: Path) -> None:
     async with running(fruit, size=ROOMY, keys=["d"]) as pilot:
         await type_in(pilot, "/", "secret fruit")
@@ -75,6 +77,7 @@ async def test_a_filter_ends_with_the_view_and_its_search_runs_again(fruit: Path
         assert view(pilot).search.searcher._rows is view(pilot).session.rows  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_the_next_match_is_one_of_the_present_view(fruit: Path) -> None:
     async with running(fruit, size=ROOMY) as pilot:
         await type_in(pilot, "/", "plums")

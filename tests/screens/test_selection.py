@@ -85,6 +85,7 @@ async def test_a_double_click_takes_a_word_and_a_triple_click_no_more_than_is_sh
             assert "▌" not in selected
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("keys", [[], ["d"], ["d", "vertical_line"]])
 async def test_only_the_transcript_has_text_to_be_selected(chat: Path, keys: list[str]) -> None:
     async with running(chat, keys=keys) as pilot:

@@ -99,6 +99,7 @@ class TestKeysOfOnesOwn:
         async with running(size=(80, 24), options=options, keys=("d", "J", "i")) as pilot:
             assert "F3: next  F4: close" in drawn(pilot)
 
+    @pytest.mark.slow
     async def test_are_told_where_problems_are_counted(self) -> None:
         async with running(options=with_settings(MINE), keys=("D",)) as pilot:
             assert view(pilot).host.key_of("problems") == "P"
@@ -122,6 +123,7 @@ class TestPanes:
             await settled(pilot)
             assert main.widgets.inspector.size.width == 49
 
+    @pytest.mark.slow
     async def test_closed_ones_open_on_their_keys(self) -> None:
         closed = Settings(outline=Pane(False), inspector=Pane(False), problems=Pane(False))
         async with running(options=with_settings(closed), keys=("d", "T", "i", "p")) as pilot:
@@ -142,6 +144,7 @@ async def test_text_is_no_wider_than_was_chosen() -> None:
         assert "umbrella" in drawn(pilot)
 
 
+@pytest.mark.slow
 async def test_markdown_may_stay_plain() -> None:
     for markdown in (True, False):
         async with running(options=with_settings(Settings(markdown=markdown))) as pilot:

@@ -236,13 +236,14 @@ def test_each_hostile_shape(tmp_path: Path, shape: Shape, skim: pytest.MonkeyPat
     assert_same_words(document, skim, random.Random(shape.title), 5)
 
 
-@each("seed", range(40), quick=0, test=24)
+@each("seed", range(40), quick=0, test=72)
 def test_random_conversations(tmp_path: Path, skim: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     document = scanned(tmp_path / "a.ocml", mixed(chance, 60).encode(), None, skim)
     assert_same_words(document, skim, chance, 10)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=int(os.environ.get("OCML_EXAMPLES", "15")),
     deadline=None,
@@ -257,6 +258,7 @@ def test_random_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text:
     assert_same_words(document, monkeypatch, random.Random(number), 2)
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("typed", ["aa", "that", "the"])
 def test_every_border_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     monkeypatch.setattr("viewer.document.projection.WORTH_SEARCHING_BLOCKS", 0)

@@ -150,6 +150,7 @@ class TestBoundaries:
 
 
 class TestInTheViewer:
+    @pytest.mark.share(quick=4)
     @pytest.mark.parametrize("size", [ROOMY, SMALL])
     @pytest.mark.parametrize("keys", [[], ["d"]])
     async def test_a_boundary_is_drawn_and_the_title_counts(
@@ -185,6 +186,7 @@ class TestInTheViewer:
             await type_in(pilot, ":", "x9")
             assert said(pilot) == "No transcript 9: the last one is 6."
 
+    @pytest.mark.share(quick=3)
     @pytest.mark.parametrize("keys", [[], ["d"]])
     async def test_turns_count_in_each_and_the_keys_of_turns_cross_boundaries(self, lab: Path, keys: list[str]) -> None:
         async with running(lab, size=SMALL, keys=[*keys, "g"]) as pilot:
@@ -200,6 +202,7 @@ class TestInTheViewer:
                 await press(pilot, "{")
             assert rows.transcript(view(pilot).navigator.cursor_row or 0) == 1
 
+    @pytest.mark.slow
     async def test_outline_filter_and_search_cope(self, lab: Path) -> None:
         async with running(lab, size=ROOMY, keys=["T"]) as pilot:
             assert "transcript 2, turn 1" in drawn(pilot)

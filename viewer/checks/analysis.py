@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from viewer.checks.context import Read
+from viewer.checks.missing import MissingArguments
 from viewer.checks.queue import CheckQueue, Ended, Messages
 from viewer.index.batch import MessageBatch
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic
-from viewer.model.events import Closed, Event, Grew, Opened, Started, Strayed, Superseded
+from viewer.model.events import Closed, Event, Grew, Metadata, Opened, Started, Strayed, Superseded
 from viewer.model.messages import Stray, Transcript
 from viewer.reading.bodies import Decoder, OpenMessages
 from viewer.reading.format import FormatTraits
@@ -29,10 +30,14 @@ class Analysis:
         self.index = MessageIndex()
         self.transcripts: list[Transcript] = []
         self.strays: list[Stray] = []
+        self.metadata_count = 0
+        """The number of records without a message before the first message."""
         self.unsettled = OpenMessages()
         """The numbers of the open messages."""
         self.is_partial = False
         """True if more input exists that was not read: an open message is then undecided until it closes."""
+        self._formats = formats
+        self._ids = ids
         self._queue = CheckQueue(self.index, read, formats, ids)
         """The checks, which run behind the index."""
         self.findings = self._queue.findings
@@ -65,6 +70,9 @@ class Analysis:
                     continue
                 case Superseded(first, last):
                     self.index.supersede(first, last)
+                    continue
+                case Metadata():
+                    self.metadata_count += 1
                     continue
                 case Strayed(stray):
                     self.strays.append(stray)
@@ -112,6 +120,10 @@ class Analysis:
         is_small = message.span[1] - message.span[0] <= LARGEST_AHEAD
         is_alone = len(self.transcripts) == 1  # the queue knows only the transcript whose turn it is
         return self._queue.ahead(message) if waits and is_small and is_alone else []
+
+    def missing_arguments(self, read: Read) -> MissingArguments:
+        """Return a second validation of calls that reads their bytes with `read`."""
+        return MissingArguments(self.index, self._queue.declaring, self.transcripts, self._formats, read, self._ids)
 
     def check_all(self) -> None:
         """Check everything that waits."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
 
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import CallLedger, CallState, bare_tool_name, is_function
-from viewer.model.diagnostic import Rule, Severity
+from viewer.model.diagnostic import Diagnostic, Rule, Severity
 from viewer.model.messages import Channel, Ending, Message, Outcome, Span
 from viewer.reading.header import is_tool
 from viewer.rules import RULES
@@ -50,8 +51,10 @@ class TurnState(Struct):
 class ToolChecks:
     """Tracks the tools of one transcript at a time: declarations, calls, replies."""
 
-    def __init__(self, ledger: CallLedger) -> None:
+    def __init__(self, ledger: CallLedger, declare: Callable[[int, Span | None], None] = lambda *_: None) -> None:
+        """`declare` receives the number of each message that declares tools, and the span of a function list in it."""
         self._ledger = ledger
+        self._note_declaring = declare
         self._declarations = Declarations()
         self._notes = TurnState()
         self._turn = 0
@@ -62,21 +65,22 @@ class ToolChecks:
         self._declarations = Declarations()
         self._notes, self._turn = TurnState(), 0
 
-    def declare(self, text: str) -> None:
-        """Add a function list of 0.1."""
+    def declare(self, text: str, message: int, span: Span) -> None:
+        """Add a function list of 0.1, which is at this span of a message."""
         self._declarations.read_function_list(text)
+        self._note_declaring(message, span)
 
-    def apply(self, case: CheckContext) -> None:
-        """Follow the next closed message."""
+    def apply(self, case: CheckContext) -> Iterator[Diagnostic]:
+        """Apply the next closed message, and yield its diagnostics."""
         self._enter_turn(case.turn)
         header = case.message.header
         if header.role == "assistant" and (is_tool(header.recipient) or _is_unaddressed_call(case)):
-            self._call(case)
+            yield from self._call(case)
         elif header.role == "tool" and not header.malformed:
-            self._reply(case)
+            yield from self._reply(case)
         else:
             self._other(case)
-        self._compare_turn(case)
+        yield from self._compare_turn()
 
     def skip_messages(self, turn: int) -> None:
         """Skip messages that do not concern tools. `turn` is the turn of the last one."""
@@ -91,68 +95,69 @@ class ToolChecks:
     def _other(self, case: CheckContext) -> None:
         self._ledger.skip_messages()
         header = case.message.header
-        if header.role in ("system", "developer") and not header.malformed:
-            self._declarations.read(case.body.text)
+        is_instruction = header.role in ("system", "developer") and not header.malformed
+        if is_instruction and self._declarations.read(case.body.text):
+            self._note_declaring(case.message.number, None)
         self._notes.call_token |= case.message.ending is Ending.CALL
         if header.role == "assistant" and b'"tool_calls"' in case.json and case.json.lstrip().startswith(b"{"):
             member = _member(case.node, "tool_calls")
             if member:
                 self._notes.json_calls.append((case.message.number, case.body.source_span(*member)))
 
-    def _compare_turn(self, case: CheckContext) -> None:
+    def _compare_turn(self) -> Iterator[Diagnostic]:
         """W-CALL-MIXED: both ways to call a tool in one turn."""
         if self._notes.call_token:
             for number, (start, end) in self._notes.json_calls:
-                case.add(W_CALL_MIXED, "turn", start, end, number)
+                yield Diagnostic(W_CALL_MIXED, "turn", number, start, end)
             self._notes.json_calls.clear()
 
-    def _call(self, case: CheckContext) -> None:
+    def _call(self, case: CheckContext) -> Iterator[Diagnostic]:
         message, header = case.message, case.message.header
         self._notes.call_token |= message.ending is Ending.CALL and message.stop is not None
         needs_id = case.transcript.format.call_ids
         self._ledger.add_call(message, self._deadline(case), lambda: _id_place(case), needs_id)
         recipient = header.recipient
         if message.ending is not Ending.OPEN:
-            self._check_shape(case)
+            yield from self._check_shape(case)
         if recipient is None:
             return
         if self._declarations and not self._declarations.knows(recipient) and is_function(recipient):
-            case.report(W_TOOL_UNDECLARED, None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to="))
+            yield case.diagnose(
+                W_TOOL_UNDECLARED, None, _without_key(case.place(f"to={recipient}", *_names(recipient)), "to=")
+            )
         if message.ending is not Ending.OPEN and self._declarations and self._declarations.knows(recipient):
-            self._check_arguments(case, recipient)
+            yield from self._check_arguments(case, recipient)
 
-    def _check_arguments(self, case: CheckContext, tool: str) -> None:
-        if case.json_fault is not None or case.node is None:
+    def _check_arguments(self, case: CheckContext, tool: str) -> Iterator[Diagnostic]:
+        node = arguments_of(case)
+        if node is None:
             return
-        node = case.node
-        if case.transcript.format.name == "openchatml-0.1":
-            node = node.get("arguments") or node
         if node.kind is not JsonKind.OBJECT and _is_json(case):
             return  # `_check_shape` reports it
         for fault in self._declarations.check_node(tool, node):
-            case.report_in_body(E_CALL_SCHEMA, fault.reason, fault.start, fault.end)
+            yield case.diagnose_body(E_CALL_SCHEMA, fault.reason, fault.start, fault.end)
 
-    def _check_shape(self, case: CheckContext) -> None:
+    def _check_shape(self, case: CheckContext) -> Iterator[Diagnostic]:
         """E-CALL-SCHEMA: a JSON call that is not an object or, in 0.1, has no tool name."""
         names_tool = case.transcript.format.name == "openchatml-0.1"
         if not _is_json(case) or (case.begins_object and not names_tool) or case.json_fault or case.node is None:
             return
         if case.node.kind is not JsonKind.OBJECT:
-            case.report_in_body(E_CALL_SCHEMA, "not-an-object", case.node.start, case.node.end)
+            yield case.diagnose_body(E_CALL_SCHEMA, "not-an-object", case.node.start, case.node.end)
         elif names_tool:
-            self._check_name(case, case.node)
+            yield from self._check_name(case, case.node)
 
-    def _check_name(self, case: CheckContext, node: JsonNode) -> None:
+    def _check_name(self, case: CheckContext, node: JsonNode) -> Iterator[Diagnostic]:
         name, arguments = node.get("name"), node.get("arguments")
         if name is None:
             end = node.end - 1 if node.closed else node.end
-            case.report_in_body(E_CALL_SCHEMA, "missing-argument", end, end)
+            yield case.diagnose_body(E_CALL_SCHEMA, "missing-argument", end, end)
         elif name.kind is not JsonKind.STRING:
-            case.report_in_body(E_CALL_SCHEMA, "wrong-type", name.start, name.end)
+            yield case.diagnose_body(E_CALL_SCHEMA, "wrong-type", name.start, name.end)
         elif case.message.header.recipient is None:
-            case.report_in_body(E_CALL_SCHEMA, "not-in-enum", name.start, name.end)
+            yield case.diagnose_body(E_CALL_SCHEMA, "not-in-enum", name.start, name.end)
         if arguments is not None and arguments.kind is not JsonKind.OBJECT:
-            case.report_in_body(E_CALL_SCHEMA, "not-an-object", arguments.start, arguments.end)
+            yield case.diagnose_body(E_CALL_SCHEMA, "not-an-object", arguments.start, arguments.end)
 
     def _deadline(self, case: CheckContext) -> int | None:
         if b'"deadline_ms"' not in case.json:
@@ -163,7 +168,7 @@ class ToolChecks:
         deadline = value.get("deadline_ms") if isinstance(value, dict) else None
         return int(deadline) if isinstance(deadline, int | float) and _is_sane(deadline) else None
 
-    def _reply(self, case: CheckContext) -> None:
+    def _reply(self, case: CheckContext) -> Iterator[Diagnostic]:
         format = case.transcript.format
         row = self._ledger.add_reply(
             case.message, lambda: _id_place(case), format.call_ids, notes_inferred=format.infers_calls
@@ -171,8 +176,8 @@ class ToolChecks:
         if format.states_outcomes:
             self._take_outcome(case, row)
         else:
-            self._read_envelope(case, row)
-        self._look_at_time(case, row)
+            yield from self._read_envelope(case, row)
+        yield from self._look_at_time(case, row)
 
     def _take_outcome(self, case: CheckContext, row: int) -> None:
         """Set the state that the reply states. The reader reports it."""
@@ -180,7 +185,7 @@ class ToolChecks:
         if state is not None and self._ledger.state(row) is CallState.OK:
             self._ledger.set_state(row, state)
 
-    def _look_at_time(self, case: CheckContext, row: int) -> None:
+    def _look_at_time(self, case: CheckContext, row: int) -> Iterator[Diagnostic]:
         ledger = self._ledger
         deadline = ledger.deadline_ms(row)
         latency = ledger.latency_ms(row) if deadline is not None else None
@@ -189,25 +194,25 @@ class ToolChecks:
             return  # one event yields one problem
         assert latency is not None and deadline is not None
         start = case.message.span[0]
-        case.report(E_TOOL_TIMEOUT, "late", (start, start))
+        yield case.diagnose(E_TOOL_TIMEOUT, "late", (start, start))
         ledger.set_late(row, case.message.number, latency - deadline)
 
-    def _read_envelope(self, case: CheckContext, row: int) -> None:
+    def _read_envelope(self, case: CheckContext, row: int) -> Iterator[Diagnostic]:
         constrained = case.message.header.constrained and (case.message.header.content_type or "").lower() == "json"
         if not case.begins_object:
             if constrained and case.json_fault is None and case.node:
-                case.report_in_body(W_REPLY_ENVELOPE, None, case.node.start, case.node.end)
+                yield case.diagnose_body(W_REPLY_ENVELOPE, None, case.node.start, case.node.end)
             return
         value = _value(case) if case.message.ending is not Ending.OPEN else None
         if not isinstance(value, dict):
             return
         if constrained:
-            self._compare_siblings(case, "ok" in value)
+            yield from self._compare_siblings(case, "ok" in value)
         elif "ok" in value:
-            self._compare_siblings(case, True)
-        self._judge(case, row, value)
+            yield from self._compare_siblings(case, True)
+        yield from self._judge(case, row, value)
 
-    def _judge(self, case: CheckContext, row: int, value: dict[str, object]) -> None:
+    def _judge(self, case: CheckContext, row: int, value: dict[str, object]) -> Iterator[Diagnostic]:
         rule = _error_rule(value.get("error"))
         if rule is None and value.get("ok") is not False:
             return
@@ -218,11 +223,11 @@ class ToolChecks:
         reason, state = _REPORTED.get(rule or W_TOOL_FAILED, (None, CallState.FAILED))
         if state is CallState.TIMEOUT and row in self._ledger.overdue:
             return  # reported when the deadline passed
-        case.report_in_body(rule or W_TOOL_FAILED, reason, *(place or (0, 0)))
+        yield case.diagnose_body(rule or W_TOOL_FAILED, reason, *(place or (0, 0)))
         if self._ledger.state(row) in (CallState.OK, CallState.CANCELLED):
             self._ledger.set_state(row, state)
 
-    def _compare_siblings(self, case: CheckContext, has_ok: bool) -> None:
+    def _compare_siblings(self, case: CheckContext, has_ok: bool) -> Iterator[Diagnostic]:
         """W-REPLY-ENVELOPE: a reply that lacks `ok` where others of its turn have it."""
         notes = self._notes
         notes.has_ok |= has_ok
@@ -231,7 +236,7 @@ class ToolChecks:
             notes.lacking.append((case.message.number, case.body.source_span(end, end)))
         if notes.has_ok:
             for number, place in notes.lacking:
-                case.add(W_REPLY_ENVELOPE, None, *place, number)
+                yield Diagnostic(W_REPLY_ENVELOPE, None, number, *place)
             notes.lacking.clear()
 
 
@@ -241,6 +246,14 @@ _STATES = {
     Outcome.TIMEOUT: CallState.TIMEOUT,
     Outcome.CANCELLED: CallState.CANCELLED,
 }
+
+
+def arguments_of(case: CheckContext) -> JsonNode | None:
+    """Return the arguments of a call; None if its body is not valid JSON."""
+    if case.json_fault is not None or case.node is None:
+        return None
+    is_wrapped = case.transcript.format.name == "openchatml-0.1"
+    return (case.node.get("arguments") if is_wrapped else None) or case.node
 
 
 def _is_unaddressed_call(case: CheckContext) -> bool:
@@ -315,10 +328,10 @@ def _may_concern_tools(message: Message, _: TranscriptFacts) -> bool:
     return is_special or message.ending is Ending.CALL
 
 
-def check_calls(case: CheckContext) -> None:
-    """Follow declarations, calls and replies."""
+def check_calls(case: CheckContext) -> Iterator[Diagnostic]:
+    """Check declarations, calls and replies in order."""
     assert case.tools is not None
-    case.tools.apply(case)
+    yield from case.tools.apply(case)
 
 
 _REPLY_ERRORS = (rule for rule in RULES.values() if rule.severity is Severity.ERROR and rule is not E_CALL_SCHEMA)

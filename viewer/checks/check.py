@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from viewer.checks.context import CheckContext, TranscriptFacts
-from viewer.model.diagnostic import Rule
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.messages import Message
 
 Predicate: TypeAlias = Callable[[Message, TranscriptFacts], bool]
+Run: TypeAlias = Callable[[CheckContext], Iterable[Diagnostic]]
 
 
 class Scope(Enum):
@@ -116,5 +117,5 @@ class Check(Struct, frozen=True):
     rules: tuple[Rule, ...]
     scope: Scope
     trigger: Trigger
-    run: Callable[[CheckContext], None]
-    """Reports to its argument."""
+    run: Run
+    """Yields the diagnostics of a message, and keeps no state."""

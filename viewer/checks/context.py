@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from msgspec import Struct
 
-from viewer.model.diagnostic import Rule
+from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.messages import Message, Span
 from viewer.reading.bodies import Body
 from viewer.reading.document_header import HarmonyProfile
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
     from viewer.reading.grammar import TextGrammar
 
 Read = Callable[[int, int], bytes]
-
-
-class Report(Protocol):
-    """Records a diagnostic."""
-
-    def __call__(
-        self, rule: Rule, reason: str | None, start: int, end: int, message: int | None, count: int = 1
-    ) -> None: ...
 
 
 LONGEST_HEADER = 64 * 1024
@@ -73,7 +64,7 @@ class TranscriptFacts(Struct, frozen=True):
 
 
 class CheckContext:
-    """A message, its body, and a method to report diagnostics."""
+    """A message, its body, and the methods that make diagnostics of it."""
 
     def __init__(
         self,
@@ -82,8 +73,6 @@ class CheckContext:
         body: Body,
         read: Read,
         transcript: TranscriptFacts,
-        add: Report,
-        cut: array[int],
         checked_to: int = 0,
         tools: ToolChecks | None = None,
         grammar: TextGrammar | None = None,
@@ -93,9 +82,8 @@ class CheckContext:
         self.body = body
         self.read = read
         self.transcript = transcript
-        self.add = add
-        self.cut = cut
-        """Receives the number of the message if parts of its body are hidden."""
+        self.is_cut = False
+        """True if parts of the shown body are hidden."""
         self.checked_to = checked_to
         """The encoding of bytes before this offset is checked."""
         self.tools = tools
@@ -103,13 +91,17 @@ class CheckContext:
         self.grammar = grammar
         """For checks of the scope HEADER."""
 
-    def report(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> None:
-        """Report a diagnostic of this message at these bytes of the input."""
-        self.add(rule, reason, span[0], span[1], self.message.number, count)
+    def diagnose(self, rule: Rule, reason: str | None, span: Span, count: int = 1) -> Diagnostic:
+        """Make a diagnostic of this message at these bytes of the input."""
+        return Diagnostic(rule, reason, self.message.number, *span, count)
 
-    def report_in_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> None:
-        """Report a diagnostic at these decoded bytes."""
-        self.report(rule, reason, self.body.source_span(start, end), count)
+    def diagnose_body(self, rule: Rule, reason: str | None, start: int, end: int, count: int = 1) -> Diagnostic:
+        """Make a diagnostic at these decoded bytes of the body."""
+        return self.diagnose(rule, reason, self.body.source_span(start, end), count)
+
+    def mark_cut(self) -> None:
+        """Note that parts of the shown body are hidden."""
+        self.is_cut = True
 
     @lazy_property
     def words(self) -> bytes:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from viewer.checks.check import Check, HeaderIs, Noted, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
 from viewer.index.calls import is_function
+from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import Channel, Ending, Message
 from viewer.reading.header import is_stop_expected, is_tool, read_header
 from viewer.rules.calls import W_CALL_CHANNEL, W_TOOL_NAME_MISSING
@@ -15,15 +18,15 @@ from viewer.rules.structure import W_ATTRIBUTE_UNKNOWN, W_STOP_UNEXPECTED
 _START, _MESSAGE = b"<|start|>", b"<|message|>"
 
 
-def repeat_header_problems(case: CheckContext) -> None:
+def repeat_header_problems(case: CheckContext) -> Iterator[Diagnostic]:
     """Repeat what the parser would report about the header and stop of a message that the scanner read."""
     message = case.message
     assert case.grammar is not None and message.body_span is not None and message.stop is not None
     first, last = message.span[0] + len(_START), message.body_span[0] - len(_MESSAGE)
     for problem in read_header(case.read(first, last), case.grammar.header).problems:
-        case.add(problem.rule, problem.reason, first + problem.start, first + problem.end, message.number)
+        yield case.diagnose(problem.rule, problem.reason, (first + problem.start, first + problem.end))
     if not is_stop_expected(message.header, message.ending, case.grammar):
-        case.report(W_STOP_UNEXPECTED, None, message.stop)
+        yield case.diagnose(W_STOP_UNEXPECTED, None, message.stop)
 
 
 REPEATED = Check(
@@ -41,10 +44,10 @@ REPEATED = Check(
 )
 
 
-def check_channel(case: CheckContext) -> None:
+def check_channel(case: CheckContext) -> Iterator[Diagnostic]:
     """E-PARSE-CHANNEL-MISSING: the format or the profile requires a channel."""
     if lacks_channel(case.message, case.transcript):
-        case.report(E_PARSE_CHANNEL_MISSING, None, case.before_mark(b"<|constrain|>", b"<|message|>"))
+        yield case.diagnose(E_PARSE_CHANNEL_MISSING, None, case.before_mark(b"<|constrain|>", b"<|message|>"))
 
 
 def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
@@ -59,13 +62,13 @@ def lacks_channel(message: Message, transcript: TranscriptFacts) -> bool:
 CHANNEL = Check((E_PARSE_CHANNEL_MISSING,), Scope.MESSAGE, HeaderIs(lacks_channel), check_channel)
 
 
-def check_call_channel(case: CheckContext) -> None:
+def check_call_channel(case: CheckContext) -> Iterator[Diagnostic]:
     """W-CALL-CHANNEL: a function called outside the channel for calls."""
     if is_call_elsewhere(case.message, case.transcript):
         given = case.message.header.channel_given
         place = case.place(f"<|channel|>{given}") if given else case.before_mark(b"<|constrain|>", b"<|message|>")
         lead = len("<|channel|>") if given and place[0] < place[1] else 0
-        case.report(W_CALL_CHANNEL, None, (place[0] + lead, place[1]))
+        yield case.diagnose(W_CALL_CHANNEL, None, (place[0] + lead, place[1]))
 
 
 def is_call_elsewhere(message: Message, transcript: TranscriptFacts) -> bool:
@@ -80,11 +83,11 @@ def is_call_elsewhere(message: Message, transcript: TranscriptFacts) -> bool:
 CALL_CHANNEL = Check((W_CALL_CHANNEL,), Scope.MESSAGE, HeaderIs(is_call_elsewhere), check_call_channel)
 
 
-def check_preamble(case: CheckContext) -> None:
+def check_preamble(case: CheckContext) -> Iterator[Diagnostic]:
     """E-PERM-VISIBILITY: `intent=preamble` where it has no effect."""
     reason = _powerless_preamble(case.message)
     if reason:
-        case.report(E_PERM_VISIBILITY, reason, case.place("intent=preamble", '"preamble"'))
+        yield case.diagnose(E_PERM_VISIBILITY, reason, case.place("intent=preamble", '"preamble"'))
 
 
 def is_powerless_preamble(message: Message, _: TranscriptFacts) -> bool:

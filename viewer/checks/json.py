@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from viewer.checks.check import AnyOf, Check, Contains, HeaderIs, Scope
 from viewer.checks.context import CheckContext, TranscriptFacts
+from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import Coding, Ending, Message
 from viewer.reading.header import is_tool
 from viewer.rules.errors import E_BODY_CONSTRAINT_VIOLATION
@@ -11,16 +14,16 @@ from viewer.rules.structure import W_JSON_DUPLICATE_KEY
 from viewer.syntax.json_text import duplicate_keys
 
 
-def check_json(case: CheckContext) -> None:
+def check_json(case: CheckContext) -> Iterator[Diagnostic]:
     """E-BODY-CONSTRAINT-VIOLATION and W-JSON-DUPLICATE-KEY, in closed bodies."""
     if case.message.ending is Ending.OPEN:
         return
     if _is_constrained_json(case) and case.json_fault:
         fault = case.json_fault
-        case.report_in_body(E_BODY_CONSTRAINT_VIOLATION, fault.reason, fault.offset, fault.end)
+        yield case.diagnose_body(E_BODY_CONSTRAINT_VIOLATION, fault.reason, fault.offset, fault.end)
     if _may_be_json(case) and b'"' in case.json and _may_repeat_a_key(case):
         for one in duplicate_keys(case.json, case.json_start, case.glance.survey):
-            case.report_in_body(W_JSON_DUPLICATE_KEY, None, one.start, one.end, one.count)
+            yield case.diagnose_body(W_JSON_DUPLICATE_KEY, None, one.start, one.end, one.count)
 
 
 def _may_repeat_a_key(case: CheckContext) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from viewer.cache import lazy_regex
+from viewer.checks.context import Read
+from viewer.checks.missing import MissingArguments
 from viewer.model.diagnostic import Diagnostic, has_value
 from viewer.rules.calls import W_CALL_ID_DUPLICATE, W_CALL_ID_UNKNOWN
 from viewer.rules.errors import E_CALL_SCHEMA
@@ -27,14 +28,18 @@ _NAME_BEFORE = ("wrong-type", "not-in-enum")
 """Reasons whose span is the value of an argument. The text names the argument."""
 
 
-def offending_value(diagnostic: Diagnostic, read: Callable[[int, int], bytes]) -> str | None:
-    """Return the value for the `…` in the text of a diagnostic, if it has one. It is not sanitized."""
+def offending_value(diagnostic: Diagnostic, read: Read, missing: MissingArguments | None = None) -> str | None:
+    """Return the value for the `…` in the text of a diagnostic, if it has one. It is not sanitized.
+
+    `missing` finds the names of missing arguments."""
     if not has_value(diagnostic.template):
         return None
     start, end = diagnostic.start, diagnostic.end
     if diagnostic.rule == E_CALL_SCHEMA and diagnostic.reason in _NAME_BEFORE:
         key = _KEY_BEFORE.search(read(max(0, start - _LONGEST_KEY), start))
         return key[1].decode("utf-8", "replace") if key else None
+    if diagnostic.rule == E_CALL_SCHEMA and diagnostic.reason == "missing-argument":
+        return missing.names(diagnostic) if missing else None
     if end <= start:
         return None
     if diagnostic.rule in _TYPED:
@@ -47,7 +52,7 @@ def offending_value(diagnostic: Diagnostic, read: Callable[[int, int], bytes]) -
     return value or None
 
 
-def _type_of(start: int, end: int, read: Callable[[int, int], bytes]) -> str | None:
+def _type_of(start: int, end: int, read: Read) -> str | None:
     """Return the `type` of the object at this offset, or of the one that begins before it in the same line."""
     data = read(start, min(end, start + _LONGEST_OBJECT))
     if not data.startswith(b"{"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from viewer.checks import CHECKS
 from viewer.checks.calls import ToolChecks
-from viewer.checks.check import Scope
-from viewer.checks.context import CheckContext, Read, Report, TranscriptFacts
+from viewer.checks.check import Run, Scope
+from viewer.checks.context import CheckContext, Read, TranscriptFacts
+from viewer.checks.missing import Declaring
 from viewer.checks.prefilter import (
     HeaderAnswers,
     compile_plain,
@@ -29,7 +30,7 @@ from viewer.index.findings import Findings
 from viewer.index.messages import MessageIndex
 from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
-from viewer.model.messages import Message, Stray, Transcript
+from viewer.model.messages import Message, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
 from viewer.reading.document_header import profile
@@ -82,7 +83,9 @@ class CheckQueue:
         self._shown: dict[int, bool] = {}
         """True if the end user sees messages with this header key."""
         self.calls = CallLedger(self.report, index)
-        self.tools = ToolChecks(self.calls)
+        self.declaring: list[Declaring] = []
+        """The places that declare tools."""
+        self.tools = ToolChecks(self.calls, self._note_declaring)
         self.waiting: deque[Work] = deque()
         self.waiting_bytes = 0
         self.checks = CHECKS
@@ -93,7 +96,7 @@ class CheckQueue:
         self._predicates = predicates_of(self.checks)
         self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
         self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
-        self._runs: dict[int, tuple[Callable[[CheckContext], None], ...]] = {}
+        self._runs: dict[int, tuple[Run, ...]] = {}
         """The check functions of each mask that occurred."""
         self._has_begun = False
         self._transcribed: TranscriptFacts
@@ -137,8 +140,8 @@ class CheckQueue:
                     self._started(transcript)
                 case ToolCancelled(_, call_id, start, end):
                     self.calls.cancel(call_id, start, end)
-                case DeclaredTools(_, _, start, end):
-                    self.tools.declare(self.read(start, end).decode("utf-8", "replace"))
+                case DeclaredTools(_, number, start, end):
+                    self.tools.declare(self.read(start, end).decode("utf-8", "replace"), number, (start, end))
                 case Ended():
                     self._end()
             size -= done
@@ -152,6 +155,9 @@ class CheckQueue:
             return
         self._release()
         self.findings.add(rule, reason, start, end, message, count)
+
+    def _note_declaring(self, message: int, function_list: Span | None) -> None:
+        self.declaring.append(Declaring(message, function_list))
 
     @property
     def _has_no_messages(self) -> bool:
@@ -186,7 +192,7 @@ class CheckQueue:
         """Drop the state of the checks, which contains words of the input."""
         self.calls.end_transcript()
         self._release()
-        self.tools = ToolChecks(self.calls)
+        self.tools = ToolChecks(self.calls, self._note_declaring)
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False
@@ -202,11 +208,14 @@ class CheckQueue:
     def run_checks(self, mask: int, case: CheckContext) -> None:
         """Run the checks whose bits are set, in the order of the table."""
         for run in self._functions(mask):
-            run(case)
+            for found in run(case):
+                self.report(found.rule, found.reason, found.start, found.end, found.message, found.count)
+        if case.is_cut:
+            self.cut.append(case.message.number)
         if not mask & self._of_calls:
             self.tools.skip_messages(case.turn)
 
-    def _functions(self, mask: int) -> tuple[Callable[[CheckContext], None], ...]:
+    def _functions(self, mask: int) -> tuple[Run, ...]:
         known = self._runs.get(mask)
         if known is None:
             set_bits = (check.run for number, check in enumerate(self.checks) if mask >> number & 1)
@@ -218,9 +227,10 @@ class CheckQueue:
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
-        case = self._case(message, None, None, found.add, array("I"))
+        case = self.case_of(message, None)
         for run in self._functions(self._of_message):
-            run(case)
+            for one in run(case):
+                found.add(one.rule, one.reason, one.start, one.end, one.message, one.count)
         return found.by_position()
 
     def _mask(self, message: Message) -> tuple[int, bytes | None]:
@@ -238,11 +248,6 @@ class CheckQueue:
 
     def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:
         """Return the context of a message. `data` holds the bytes of its body if they are its text."""
-        return self._case(message, data, grammar, self.report, self.cut)
-
-    def _case(
-        self, message: Message, data: bytes | None, grammar: TextGrammar | None, add: Report, cut: array[int]
-    ) -> CheckContext:
         if data is None:
             body = read_body(message.pieces, self.read, self._ids)
         else:
@@ -254,8 +259,6 @@ class CheckQueue:
             body,
             self.read,
             self._transcribed,
-            add,
-            cut,
             self.checked_to,
             self.tools,
             grammar,

@@ -19,6 +19,7 @@ from viewer.checks.check import (
     Scope,
 )
 from viewer.checks.context import CheckContext, TranscriptFacts
+from viewer.model.diagnostic import Diagnostic
 from viewer.model.messages import Message, Span
 from viewer.model.visibility import is_user_safe
 from viewer.reading.embedded_turn import MAY_BE_STRIPPED, first_token, first_word
@@ -26,6 +27,7 @@ from viewer.reading.hidden_spans import BlockKind, Source, hidden_blocks
 from viewer.reading.template_marks import MARK_SIGNS
 from viewer.reading.template_marks import MAY_BE_MARK as MAY_BE_TOKEN
 from viewer.reading.thoughts import MAY_BE_MARK, quoted_tags, thought_blocks
+from viewer.reading.thoughts import SIGNS as THOUGHT_SIGNS
 from viewer.rules.errors import E_PERM_VISIBILITY
 from viewer.rules.structure import W_ENCODING, W_MARKER_IN_BODY, W_TEXT_HIDDEN_CHARACTERS, W_TOKENS_STRIPPED
 from viewer.syntax.characters import MAY_HIDE, find_hidden_characters
@@ -40,14 +42,14 @@ _STRIPPED_LEADS = b"ac \t\n\r\v\f"
 _NULS = re.compile(rb"\0++")
 
 
-def check_encoding(case: CheckContext) -> None:
+def check_encoding(case: CheckContext) -> Iterator[Diagnostic]:
     """W-ENCODING: NUL, and bytes that are not UTF-8."""
     for start, end in _spans_of_bytes(case):
         data = case.read(start, end)
         for code_span in ill_formed(data, start):
-            case.report(W_ENCODING, "invalid-utf8", code_span)
+            yield case.diagnose(W_ENCODING, "invalid-utf8", code_span)
         for nul in find_nul(data, start):
-            case.report(W_ENCODING, "nul", nul, nul[1] - nul[0])
+            yield case.diagnose(W_ENCODING, "nul", nul, nul[1] - nul[0])
 
 
 def _spans_of_bytes(case: CheckContext) -> list[Span]:
@@ -69,10 +71,10 @@ def find_nul(data: bytes, base: int) -> Iterator[Span]:
 ENCODING = Check((W_ENCODING,), Scope.MESSAGE, AnyOf(IllFormed(), HasByte(b"\0")), check_encoding)
 
 
-def check_hidden_characters(case: CheckContext) -> None:
+def check_hidden_characters(case: CheckContext) -> Iterator[Diagnostic]:
     """W-TEXT-HIDDEN-CHARACTERS: invisible and reordering characters in a body."""
     for kind, start, end in find_hidden_characters(case.body.data):
-        case.report_in_body(W_TEXT_HIDDEN_CHARACTERS, kind, start, end)
+        yield case.diagnose_body(W_TEXT_HIDDEN_CHARACTERS, kind, start, end)
 
 
 HIDDEN_CHARACTERS = Check(
@@ -83,19 +85,19 @@ HIDDEN_CHARACTERS = Check(
 )
 
 
-def check_thoughts(case: CheckContext) -> None:
+def check_thoughts(case: CheckContext) -> Iterator[Diagnostic]:
     """E-PERM-VISIBILITY: a thought block in a shown body. W-MARKER-IN-BODY: a think tag in the middle of a line."""
     if not _is_shown_answer(case.message, case.transcript):
         return
     blocks = thought_blocks(case.body)
     if blocks:
-        case.cut.append(case.message.number)
+        case.mark_cut()
     if case.transcript.format.thoughts_first:
         blocks = _after_text(case.body.data, blocks)
     for start, end in blocks:
-        case.report_in_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
+        yield case.diagnose_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
     for start, end in quoted_tags(case.body):
-        case.report_in_body(W_MARKER_IN_BODY, "thought", start, end)
+        yield case.diagnose_body(W_MARKER_IN_BODY, "thought", start, end)
 
 
 def _after_text(data: bytes, blocks: list[Span]) -> list[Span]:
@@ -121,34 +123,34 @@ THOUGHTS = Check(
     Scope.MESSAGE,
     AllOf(
         HeaderIs(_is_shown_answer),
-        Contains(b"<|start_", b"<|end_", b"<think", b"</think", b"[think", b"[/think", ignore_case=True),
+        Contains(*THOUGHT_SIGNS, ignore_case=True),
     ),
     check_thoughts,
 )
 
 
-def check_template_marks(case: CheckContext) -> None:
+def check_template_marks(case: CheckContext) -> Iterator[Diagnostic]:
     """Tokens and marks of a chat template in a body that the end user sees."""
     if not _is_shown(case.message, case.transcript):
         return
     format = case.transcript.format
     blocks = hidden_blocks(case.body, case.message.header.role, in_json=format.json_content)
-    if blocks and case.message.number not in case.cut[-1:]:
-        case.cut.append(case.message.number)
+    if blocks:
+        case.mark_cut()
     is_embedded = False
     for block in blocks:
         start, end = block.start, block.end
         match block.source:
             case Source.STRIPPED:
-                case.report_in_body(W_TOKENS_STRIPPED, None, *first_word(case.body.data, start))
+                yield case.diagnose_body(W_TOKENS_STRIPPED, None, *first_word(case.body.data, start))
             case Source.EMBEDDED:
                 if not is_embedded:
-                    case.report_in_body(E_PERM_VISIBILITY, "tokens-in-content", *first_token(case.body.data))
+                    yield case.diagnose_body(E_PERM_VISIBILITY, "tokens-in-content", *first_token(case.body.data))
                 is_embedded = True
             case _ if block.kind is BlockKind.THOUGHT:
-                case.report_in_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
+                yield case.diagnose_body(E_PERM_VISIBILITY, "cot-in-final", start, end)
             case _:
-                case.report_in_body(W_MARKER_IN_BODY, "template", *first_token(case.body.data, start, end))
+                yield case.diagnose_body(W_MARKER_IN_BODY, "template", *first_token(case.body.data, start, end))
 
 
 def _is_shown(message: Message, _: TranscriptFacts) -> bool:

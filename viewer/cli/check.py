@@ -9,7 +9,8 @@ import click
 
 from viewer.cli import options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import Inputs, mention_if_empty, retried
+from viewer.cli.inputs import Inputs, retried
+from viewer.cli.notices import mention_if_empty
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document, Finding
@@ -108,12 +109,11 @@ def command(
     if errors are found. With -f, reports each problem when it is found."""
     revealed = options.audience_of(reveal, debug, False)
     if options.is_followed(follow, files, stall_after):
-        followed = options.followed_of(files, format, preambles, stall_after)
+        followed = options.followed_of(files, format, preambles, stall_after, row_order=strict)
         report_to = options.output_of(color, ascii_only)
         return _follow(followed, revealed, report_to, form, max_per_code, strict, require_messages, exit_zero)
-    report = Report(
-        Inputs(options.inputs_of(files), format, options.reading_options(preambles), max_per_code, refuses=False)
-    )
+    reading = options.reading_options(preambles, row_order=strict)
+    report = Report(Inputs(options.inputs_of(files), format, reading, max_per_code, refuses=False))
     output = options.output_of(color, ascii_only)
     if form == "json":
         output.write(_json(report))
@@ -175,10 +175,10 @@ def _print_text(report: Report, output: Output, with_source: bool) -> None:
 
 def _text(report: Report, output: Output, with_source: bool) -> Iterator[Line]:
     for document, finding in report:
-        value = document.value_of(finding) if with_source else None
+        value = document.quotes.value_of(finding) if with_source else None
         yield compiler_line(document.name, finding, output.style, value)
         if with_source:
-            yield from source_lines(finding, document.line_text(finding), output.width, output.style)
+            yield from source_lines(finding, document.quotes.line_text(finding), output.width, output.style)
     for name, code, count in report.take_more():
         lead = output.style.name(f"{name}: ") if report.inputs.several else trusted("")
         yield Part(lead), Part(trusted(more_words(code, count)))
@@ -267,7 +267,7 @@ class LiveReport:
         """Do nothing: everything is printed already."""
 
     def stalled(self, document: LiveDocument) -> None:
-        number, seconds = document.open_number or 0, document.stalled_for
+        number, seconds = next(iter(document.open_numbers), 0), document.stalled_for
         if self._form == "json":
             self._output.write([stalled_line(number, seconds)])
         else:
@@ -300,7 +300,7 @@ class LiveReport:
             yield workflow_command(document.name, finding)
         else:
             width, style = self._output.width, self._output.style
-            value = document.value_of(finding) if self._with_source else None
+            value = document.quotes.value_of(finding) if self._with_source else None
             yield style.paint(compiler_line(document.name, finding, style, value))
             if self._with_source:
-                yield from map(style.paint, source_lines(finding, document.line_text(finding), width, style))
+                yield from map(style.paint, source_lines(finding, document.quotes.line_text(finding), width, style))

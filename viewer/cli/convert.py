@@ -9,14 +9,9 @@ import click
 from viewer.atomic_file import AtomicFile
 from viewer.cli import completion, options
 from viewer.cli.exits import FINDINGS, FINE, complain, say
-from viewer.cli.inputs import (
-    Inputs,
-    refuse_if_unknown,
-    report_damage,
-    say_what_is_outside,
-    say_what_is_withheld,
-)
+from viewer.cli.inputs import Inputs
 from viewer.cli.interruption import ended_tidily
+from viewer.cli.notices import mention, refuse_if_unknown, report_damage, say_what_is_outside, say_what_is_withheld
 from viewer.cli.output import write_text
 from viewer.cli.output_folder import OutputFolder
 from viewer.document.document import Document, open_document
@@ -121,6 +116,7 @@ def _convert(document: Document, projection: Projection, target: str, path: Path
     for loss in losses:
         say(loss)
     _say_what_opens(projection, messages, text, target)
+    mention(document, projection.audience)
     return FINE
 
 

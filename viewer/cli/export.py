@@ -9,14 +9,9 @@ import click
 from viewer.atomic_file import AtomicFile
 from viewer.cli import completion, options
 from viewer.cli.exits import FINE, say
-from viewer.cli.inputs import (
-    Inputs,
-    mention_if_empty,
-    refuse_if_unknown,
-    report_damage,
-    say_what_is_withheld,
-)
+from viewer.cli.inputs import Inputs
 from viewer.cli.interruption import ended_tidily
+from viewer.cli.notices import mention, refuse_if_unknown, report_damage, say_what_is_withheld
 from viewer.cli.output import write_text
 from viewer.cli.output_folder import OutputFolder
 from viewer.document.document import Document, open_document
@@ -70,8 +65,7 @@ def command(
     exporter = EXPORTERS[form] if form else (exporter_of(output or "") or FIRST)
     target = output or default_name(document.name, audience, exporter)
     _export(document, audience, exporter, target, force=force)
-    if not audience.strict:
-        mention_if_empty(document)
+    mention(document, audience)
     return report_damage(document)
 
 
@@ -89,6 +83,7 @@ def _export_folder(
     def write(document: Document, target: OutputFolder) -> int:
         path = target.path_for(document.name, default_name(document.name, audience, exporter))
         _export(document, audience, exporter, str(path), force=force)
+        mention(document, audience)
         return FINE
 
     target = OutputFolder(folder, output)

@@ -135,7 +135,7 @@ class _Follower:
 
     def _look_at_stall(self, document: LiveDocument) -> None:
         limit = self._followed.stall_after
-        stalled = limit is not None and document.has_open_message and document.stalled_for >= limit
+        stalled = limit is not None and bool(document.open_numbers) and document.stalled_for >= limit
         if stalled and not self._is_stalled:
             self._printer.stalled(document)
         self._is_stalled = stalled

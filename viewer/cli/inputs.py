@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from viewer.cli.exits import FINDINGS, FINE, USAGE, complain, say
+from viewer.cli.exits import FINE, USAGE, complain
+from viewer.cli.notices import report_damage, unknown_sentence
 from viewer.cli.output import Output
 from viewer.document.document import MOST_REVISIONS, Document, open_document
-from viewer.document.projection import Projection
 from viewer.errors import FileRewrittenError, ViewerError
 from viewer.index.findings import MOST_PER_CODE
 from viewer.reading.format import ReadOptions
-from viewer.render.number_format import byte_size
-from viewer.rules.errors import E_STREAM_TRUNCATED
 from viewer.sources.files import is_directory
-
-MOST_KEYS_NAMED = 12
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
-_HINT = "Try --format, or see `ocmlview formats`."
 
 
 class Inputs:
@@ -99,39 +92,6 @@ class Inputs:
         self.code = USAGE
 
 
-def mention_if_empty(document: Document) -> None:
-    """Report why nothing was printed. Not for a strict audience: it would reveal if something is hidden."""
-    if document.unknown:
-        complain(unknown_sentence(document))
-    elif not document.message_count:
-        complain(f"{document.name}: no messages found. `ocmlview formats` lists the known formats.")
-
-
-def refuse_if_unknown(document: Document, *, strict: bool) -> None:
-    """Raise an error if no transcript was recognized."""
-    if document.unknown:
-        raise ViewerError(unknown_sentence(document, strict=strict))
-
-
-def report_damage(document: Document) -> int:
-    """Report that a compressed input is damaged, truncated or too large; the exit code for that."""
-    if not document.damage:
-        return FINE
-    complain(f"{document.name}: {E_STREAM_TRUNCATED.reasons[document.damage]}")
-    return FINDINGS
-
-
-def unknown_sentence(document: Document, *, strict: bool = False) -> str:
-    """Describe an input without a recognized transcript."""
-    if document.unknown == "json":
-        keys = [key for key in document.detection.keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
-        named = ", ".join(f'"{key}"' for key in keys)
-        with_keys = f" with the keys {named}" if keys and not strict else ""
-        return f"{document.name}: JSON{with_keys} is not a known transcript format. {_HINT}"
-    data = "binary data" if document.unknown == "binary" else "text"
-    return f"{document.name}: no transcript was recognized in {byte_size(document.size)} of {data}. {_HINT}"
-
-
 Result = TypeVar("Result")
 
 
@@ -155,20 +115,3 @@ def read_again(document: Document) -> None:
         raise FileRewrittenError(document.name)
     document.begin_again()
     document.load()
-
-
-def say_what_is_withheld(projection: Projection) -> None:
-    """List the loss on standard error."""
-    count = projection.withheld_count
-    if count:
-        fields, them = ("field", "it") if count == 1 else ("fields", "them")
-        say(f"dropped {count:,} unlisted {fields}; add --reveal all to keep {them}")
-    if projection.withholds_header:
-        say("dropped the document header except its version and model; add --reveal all to keep it")
-
-
-def say_what_is_outside(projection: Projection) -> None:
-    """List text outside any message, which no conversion writes."""
-    count = projection.stray_count
-    if count:
-        say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

@@ -146,9 +146,9 @@ def audience_of(reveal: frozenset[Reveal], debug: bool, strict_safe: bool, threa
     return Audience(revealed, strict_safe, thread)
 
 
-def reading_options(preambles: str | None) -> ReadOptions:
+def reading_options(preambles: str | None, *, row_order: bool = False) -> ReadOptions:
     """The options of the reader."""
-    return ReadOptions(harmony_preambles=preambles == "harmony")
+    return ReadOptions(harmony_preambles=preambles == "harmony", row_order=row_order)
 
 
 def surroundings() -> Surroundings | None:
@@ -183,13 +183,18 @@ def folder_of(inputs: tuple[str, ...], output: str | None) -> str | None:
 
 
 def followed_of(
-    files: tuple[str, ...], format: str | None, preambles: str | None, stall_after: float | None
+    files: tuple[str, ...],
+    format: str | None,
+    preambles: str | None,
+    stall_after: float | None,
+    *,
+    row_order: bool = False,
 ) -> Followed:
     """The single followed input."""
     names = inputs_of(files)
     if len(names) > 1:
         raise click.UsageError("With -f, name one file or one folder.", click.get_current_context())
-    return Followed(names[0], format, reading_options(preambles), stall_after)
+    return Followed(names[0], format, reading_options(preambles, row_order=row_order), stall_after)
 
 
 def is_followed(follow: bool, files: tuple[str, ...], stall_after: float | None) -> bool:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from viewer.cli import options
-from viewer.cli.exits import USAGE, complain, say
-from viewer.cli.inputs import Inputs, mention_if_empty, read_again, retried, unknown_sentence
+from viewer.cli.exits import FINE, USAGE, complain, say
+from viewer.cli.inputs import Inputs, read_again, retried
+from viewer.cli.notices import mention, unknown_sentence
 from viewer.cli.options import Followed
 from viewer.cli.output import Output
 from viewer.document.document import Document
@@ -69,7 +70,7 @@ def print_text(inputs: Inputs, audience: Audience, output: Output) -> int:
             name = output.style.name(document.name)
             output.write_styled([rule(name, output.style.words(""), output.width, output.style, heavy=True), ()])
         retried(document, partial(_print_conversation, document, audience, output), output)
-        _mention_if_empty(document, audience)
+        mention(document, audience)
     return inputs.code
 
 
@@ -88,6 +89,8 @@ def print_live(followed: Followed, audience: Audience, output: Output, *, as_jso
     if printer.document and printer.document.unknown:
         complain(unknown_sentence(printer.document, strict=audience.strict))
         return code or USAGE
+    if printer.document and code == FINE:
+        mention(printer.document, audience)
     return code
 
 
@@ -101,7 +104,7 @@ def print_json(inputs: Inputs, audience: Audience, output: Output) -> int:
                 break
             except FileRewrittenError:
                 _reset(document, output)
-        _mention_if_empty(document, audience)
+        mention(document, audience)
     return inputs.code
 
 
@@ -119,12 +122,6 @@ def _reset(document: Document, output: Output) -> None:
     read_again(document)
     output.write([reset_line(Reason.REWRITTEN)])
     complain(f"{document.name}: {Reason.REWRITTEN.sentence}")
-
-
-def _mention_if_empty(document: Document, audience: Audience) -> None:
-    """Report why nothing was printed; not to a strict audience, because it would reveal if something is hidden."""
-    if not audience.strict:
-        mention_if_empty(document)
 
 
 _SHARE = 9

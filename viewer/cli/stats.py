@@ -11,6 +11,7 @@ from msgspec import to_builtins
 from viewer.cli import options
 from viewer.cli.exits import say
 from viewer.cli.inputs import Inputs, retried
+from viewer.cli.notices import mention
 from viewer.cli.output import Cell, Output, table_lines
 from viewer.document.document import Document
 from viewer.document.stats import Stats, count
@@ -55,6 +56,7 @@ def _json(inputs: Inputs, audience: Audience) -> Iterator[Printable]:
         stats = retried(document, partial(count, document, audience))
         name = document.name if inputs.several else None
         yield encode({"kind": "stats", "transcripts": _transcripts(document, audience), **to_builtins(stats)}, name)
+        mention(document, audience)
 
 
 def _transcripts(document: Document, audience: Audience) -> int:
@@ -71,6 +73,7 @@ def _print_tables(inputs: Inputs, audience: Audience, output: Output) -> None:
         if inputs.several:
             output.write_styled([rule(style.name(document.name), trusted(""), output.width, style, heavy=True)])
         output.write_styled(_tables(stats, output))
+        mention(document, audience)
 
 
 def _tables(stats: Stats, output: Output) -> Iterator[Line]:

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from viewer.cache import clear_caches, release_memory
 from viewer.checks.analysis import Analysis
+from viewer.checks.context import Read
+from viewer.checks.missing import MissingArguments
 from viewer.checks.offending import offending_value
 from viewer.checks.text import find_nul
 from viewer.document.backend import BIG, MANY, PLAIN, forced_backend, load_backend
@@ -31,7 +33,7 @@ from viewer.model.visibility import Audience, is_user_safe
 from viewer.reading.format import FormatTraits, ReadOptions
 from viewer.reading.parser import Parser
 from viewer.rules.errors import E_FORMAT_UNKNOWN, E_STREAM_TRUNCATED
-from viewer.rules.structure import W_ENCODING
+from viewer.rules.structure import W_ENCODING, W_RECORD_UNKNOWN
 from viewer.sources.checksums import BLOCK
 from viewer.sources.file_source import FileSource
 from viewer.sources.files import CHUNK, Source, open_source
@@ -64,13 +66,25 @@ class Finding(Struct, frozen=True):
     end_column: int
 
 
+class _Step:
+    """A step of reading, which restarts if the file was rewritten: then an error reaches it."""
+
+    def __init__(self) -> None:
+        self.runs = False
+
+    def __enter__(self) -> None:
+        self.runs = True
+
+    def __exit__(self, *_: object) -> None:
+        self.runs = False
+
+
 class _Reader:
     """Reader of bytes for positions and checks of a document; after a rewrite, it returns empty bytes to the screen."""
 
-    def __init__(self, source: Source, on_rewritten: Callable[[], None] | None = None, raises: bool = False) -> None:
+    def __init__(self, source: Source, step: _Step, on_rewritten: Callable[[], None] | None = None) -> None:
         self.on_rewritten = on_rewritten
-        self.raises = raises
-        """True during a step of reading, which restarts if the file was rewritten."""
+        self._step = step
         self._source = source
 
     def withhold_rewritten(self, report: Callable[[], None]) -> None:
@@ -82,10 +96,60 @@ class _Reader:
         try:
             return self._source.read(start, end)
         except FileRewrittenError:
-            if self.raises or self.on_rewritten is None:
+            if self._step.runs or self.on_rewritten is None:
                 raise
             self.on_rewritten()
             return b""
+
+
+class Quotes:
+    """Positions and quotations of diagnostics, for a command that reveals everything. Not yet safe for a terminal."""
+
+    def __init__(self, places: Positions, read: Read, missing: MissingArguments) -> None:
+        self._places = places
+        self._read = read
+        self._missing = missing
+
+    def locate(self, diagnostic: Diagnostic) -> Finding:
+        """Return the diagnostic with its line and column."""
+        line, column = self._places.line_and_column(diagnostic.start)
+        end_line, end_column = self._places.line_and_column(diagnostic.end)
+        return Finding(diagnostic, line, column, end_line, end_column)
+
+    def value_of(self, finding: Finding) -> str | None:
+        """Return the offending value of a finding."""
+        return offending_value(finding.diagnostic, self._read, self._missing)
+
+    def line_text(self, finding: Finding) -> tuple[str, int, int]:
+        """Return the line of a finding cut around its position, and the columns of the position in it, from 0."""
+        start, end = finding.diagnostic.start, finding.diagnostic.end
+        line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
+        after = self._read(start, start + LONGEST_EXCERPT)
+        after = after.split(b"\n", 1)[0].rstrip(b"\r")
+        before = self._read(line_start, start).decode("utf-8", "replace")
+        place = after[: max(0, end - start)].decode("utf-8", "replace")
+        rest = after[max(0, end - start) :].decode("utf-8", "replace")
+        return before + place + rest, len(before), len(before) + len(place)
+
+
+class Noise:
+    """Counts the findings of a binary input, which is read only until there are many."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    @property
+    def is_heard(self) -> bool:
+        """True if there are enough findings to stop."""
+        return self._count >= MOST_IN_BINARY
+
+    def listen(self, data: bytes) -> bool:
+        """Read the next bytes of a binary input; True if they are the ones that suffice to stop."""
+        if self.is_heard or data.count(0) == len(data):  # the latter is part of one long run
+            return False
+        found = chain(ill_formed(data), find_nul(data, 0))
+        self._count += sum(1 for _ in islice(found, MOST_IN_BINARY))
+        return self.is_heard
 
 
 class Document:
@@ -98,7 +162,8 @@ class Document:
         self._format = format
         self.revision = 0
         """The number of restarts from the beginning of the input."""
-        self._reader = _Reader(source)
+        self._reading_step = _Step()
+        self._reader = _Reader(source, self._reading_step)
         self._forced = forced_backend()
         self._backend = self._forced or PLAIN
         self._begin(source, _choose(source, format))
@@ -106,18 +171,19 @@ class Document:
     def _begin(self, source: Source, detection: Detection) -> None:
         """Start to read this source from its first byte."""
         self._source = source
-        reader = self._reader = _Reader(source, self._reader.on_rewritten, self._is_stepping)
+        reader = self._reader = _Reader(source, self._reading_step, self._reader.on_rewritten)
         self.detection = detection
         self._places = Positions(reader.read)
         self._analysis = Analysis(reader.read, FORMATS, body_of_ids, defers=True)
         self._analysis.index.use_columns(self._backend.columns)
         self._analysis.is_partial = True
+        self.quotes = Quotes(self._places, reader.read, self._analysis.missing_arguments(reader.read))
         self._analysis.unknown = detection.unknown
         self._analysis.findings.most_per_code = self._most_per_code
         self._parser = Parser(FORMATS[detection.format], self._options)
         self._scanner: Scanner | None = None
         self._read_to = 0
-        self._noise = 0
+        self._noise = Noise()
         self._is_read = False
         self._progress = 0.0
         self.is_complete = False
@@ -145,14 +211,6 @@ class Document:
         """From now on, return no content of a file that was rewritten, and call this, possibly in another thread.
         Before that, FileRewrittenError is raised."""
         self._reader.withhold_rewritten(report)
-
-    @property
-    def _is_stepping(self) -> bool:
-        return self._reader.raises
-
-    @_is_stepping.setter
-    def _is_stepping(self, value: bool) -> None:
-        self._reader.raises = value
 
     def load(self) -> Document:
         """Read the whole input."""
@@ -185,24 +243,22 @@ class Document:
         If the file was rewritten in the meantime, reading restarts."""
         if self.is_complete:
             return
-        self._is_stepping = True
-        try:
-            self._step(size)
-        except FileRewrittenError:
-            if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
-                raise
-            self.begin_again()
-        finally:
-            self._is_stepping = False
+        with self._reading_step:
+            try:
+                self._step(size)
+            except FileRewrittenError:
+                if self._reader.on_rewritten is None and self.revision >= MOST_REVISIONS:
+                    raise
+                self.begin_again()
 
     def _step(self, size: int) -> None:
         if self._is_read:
             self._analysis.check_some(size)
-        elif data := self._next_bytes(size):
+        elif data := _next_bytes(self._source, self._read_to, size):
             self._take(data)
             if not self._scanner:
                 self._analysis.check_all()
-            if self._is_noise(data):
+            if self.unknown == "binary" and self._noise.listen(data):
                 self._analysis.findings.most_per_code = MOST_IN_BINARY
                 self._end()
         else:
@@ -215,24 +271,6 @@ class Document:
         done = self._read_to - CHECKING_SHARE * min(self._read_to, self._analysis.unchecked)
         self._progress = max(self._progress, min(1.0, done / max(1, self._source.size)))
 
-    def _is_noise(self, data: bytes) -> bool:
-        """True if a binary input has enough findings to stop reading."""
-        if self.unknown != "binary" or self._noise >= MOST_IN_BINARY:
-            return False
-        if data.count(0) == len(data):  # part of one long run
-            return False
-        found = chain(ill_formed(data), find_nul(data, 0))
-        self._noise += sum(1 for _ in islice(found, MOST_IN_BINARY))
-        return self._noise >= MOST_IN_BINARY
-
-    def _next_bytes(self, size: int) -> bytes:
-        """The next bytes. Large pieces end at a checksum block, because only whole blocks can omit a checksum."""
-        if not isinstance(self._source, FileSource):
-            return self._source.read(self._read_to, self._read_to + size)
-        if size > 2 * BLOCK:
-            size -= (self._read_to + size) % BLOCK
-        return self._source.next(self._read_to, size)
-
     def _take(self, data: bytes) -> None:
         if self.needs_backend and (len(data) >= WORTH_SCANNING or self.message_count >= MANY):
             self.load_backend()
@@ -240,18 +278,13 @@ class Document:
         self._places.feed(data, self._backend.columns)
         make_scanner, least = self._backend.make_scanner, 0 if self._forced else WORTH_SCANNING
         if make_scanner is None or len(data) < least or not self._parser.has_frames:
-            self._index_source(data)
+            _index_source(self._source, self._read_to, data)
             self._analysis.apply(self._parser.feed(data))
             return
         if self._scanner is None:
             self._scanner = make_scanner(self._parser, self._analysis)
         self._scanner.feed(data)
-        self._index_source(data, self._scanner.parsed)
-
-    def _index_source(self, data: bytes, parsed: Sequence[Span] | None = None) -> None:
-        """Let the source record the bytes read; `parsed` are the parts that the parser read, if not all."""
-        if isinstance(self._source, FileSource):
-            self._source.index(self._read_to - len(data), data, parsed)
+        _index_source(self._source, self._read_to, data, self._scanner.parsed)
 
     def _end(self) -> None:
         """Finish reading. Drop the parser and the scanner, which hold words of hidden content that now belong only in
@@ -317,6 +350,16 @@ class Document:
         return len(self._analysis.index)
 
     @property
+    def metadata_count(self) -> int:
+        """The number of records of an input without messages."""
+        return self._analysis.metadata_count
+
+    @property
+    def unknown_count(self) -> int:
+        """The number of records that no rule of the format maps, and that hold text."""
+        return self._analysis.findings.count(W_RECORD_UNKNOWN.code)
+
+    @property
     def index(self) -> MessageIndex:
         """Spans and headers of all messages; for counting, never for a view."""
         return self._analysis.index
@@ -343,13 +386,19 @@ class Document:
     def project(self, audience: Audience, *, withholds: bool = True) -> Projection:
         """Project the document for this audience. Without `withholds`, FileRewrittenError is raised where the screen
         would show nothing."""
-        on_rewritten = partial(self._report, self._source) if withholds and self._reader.on_rewritten else None
-        vault = Vault(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten)
+        on_rewritten = partial(self._report, self._source) if withholds else None
+        vault = Vault(
+            *(self._source, self._analysis.unsettled, self._analysis.transcripts, self._is_still, on_rewritten),
+            find_missing=self._analysis.missing_arguments,
+        )
         return Projection(audience, self._analysis, self._places, vault)
 
     def _report(self, source: Source) -> None:
-        """Report withheld content, unless the input is already being read again."""
-        if source is self._source and self._reader.on_rewritten:
+        """Report withheld content, unless the input is already being read again. If nobody asked for reports, raise
+        the FileRewrittenError that is being handled: the projection may be older than the wish."""
+        if self._reader.on_rewritten is None:
+            raise
+        if source is self._source:
             self._reader.on_rewritten()
 
     def _is_still(self, message: Message, frame: bytes) -> bool:
@@ -360,33 +409,26 @@ class Document:
 
     def findings(self) -> list[Finding]:
         """Every diagnostic with its position, by position."""
-        return [self._located(diagnostic) for diagnostic in self._analysis.findings.by_position()]
+        return list(map(self.quotes.locate, self._analysis.findings.by_position()))
 
     def cut_messages(self) -> frozenset[int]:
         """The numbers of the shown messages with hidden parts."""
         return frozenset(self._analysis.cut)
 
-    def _located(self, diagnostic: Diagnostic) -> Finding:
-        line, column = self._places.line_and_column(diagnostic.start)
-        end_line, end_column = self._places.line_and_column(diagnostic.end)
-        return Finding(diagnostic, line, column, end_line, end_column)
 
-    def value_of(self, finding: Finding) -> str | None:
-        """The offending value of a finding; for a command that reveals everything. Not yet safe for a terminal."""
-        return offending_value(finding.diagnostic, self._reader.read)
+def _next_bytes(source: Source, start: int, size: int) -> bytes:
+    """Return the next bytes. Large pieces end at a checksum block, because only whole blocks can omit a checksum."""
+    if not isinstance(source, FileSource):
+        return source.read(start, start + size)
+    if size > 2 * BLOCK:
+        size -= (start + size) % BLOCK
+    return source.next(start, size)
 
-    def line_text(self, finding: Finding) -> tuple[str, int, int]:
-        """The line of a finding cut around its position, and the columns of the position in it, counted from 0.
 
-        For a command that reveals everything."""
-        start, end = finding.diagnostic.start, finding.diagnostic.end
-        line_start = max(self._places.line_start(start), start - LONGEST_EXCERPT)
-        after = self._reader.read(start, start + LONGEST_EXCERPT)
-        after = after.split(b"\n", 1)[0].rstrip(b"\r")
-        before = self._reader.read(line_start, start).decode("utf-8", "replace")
-        place = after[: max(0, end - start)].decode("utf-8", "replace")
-        rest = after[max(0, end - start) :].decode("utf-8", "replace")
-        return before + place + rest, len(before), len(before) + len(place)
+def _index_source(source: Source, end: int, data: bytes, parsed: Sequence[Span] | None = None) -> None:
+    """Let the source record the bytes read; `parsed` are the parts that the parser read, if not all."""
+    if isinstance(source, FileSource):
+        source.index(end - len(data), data, parsed)
 
 
 def _choose(source: Source, format: str | None) -> Detection:

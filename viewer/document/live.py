@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import TypeVar
 
 from msgspec import Struct
 
 from viewer.cache import clear_caches
 from viewer.document.backend import BIG
-from viewer.document.document import CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding
+from viewer.document.document import CHECKED_AT_ONCE, MOST_IN_BINARY, Document, Finding, Quotes
 from viewer.errors import FileRewrittenError
 from viewer.formats import Detection, detect
 from viewer.formats.detect import HEAD
@@ -23,6 +25,8 @@ from viewer.sources.files import CHUNK, Source
 from viewer.sources.follow import FollowSource
 from viewer.sources.followed_file import Clock
 from viewer.sources.revision import FileRevision
+
+_Kind = TypeVar("_Kind", Grew, Reset, SourceState)
 
 
 class LiveChange(Struct, frozen=True):
@@ -42,6 +46,74 @@ class LiveChange(Struct, frozen=True):
     """True if more can be read or checked immediately."""
 
 
+class PendingChanges:
+    """The changes of a followed file that are not read yet, in order."""
+
+    def __init__(self) -> None:
+        self._queue: deque[Change] = deque()
+        self._taken = 0
+        """The number of bytes already read from the first change."""
+
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
+    def extend(self, changes: Iterable[Change]) -> None:
+        """Add newer changes."""
+        self._queue.extend(changes)
+
+    def first(self, kind: type[_Kind]) -> _Kind | None:
+        """Return the first change if it is of this kind."""
+        return self._queue[0] if self._queue and isinstance(self._queue[0], kind) else None
+
+    def drop_first(self) -> None:
+        """Drop the first change."""
+        self._queue.popleft()
+        self._taken = 0
+
+    def take_states(self) -> SourceState | None:
+        """Pop all leading states and return the newest."""
+        newest = None
+        while state := self.first(SourceState):
+            newest = state
+            self.drop_first()
+        return newest
+
+    def take_bytes(self, size: int) -> bytes:
+        """Return the next `size` bytes of the first change, which grew; the rest stays."""
+        change = self.first(Grew)
+        assert change is not None
+        data = change.data[self._taken : self._taken + size]
+        self._taken += len(data)
+        if self._taken == len(change.data):
+            self.drop_first()
+        return data
+
+    def skip_to_reset(self) -> None:
+        """Drop the changes before the next reset."""
+        while self._queue and not isinstance(self._queue[0], Reset):
+            self.drop_first()
+        self._taken = 0
+
+
+class FormatChoice:
+    """The format of a growing input, which may change until the head of the input is complete."""
+
+    def __init__(self, *, is_fixed: bool) -> None:
+        self.is_fixed = is_fixed
+        """True if the operator named the format."""
+        self.head = b""
+        """The beginning of the input."""
+
+    def settle(self, before: bytes, data: bytes, known: Detection) -> Detection:
+        """Add the next bytes to those before, and detect the format."""
+        self.head = before + data[: HEAD - len(before)]
+        return self.detect(self.head, known)
+
+    def detect(self, head: bytes, known: Detection) -> Detection:
+        """Return the format of this head, or the known one if it is fixed."""
+        return known if self.is_fixed else detect(head)
+
+
 class LiveDocument(Document):
     """A document of the current content of a file; `step` continues reading. The source decides when to call it."""
 
@@ -58,12 +130,8 @@ class LiveDocument(Document):
         self.following = source
         self._reads_first = reads_first
         self._clock = clock
-        self._is_asked_for = format is not None
-        self._queue: deque[Change] = deque()
-        self._taken = 0
-        """The number of bytes already read from the first change in the queue."""
-        self._head = b""
-        """The beginning of the input, until its format is settled."""
+        self._format_choice = FormatChoice(is_fixed=format is not None)
+        self._changes = PendingChanges()
         self._is_over = False
         """True if the file has reached its final end, and another one follows."""
         self._grew_at = clock()
@@ -73,16 +141,10 @@ class LiveDocument(Document):
         super()._begin(source, detection)
         self._analysis.is_partial = False  # text that is still being written is shown as it arrives
         self._deadlines = Deadlines(self._analysis.calls, self._analysis.findings)
-        self._returned = self._revised = 0
-        """The number of diagnostics, and of changed reasons, that were returned."""
+        self._new_findings = NewFindings(self._analysis.findings, self._deadlines, self.quotes)
         self._is_over = False
         self.has_caught_up = False
         """True if all available data was read once, though perhaps not checked."""
-
-    @property
-    def state(self) -> SourceState:
-        """The condition of the file."""
-        return self.following.state
 
     @property
     def is_checked(self) -> bool:
@@ -102,11 +164,6 @@ class LiveDocument(Document):
         return *counts, len(self._deadlines.revised), int(analysis.is_checked)
 
     @property
-    def has_open_message(self) -> bool:
-        """True if a message is open."""
-        return bool(self._analysis.unsettled)
-
-    @property
     def open_numbers(self) -> list[int]:
         """The numbers of the open messages."""
         return sorted(self._analysis.unsettled)
@@ -116,25 +173,14 @@ class LiveDocument(Document):
         """Seconds since the last byte arrived."""
         return self._clock() - self._grew_at
 
-    @property
-    def open_number(self) -> int | None:
-        """The number of the first open message; for developers."""
-        return min(self._analysis.unsettled, default=None)
-
     def new_findings(self) -> list[Finding]:
-        """The diagnostics of this reading that were not returned yet, by position: each when it is found, and again
-        when its reason changes."""
-        findings, revised = self._analysis.findings, self._deadlines.revised[self._revised :]
-        again = [row for row in revised if row < self._returned]
-        fresh = (row for row in range(self._returned, len(findings)) if not findings.is_spare(row))
-        new = [self._located(findings[row]) for row in (*again, *fresh)]
-        self._returned, self._revised = len(findings), len(self._deadlines.revised)
-        return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
+        """Return the diagnostics of this reading that were not returned yet, by position."""
+        return self._new_findings.take()
 
     @property
     def stalled_for(self) -> float:
         """Seconds since an open message last grew; 0 if none is open."""
-        return self.quiet_for if self.has_open_message else 0.0
+        return self.quiet_for if self._analysis.unsettled else 0.0
 
     def load(self) -> LiveDocument:
         """Read everything available now."""
@@ -160,31 +206,28 @@ class LiveDocument(Document):
         """Poll the file, and read at most `size` more bytes."""
         if self.is_complete:
             return LiveChange()
-        self._is_stepping = True
-        try:
-            return self._step_on(size)
-        except FileRewrittenError:
-            self._drop_reading()
-            return LiveChange(more=True)
-        finally:
-            self._is_stepping = False
+        with self._reading_step:
+            try:
+                return self._step_on(size)
+            except FileRewrittenError:
+                self._drop_reading()
+                return LiveChange(more=True)
 
     def _drop_reading(self) -> None:
         """Discard the rest of this reading after a check found the file rewritten. The source restarts in its next
         turn, if it has not done so yet."""
-        while self._queue and not isinstance(self._queue[0], Reset):
-            self._queue.popleft()
-        self._taken = 0
+        self._changes.skip_to_reset()
         self._is_over = True
 
     def _step_on(self, size: int) -> LiveChange:
-        if not self._queue:
-            self._queue.extend(self.following.poll())
+        changes = self._changes
+        if not changes:
+            changes.extend(self.following.poll())
         is_checked = self._analysis.is_checked or self._is_over
-        if not is_checked and not (self._queue and isinstance(self._queue[0], Grew)):
+        if not is_checked and changes.first(Grew) is None:
             return self._check_on()
-        change = LiveChange(state=self._take_states())
-        if self._queue:
+        change = LiveChange(state=changes.take_states())
+        if changes:
             return self._changed(size, change.state)
         if change.state and change.state.is_final:
             self.close()
@@ -200,50 +243,32 @@ class LiveDocument(Document):
         self._deadlines.watch(self._clock(), live=False)
         return LiveChange(grew=self._analysis.is_checked or len(self._analysis.findings) > known, more=True)
 
-    def _take_states(self) -> SourceState | None:
-        """Pop all leading states and return the newest."""
-        state = None
-        while self._queue and isinstance(self._queue[0], SourceState):
-            state = self._queue.popleft()
-        return state if isinstance(state, SourceState) else None
-
     def _changed(self, size: int, state: SourceState | None) -> LiveChange:
         """Handle a reset and the bytes after it, or one of the two."""
         reason, restarted = None, False
-        if isinstance(self._queue[0], Reset):
-            reason = self._queue[0].reason
+        if reset := self._changes.first(Reset):
+            reason = reset.reason
             if reason is Reason.REPLACED and self._read_to and not self._is_over:
                 self._finish()  # the reset stays in the queue
                 return LiveChange(grew=True, ended=True, state=state, more=True)
-            self._queue.popleft()
+            self._changes.drop_first()
             reason, restarted = reason if self._read_to else None, True
-            self._begin(self.following.generation, self._detection_of(b""))
-        if self._queue and isinstance(self._queue[0], Grew):
+            self._begin(self.following.generation, self._format_choice.detect(b"", self.detection))
+        if self._changes.first(Grew):
             was_empty = not self._read_to
-            began = self._grow(self._next(size))
-            if self._noise >= MOST_IN_BINARY and self._read_to >= HEAD:
+            began = self._grow(self._changes.take_bytes(size))
+            if self._noise.is_heard and self._read_to >= HEAD:
                 self.close()
                 return LiveChange(True, began or restarted, reason, ended=True, state=state)
             if began:
                 restarted, reason = True, reason or (None if was_empty else Reason.DETECTED)
         return LiveChange(True, restarted, reason, state=state, more=True)
 
-    def _next(self, size: int) -> bytes:
-        """The next `size` bytes; the rest stays in the queue."""
-        change = self._queue[0]
-        assert isinstance(change, Grew)
-        data = change.data[self._taken : self._taken + size]
-        self._taken += len(data)
-        if self._taken == len(change.data):
-            self._queue.popleft()
-            self._taken = 0
-        return data
-
     def _grow(self, data: bytes) -> bool:
         """Read on; True if the reading restarted, because it is the first or the format changed."""
-        before = self._head if self._read_to else b""
+        before = self._format_choice.head if self._read_to else b""
         began = self._settle(before, data)
-        self._analysis.unsettled.is_tentative = not self._is_asked_for and self._read_to + len(data) < HEAD
+        self._analysis.unsettled.is_tentative = not self._format_choice.is_fixed and self._read_to + len(data) < HEAD
         self._take(before + data if began else data)
         self._check_for_noise(data)
         if self._read_to == self.following.size:
@@ -254,24 +279,20 @@ class LiveDocument(Document):
 
     def _check_for_noise(self, data: bytes) -> None:
         """List few findings of binary input, but allow more again if it turns out to have another format."""
-        is_noise = self._is_noise(data) or (self.unknown == "binary" and self._noise >= MOST_IN_BINARY)
+        is_noise = self.unknown == "binary" and (self._noise.listen(data) or self._noise.is_heard)
         self._analysis.findings.most_per_code = MOST_IN_BINARY if is_noise else self._most_per_code
 
     def _settle(self, before: bytes, data: bytes) -> bool:
         """Detect the format from the available head of the input; True if the reading restarts."""
         if self._read_to >= HEAD:
             return False
-        self._head = before + data[: HEAD - len(before)]
-        detection = self._detection_of(self._head)
-        if self._read_to and detection.format == self.detection.format:
-            self.detection = detection
-            self._analysis.unknown = detection.unknown
-            return False
-        self._begin(self.following.generation, detection)
-        return True
-
-    def _detection_of(self, head: bytes) -> Detection:
-        return self.detection if self._is_asked_for else detect(head)
+        detection = self._format_choice.settle(before, data, self.detection)
+        if not self._read_to or detection.format != self.detection.format:
+            self._begin(self.following.generation, detection)
+            return True
+        self.detection = detection
+        self._analysis.unknown = detection.unknown
+        return False
 
     def _take(self, data: bytes) -> None:
         """Read and check at once, to report the state of calls immediately. Only scanned content far from the end is
@@ -293,6 +314,26 @@ class LiveDocument(Document):
         clear_caches()
         self.is_complete = False
         self._is_over = True
+
+
+class NewFindings:
+    """Returns each diagnostic once when it is found, and again when its reason changes."""
+
+    def __init__(self, findings: Findings, deadlines: Deadlines, quotes: Quotes) -> None:
+        self._findings = findings
+        self._deadlines = deadlines
+        self._quotes = quotes
+        self._returned = self._revised = 0
+        """The number of diagnostics, and of changed reasons, that were returned."""
+
+    def take(self) -> list[Finding]:
+        """Return the diagnostics that were not returned yet, by position."""
+        findings, revised = self._findings, self._deadlines.revised[self._revised :]
+        again = [row for row in revised if row < self._returned]
+        fresh = (row for row in range(self._returned, len(findings)) if not findings.is_spare(row))
+        new = [self._quotes.locate(findings[row]) for row in (*again, *fresh)]
+        self._returned, self._revised = len(findings), len(self._deadlines.revised)
+        return sorted(new, key=lambda finding: (finding.diagnostic.start, finding.diagnostic.end))
 
 
 class Overdue(Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from viewer.checks.missing import FindMissing
 from viewer.checks.offending import offending_value
 from viewer.document.rows import Rows
 from viewer.document.visibility_cache import VisibilityCache
@@ -59,12 +60,14 @@ class Vault:
         transcripts: Sequence[Transcript] = (),
         judge: Judge | None = None,
         on_rewritten: Callable[[], None] | None = None,
+        find_missing: FindMissing | None = None,
     ) -> None:
         self._source = source
         self._unsettled = unsettled
         self._transcripts = transcripts
         self._judge = judge
         self._on_rewritten = on_rewritten
+        self._missing = find_missing(self._again) if find_missing else None
 
     def body_for(self, audience: Audience, message: Message) -> str:
         """The text of a message that this audience may see, without the parts cut for it."""
@@ -190,7 +193,7 @@ class Vault:
         if not audience.reveals(Reveal.ALL):
             return None
         try:
-            return offending_value(diagnostic, self._again)
+            return offending_value(diagnostic, self._again, self._missing)
         except FileRewrittenError:
             self._withhold()
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer.formats.containers.layout import AnyLayout
 from viewer.formats.containers.lines import LONGEST_RECORD
-from viewer.formats.engine.lines import RecordLines
+from viewer.formats.containers.regular_lines import RecordLines
 from viewer.formats.tables.model import Container, EventTable, MessageTable, RecordFormat
 from viewer.reading.format import FormatTraits, Reader, ReadOptions
 from viewer.reading.recorder import Recorder

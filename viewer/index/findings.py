@@ -137,6 +137,11 @@ class Findings:
         """How many diagnostics of a severity there are, including their counts and those not kept."""
         return self._totals[severity]
 
+    def count(self, code: str) -> int:
+        """How many diagnostics with a code there are, including their counts and those not kept."""
+        kept = (row for row in range(len(self)) if not self._spare[row] and self.code(row) == code)
+        return sum(self._counts[row] for row in kept) + self.more.get(code, 0)
+
     def number(self, row: int) -> int:
         """The message of this diagnostic; 0 for none."""
         return self._messages[row]

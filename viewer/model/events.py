@@ -80,4 +80,8 @@ class Superseded(Struct, frozen=True, gc=False):
     last: int
 
 
-Event = Superseded | Started | Opened | Grew | Closed | Strayed | Found | ToolCancelled | DeclaredTools
+class Metadata(Struct, frozen=True, gc=False):
+    """A record without a message, before the first message."""
+
+
+Event = Metadata | Superseded | Started | Opened | Grew | Closed | Strayed | Found | ToolCancelled | DeclaredTools

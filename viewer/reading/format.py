@@ -25,6 +25,8 @@ class ReadOptions(Struct, frozen=True, gc=False):
 
     harmony_preambles: bool = False
     """Apply the rule of Harmony: commentary without a recipient is a preamble for the user."""
+    row_order: bool = False
+    """Report an unusual order of the messages in training rows."""
 
 
 class FormatTraits(Struct, frozen=True):

@@ -11,6 +11,7 @@ from viewer.model.events import (
     Event,
     Found,
     Grew,
+    Metadata,
     Opened,
     Started,
     Strayed,
@@ -170,6 +171,11 @@ class Recorder:
     def supersede(self, first: int, last: int) -> None:
         """Record that these messages are on a branch that was left behind."""
         self._events.append(Superseded(first, last))
+
+    def skip(self) -> None:
+        """Record that a record holds no message. Only an input without messages is described by these."""
+        if not self.last_number:
+            self._events.append(Metadata())
 
     def declare(self, message: int, start: int, end: int) -> None:
         """Record that these bytes declare tools in JSON."""

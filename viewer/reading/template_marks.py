@@ -37,14 +37,47 @@ class MarkPair(Struct, frozen=True):
     """True if the closing mark is also a token of the frame, so that it is meaningless without an open block."""
 
 
+THINK_TAGS = (
+    *("think", "thinking", "thought", "reasoning", "reason", "reflection", "scratchpad", "antthinking"),
+    *("seed:think", "longcat_think", "inner_monologue"),
+)
+"""Tags around thoughts, in small letters: those that models write, and those that chat programs fold away."""
+
 MARK_PAIRS = (
-    MarkPair("think", MarkKind.THOUGHT, ("<think", "<thinking"), ("</think>", "</thinking>"), in_line=False),
+    MarkPair(
+        "think",
+        MarkKind.THOUGHT,
+        tuple(f"<{tag}" for tag in THINK_TAGS),
+        tuple(f"</{tag}>" for tag in THINK_TAGS),
+        in_line=False,
+    ),
     MarkPair("THINK", MarkKind.THOUGHT, ("[THINK]",), ("[/THINK]",), in_line=False),
     MarkPair("kimi-think", MarkKind.THOUGHT, ("◁think▷",), ("◁/think▷",)),
     MarkPair("START_THINKING", MarkKind.THOUGHT, ("<|START_THINKING|>",), ("<|END_THINKING|>",)),
     MarkPair("gemma-channel", MarkKind.THOUGHT, ("<|channel>",), ("<channel|>",)),
+    MarkPair("begin_of_thought", MarkKind.THOUGHT, ("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
+    MarkPair("inner_prefix", MarkKind.THOUGHT, ("<|inner_prefix|>",), ("<|inner_suffix|>",)),
+    MarkPair("unused16", MarkKind.THOUGHT, ("[unused16]",), ("[unused17]",)),
+    MarkPair("details", MarkKind.THOUGHT, ('<details type="reasoning"',), ("</details>",), shared_close=True),
     MarkPair("tool_call", MarkKind.CALL, ("<tool_call>",), ("</tool_call>",)),
     MarkPair("tool_calls", MarkKind.CALL, ("<tool_calls>",), ("</tool_calls>",)),
+    MarkPair("function_calls", MarkKind.CALL, ("<function_calls>",), ("</function_calls>",)),
+    MarkPair("antml-calls", MarkKind.CALL, ("<function_calls>",), ("</function_calls>",)),
+    MarkPair("seed-call", MarkKind.CALL, ("<seed:tool_call>",), ("</seed:tool_call>",)),
+    MarkPair("longcat-call", MarkKind.CALL, ("<longcat_tool_call>",), ("</longcat_tool_call>",)),
+    MarkPair("TOOLCALL", MarkKind.CALL, ("<TOOLCALL>",), ("</TOOLCALL>",)),
+    MarkPair("TOOL_REQUEST", MarkKind.CALL, ("[TOOL_REQUEST]",), ("[END_TOOL_REQUEST]",)),
+    MarkPair("unused11", MarkKind.CALL, ("[unused11]",), ("[unused12]",)),
+    MarkPair("tools_prefix", MarkKind.CALL, ("<|tools_prefix|>",), ("<|tools_suffix|>",)),
+    MarkPair("step-calls", MarkKind.CALL, ("<｜tool_calls_begin｜>",), ("<｜tool_calls_end｜>",)),
+    MarkPair(
+        "details-call",
+        MarkKind.CALL,
+        ('<details type="tool_calls"', '<details type="code_interpreter"'),
+        ("</details>",),
+        shared_close=True,
+    ),
+    MarkPair("functools", MarkKind.CALL, ("functools[{",)),
     MarkPair("function", MarkKind.CALL, ("<function=",), ("</function>",)),
     MarkPair(
         "lfm-call",
@@ -79,12 +112,14 @@ MARK_PAIRS = (
 THINK_PAIRS = MARK_PAIRS[:2]
 """`viewer/reading/thoughts.py` reads these pairs in a body. Readers of frames treat them like all others."""
 
-_THINK_TAG = rb"(?<=<)(?i:/think(?:ing)?[ \t]?>|think(?:ing)?(?=[\s>]))"
+THINK_TAG = b"(?i:" + b"|".join(sorted((tag.encode() for tag in THINK_TAGS), reverse=True)) + b")"
+"""A pattern for a name of these tags, in any case of letters."""
+_THINK_MARK = rb"(?<=<)(?:/%s[ \t]?>|%s(?=[\s>]))" % (THINK_TAG, THINK_TAG)
 _SPELLED = tuple(pair for pair in MARK_PAIRS if pair.name != "think")
 _SPELLINGS = tuple(spelling.encode() for pair in _SPELLED for spelling in (*pair.opens, *pair.closes))
 ESCAPABLE_MARKS = tuple(dict.fromkeys(spelling for spelling in _SPELLINGS if spelling.startswith(b"<|")))
 """Marks that OpenChatML 2.2 escapes with a doubled `<`."""
-_BEGUN = (b"<think", b"<thinking", b"</think", b"</thinking", b"</think ", b"</thinking ")
+_BEGUN = tuple(mark.encode() for tag in THINK_TAGS for mark in (f"<{tag}", f"</{tag} "))
 
 
 def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
@@ -98,15 +133,23 @@ def any_of(spellings: Iterable[bytes], *others: bytes) -> bytes:
     return b"[" + b"".join(map(re.escape, rests)) + b"](?:" + b"|".join([*others, *branches]) + b")"
 
 
-MARK = lazy_regex(any_of(_SPELLINGS, _THINK_TAG))
+MARK = lazy_regex(any_of(_SPELLINGS, _THINK_MARK))
 LONGEST_MARK = max(map(len, _SPELLINGS))
 _BEGINNINGS = frozenset(
     [spelling[:length] for spelling in _SPELLINGS for length in range(1, len(spelling))]
     + [tag[:length] for tag in _BEGUN for length in range(1, len(tag) + 1)]
 )
 
+THINK_SIGNS = (
+    *(b"<think", b"</think", b"<thought", b"</thought", b"<reas", b"</reas", b"<refl", b"</refl", b"<scratchp"),
+    *(b"</scratchp", b"<antthink", b"</antthink", b"<seed:", b"</seed:", b"<longcat_", b"</longcat_", b"<inner_"),
+    b"</inner_",
+)
+"""Every tag around a thought begins with one of these, ignoring case."""
 MARK_SIGNS = (
-    *(b"<|", b"<think", b"</think", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
+    *THINK_SIGNS,
+    *(b"<", b"</", b"<toolcall>", b"</toolcall>", b"<details type=", b"</details>", b"[unused"),
+    *(b"[end_tool_", b"functools[", b"<|", b"<tool_", b"</tool_", b"<func", b"</func", b"<minimax:", b"</minimax:"),
     *("<｜".encode(), "</｜".encode(), b"<channel", b"[THINK", b"[/THINK", b"[TOOL_", b"[/TOOL_", "◁".encode()),
 )
 """Every mark contains one of these, ignoring case."""

@@ -13,26 +13,29 @@ from msgspec import Struct
 from viewer.cache import lazy_regex
 from viewer.model.messages import Span
 from viewer.reading.bodies import THOUGHT_KINDS, Body
+from viewer.reading.template_marks import THINK_SIGNS, THINK_TAG, THINK_TAGS, any_of
 
 LONGEST_ATTRIBUTES = 4096
 """A think tag with more bytes of attributes is text. While a message grows, an unfinished tag is held back."""
 
 _MARK = lazy_regex(
     rb"<\|(?P<edge>start|end)_(?P<kind>%(kinds)s)\|>"
-    rb"|<(?P<slash>/?)(?P<tag>(?i:think(?:ing)?))(?:\s[^<>]{0,%(longest)d})?(?<!/)>"
+    rb"|<(?P<slash>/?)(?P<tag>%(tags)s)(?:\s[^<>]{0,%(longest)d})?(?<!/)>"
     rb"|(?P<bracket>\[)(?P<stroke>/?)THINK\]"
-    % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES}
+    % {b"kinds": "|".join(THOUGHT_KINDS).encode(), b"longest": LONGEST_ATTRIBUTES, b"tags": THINK_TAG}
 )
-MAY_BE_MARK = lazy_regex(rb"<\|(?:start|end)_|</?think|\[/?think\]", re.IGNORECASE)
+SIGNS = (b"<|start_", b"<|end_", b"[think]", b"[/think]", *THINK_SIGNS)
+"""Every mark contains one of these, ignoring case."""
+MAY_BE_MARK = lazy_regex(any_of(SIGNS), re.IGNORECASE)
 """Matches every body that has a mark. Used by prefilters."""
 _FIXED_MARKS = (
     *(b"<|%s_%s|>" % (edge, kind.encode()) for edge in (b"start", b"end") for kind in THOUGHT_KINDS),
-    *(b"<%s%s>" % (slash, tag) for slash in (b"", b"/") for tag in (b"think", b"thinking")),
+    *(f"<{slash}{tag}>".encode() for slash in ("", "/") for tag in THINK_TAGS),
     *(b"[THINK]", b"[/THINK]"),
 )
 _BEGINNINGS = {mark[:length] for mark in _FIXED_MARKS for length in range(1, len(mark))}
-_UNFINISHED_TAG = lazy_regex(rb"</?think(?:ing)?\s[^<>]{0,%d}" % LONGEST_ATTRIBUTES, re.IGNORECASE)
-_LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len(b"</thinking ")
+_UNFINISHED_TAG = lazy_regex(rb"</?%s\s[^<>]{0,%d}" % (THINK_TAG, LONGEST_ATTRIBUTES))
+_LONGEST_BEGINNING = LONGEST_ATTRIBUTES + len("</ ") + max(map(len, THINK_TAGS))
 _BLANK = lazy_regex(
     rb"(?:[\x00-\x20\x7f]|\xc2[\x80-\xa0\xad]|\xcd\x8f|\xe1\x9a\x80|\xe1\xa0\x8e|\xe2\x80[\x80-\x8f\xa8-\xaf]"
     rb"|\xe2\x81[\x9f-\xaf]|\xe3\x80\x80|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf)*"

@@ -111,6 +111,18 @@ INFO 09-10 19:13:02 [logger.py:71] Generated response cmpl-1: output: ' Yes.', f
 """,
 )
 
+I_ROW_ORDER = Rule(
+    code="I-ROW-ORDER",
+    title="Unusual message order in a training row.",
+    safe="The order of messages in this transcript is unusual.",
+    section="Training rows; with `check --strict` only",
+    advice="Check that each row alternates and ends with an answer.",
+    example="""\
+{"conversations": [{"from": "human", "value": "Is it sunny?"}, {"from": "gpt", "value": "Yes."}, \
+{"from": "human", "value": "And warm?"}]}
+""",
+)
+
 I_STREAM_FINAL_ONLY = Rule(
     code="I-STREAM-FINAL-ONLY",
     title="The text is only in the closing record.",
@@ -132,5 +144,6 @@ NOTES = (
     I_JSON_LENIENT,
     I_RECORD_UNKNOWN,
     I_TEMPLATE_UNKNOWN,
+    I_ROW_ORDER,
     I_STREAM_FINAL_ONLY,
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from viewer.model.messages import Span
 
-BLOCK = 256 * 1024
+BLOCK = 64 * 1024
 
 Read = Callable[[int, int], bytes]
 

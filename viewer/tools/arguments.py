@@ -52,6 +52,8 @@ class ArgumentFault(Struct, frozen=True, gc=False):
     reason: str
     start: int
     end: int
+    name: str = ""
+    """The missing argument; empty for other faults."""
 
 
 class Schematic:
@@ -135,7 +137,7 @@ class Schematic:
             if name not in value and (node.end, name) not in self._missing:
                 self._missing.add((node.end, name))
                 end = node.end - 1 if node.closed else node.end
-                yield ArgumentFault("missing-argument", end, end)
+                yield ArgumentFault("missing-argument", end, end, name)
         listed = {member.key: member for member in node.members}
         names = _known_names(schema) if schema.get("unevaluatedProperties") is False else None
         for key, child in value.items():

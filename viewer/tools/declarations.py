@@ -30,9 +30,12 @@ class Declarations:
     def __init__(self) -> None:
         self._declared: dict[str, _Declared] = {}
         self._schematics: dict[str, Schematic] = {}
+        self._count = 0
+        """The number of declarations that were read."""
 
-    def read(self, text: str) -> None:
-        """Read the body of a system or developer message."""
+    def read(self, text: str) -> bool:
+        """Read the body of a system or developer message; True if it declares tools."""
+        count = self._count
         for name, schema in read_namespaces(text).items():
             self._declare(name, _Declared(schema))
         for value in json_values(text):
@@ -41,6 +44,7 @@ class Declarations:
         for value in yaml_values(text):
             for tool in tools_in(value):
                 self._declare(tool.name, _Declared(tool.schema, tool.document, texts=True))
+        return self._count > count
 
     def read_function_list(self, text: str) -> None:
         """Read the text after `<|function_list|>` (OpenChatML 0.1, section 8.1): JSON, possibly followed by prose."""
@@ -74,6 +78,7 @@ class Declarations:
         return self._schematics[name].faults(node)
 
     def _declare(self, name: str, declared: _Declared) -> None:
+        self._count += 1
         self._declared[_plain(name)] = declared
         self._schematics.pop(_plain(name), None)
 

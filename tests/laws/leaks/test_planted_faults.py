@@ -177,6 +177,7 @@ def test_a_planted_fault_is_found(fault: Fault, monkeypatch: pytest.MonkeyPatch)
             assert_nothing_is_printed(planted)
 
 
+@pytest.mark.slow
 async def test_text_that_is_shown_before_it_is_certain_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A8: a mark that has only begun is shown, with what its attributes say."""
     kind = KINDS["openchatml-2.2"]

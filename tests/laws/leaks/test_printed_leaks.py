@@ -81,7 +81,7 @@ LINES = [["show"], ["show", "--json"], ["show", "--strict-safe"], ["check"], ["c
 WAYS = ["standard input", "folder", "several files", "following a pipe", "detected", "strict"]
 
 
-@pytest.mark.share(quick=60, test=20)
+@pytest.mark.share(quick=780, test=20)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("format", KINDS)
 def test_nothing_is_printed_in_the_other_ways_to_read(format: str, way: str, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_nothing_is_printed_in_the_other_ways_to_read(format: str, way: str, tmp
             assert each.finder.leaks(result.err) == [], line
 
 
-@pytest.mark.share(quick=12, test=2)
+@pytest.mark.share(quick=60, test=2)
 @pytest.mark.parametrize("line", SURFACES, ids=" ".join)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_planted_leak_is_found(line: list[str], stream: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

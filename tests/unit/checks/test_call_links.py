@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def text_of(steps: list[tuple[str, str, str | None]]) -> str:
     return HEAD + "".join(parts)
 
 
+@pytest.mark.slow
 @given(STEPS)
 def test_links_are_those_of_the_model(steps: list[tuple[str, str, str | None]]) -> None:
     expected, duplicates = modeled(steps)

@@ -39,13 +39,13 @@ def judged_together(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
     ends = np.array(list(accumulate(map(len, frames))), np.int64)
     starts = ends - np.array(list(map(len, frames)), np.int64)
     batch = Batch(b"".join(frames), starts, starts + len(HEAD), ends - len(STOP))
-    check = Check((), Scope.MESSAGE, trigger, lambda _: None)
+    check = Check((), Scope.MESSAGE, trigger, lambda _: ())
     none = np.zeros(0, np.int64)
     return [mask == 1 for mask in compile_numpy([check]).masks(batch, np.zeros(len(bodies), np.int64), none).tolist()]
 
 
 def judged_alone(trigger: Trigger, bodies: list[bytes]) -> list[bool]:
-    prefilter = compile_plain([Check((), Scope.MESSAGE, trigger, lambda _: None)])
+    prefilter = compile_plain([Check((), Scope.MESSAGE, trigger, lambda _: ())])
     return [prefilter.mask(0, HEAD + body + STOP, len(HEAD), len(HEAD + body)) == 1 for body in bodies]
 
 

@@ -88,6 +88,7 @@ def test_in_the_end_nothing_differs(path: Path) -> None:
     assert reading(read_on(follow(path))) == reading(open_document(str(path)))
 
 
+@pytest.mark.slow
 def test_what_comes_meanwhile_is_read_at_once_and_checked_in_its_turn(path: Path) -> None:
     document = follow(path)
     steps_until_caught_up(document)
@@ -148,6 +149,7 @@ def test_what_is_not_scanned_is_checked_as_it_is_read(tmp_path: Path) -> None:
     assert reading(document) == reading(open_document(str(lines)))
 
 
+@pytest.mark.slow
 def test_whoever_prints_as_it_comes_has_it_checked_as_it_is_read(path: Path) -> None:
     document = follow(path, reads_first=False)
     while document.step(STEP).more:

@@ -67,8 +67,8 @@ def without_notes(found: list[ShownDiagnostic], audience: Audience) -> list[Show
     "sample, step, audience",
     [(sample, step, audience) for sample in samples() for step in (97, 7) for audience in AUDIENCES.values()],
     ids=lambda case: f"{case[0].name} {case[1:]}",
-    quick=40,
-    test=9,
+    quick=160,
+    test=36,
 )
 def test_at_every_step_they_are_those_of_the_projection(sample: Sample, step: int, audience: Audience) -> None:
     document = Document(open_source(str(sample.path)), sample.asked)

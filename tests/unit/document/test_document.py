@@ -15,7 +15,7 @@ TURNS = [turn(number) + (ODD[NAMES[number % len(NAMES)]] if number % 9 == 0 else
 BIG = b"version: 2.2\n" + DECLARED + b"".join(TURNS)
 
 
-@pytest.mark.share(test=4)
+@pytest.mark.share(test=20)
 @pytest.mark.parametrize("format", TEXT)
 def test_a_big_document_is_what_the_parser_says(format: str) -> None:
     expected = examine([BIG], BIG, format)

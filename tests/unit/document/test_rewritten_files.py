@@ -189,6 +189,16 @@ class TestReading:
         assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
         assert len(calls) == known
 
+    def test_a_projection_that_is_older_than_the_wish_withholds_too(self, path: Path) -> None:
+        write(path, chat(30))
+        document = opened(path)
+        projection = document.project(END_USER)
+        calls: list[int] = []
+        document.withhold_rewritten(lambda: calls.append(1))
+        write(path, chat(30, "Secret", "hidde"))
+        assert projection.item(projection.rows(), 1).body == ""  # type: ignore[union-attr]
+        assert calls
+
     def test_the_screen_trusts_no_stamp(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(path, chat(30))
         monkeypatch.setattr(
@@ -249,6 +259,7 @@ class TestReading:
         source = open_source(str(path))
         assert source.read(0, source.size).decode() == other
 
+    @pytest.mark.slow
     def test_descriptors_are_closed(self, path: Path) -> None:
         write(path, chat(3))
         gc.collect()

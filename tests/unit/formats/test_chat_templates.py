@@ -82,7 +82,7 @@ def test_reading_byte_by_byte_equals_reading_whole(case: Turns) -> None:
         assert read_cut(data, case.format, range(step, len(data), step)) == whole
 
 
-@each("case", CASES, ids=lambda case: case.format)
+@each("case", CASES, ids=lambda case: case.format, quick=10)
 def test_no_cut_shows_hidden_text(case: Turns) -> None:
     data = case.whole.encode()
     for end in range(0, len(data), 2):
@@ -126,6 +126,7 @@ def test_calls_have_the_same_numbers_wherever_the_input_is_cut(format: str, role
         assert read_cut(data, format, [cut]) == whole
 
 
+@pytest.mark.slow
 def test_reading_takes_linear_time() -> None:
     turn = "<|im_start|>user\nHi <tool<|im_end|>\n<|im_start|>assistant\n<think>\nx\n</think>\nYes.<|im_end|>\n"
     assert_growth(lambda text: read(text, "chatml"), turn * 300, turn * 600, 2.6)

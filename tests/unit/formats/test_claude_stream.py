@@ -226,6 +226,7 @@ def test_how_the_input_is_cut_does_not_matter() -> None:
         assert_cuts_do_not_matter(data, FORMAT)
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_cut_shows_nothing_hidden() -> None:
     for data in (EXAMPLE, MANY):
         assert_truncation_hides(data, FORMAT)

@@ -159,6 +159,35 @@ def test_a_text_that_was_sent_twice_is_two_messages() -> None:
     assert seen(pair[1], pair[0], pair[1], pair[0]) == ["Again", "Again"]
 
 
+def found(*records: dict[str, Any]) -> list[tuple[int | None, bytes]]:
+    text = lines(META, *records)
+    diagnostics = [each for each in examine([text], text, "codex").findings if each.code == "W-COPY-DIFFERS"]
+    return [(each.message, text[each.start : each.end]) for each in diagnostics]
+
+
+def test_two_copies_that_differ_stay_messages_and_are_reported() -> None:
+    assert read_as(said("Hi!"), answered("Hello!")) == [("said", "Hi!"), ("said", "Hello!")]
+    assert found(said("Hi!"), answered("Hello!")) == [(2, b"Hello!")]
+    assert found(answered("Hello!"), said("Hi!")) == [(1, b"Hello!")]
+    assert found(user("Do it."), typed("Do it")) == [(1, b"Do it.")]
+    assert seen(user("Do it."), typed("Do it")) == ["Do it"]
+
+
+def test_a_text_without_a_copy_is_no_copy_that_differs() -> None:
+    far = [event("token_count")] * 17
+    for records in (
+        [said("Hi!"), *far, answered("Hello!")],
+        [said("Hi!"), said("Hello!"), answered("Hello!")],
+        [answered("Hi!"), said("Hi!"), answered("Hello!")],
+        [said("One."), user("Two."), typed("Two."), answered("One.")],
+        [user("<custom>1</custom>"), user("Do it."), typed("Do it.")],
+        [user("<environment_context>1"), typed("Do it.")],
+        [said("Hi!"), typed("Hello!")],
+        [said("Hi!", "Hello!"), answered("Hi!"), answered("Hello!")],
+    ):
+        assert found(*records) == [], records
+
+
 def test_the_example_without_its_events_or_without_its_messages_shows_the_same_texts() -> None:
     records = [json.loads(line) for line in EXAMPLE.splitlines()]
     without_events = [each for each in records if each["type"] != "event_msg"]

@@ -93,6 +93,7 @@ MARKS = [
 PARTS = st.lists(st.sampled_from([*WORDS, *MARKS]), max_size=8).map("".join)
 
 
+@pytest.mark.slow
 @given(PARTS, st.sampled_from(ROLES), st.sampled_from([END_USER, EVERYTHING]))
 def test_the_same_text_is_read_again(body: str, role: str, audience: object) -> None:
     text = transcript(role, body + ".")

@@ -129,6 +129,7 @@ EVENT = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(EVENT, max_size=12), st.data())
 def test_how_it_is_cut_never_shows_and_hidden_text_stays_hidden(events: list[Json], draw: st.DataObject) -> None:
     for event in events:

@@ -54,6 +54,7 @@ def test_an_object_of_2_2_is_what_was_thought_said_and_called() -> None:
     assert problems(events) == []
 
 
+@pytest.mark.slow
 def test_chat_completions_messages_are_read_the_same_way() -> None:
     text = """[{"role":"user","content":"Weather?"},
 {"role":"assistant","content":null,"reasoning_content":"hm","reasoning":"hm","refusal":null,

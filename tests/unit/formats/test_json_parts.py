@@ -231,6 +231,7 @@ WRAPPED = [
 ]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize(("text", "expected", "found"), WRAPPED)
 def test_nothing_recognized_as_a_message_loses_its_content_quietly(
     text: str, expected: list[str], found: list[str]

@@ -173,6 +173,7 @@ def test_nothing_raises_and_no_cut_shows(text: str, data: st.DataObject) -> None
     assert sorted(numbers) == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
 def test_exactly_what_carries_a_header_error_is_malformed(text: str) -> None:

@@ -154,6 +154,7 @@ def test_marks_that_mean_nothing_for_a_role_may_be_written() -> None:
     assert (text, lost) == ("[BOS]<|im_start|>user\n<|function_call|>[EOS]<|im_end|>[EOS]\n", [])
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
 def test_written_text_is_stable(text: str) -> None:

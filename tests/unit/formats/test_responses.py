@@ -50,6 +50,7 @@ def lines(*values: Any) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
+@pytest.mark.slow
 def test_every_type_of_item_has_its_kind() -> None:
     rows: list[tuple[list[str], dict[str, Any]]] = [
         (["said"], message("user", text("SECRET_", "input_text"))),

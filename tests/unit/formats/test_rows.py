@@ -26,6 +26,7 @@ def turn(speaker: object, value: object) -> tuple[list[str], list[tuple[str, str
     return row(conversations=[{"from": speaker, "value": value}])
 
 
+@pytest.mark.share(quick=14)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.base)
 def test_a_sample_shows_what_its_expectation_says(sample) -> None:  # type: ignore[no-untyped-def]
     data = sample.text
@@ -264,3 +265,31 @@ def test_half_a_pair_of_texts_is_hidden() -> None:
     for name in ("output", "answer", "completion", "response", "prompt", "instruction", "input"):
         shown, hidden, codes = row(**{name: "SECRET_1"})
         assert (shown, len(hidden), codes) == ([], 1, ["W-RECORD-UNKNOWN"])
+
+
+def test_the_order_of_a_row_is_reported_to_a_strict_check_only(tmp_path: Path) -> None:
+    human, answer = {"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}
+    call = {"from": "function_call", "value": '{"name": "now", "arguments": {}}'}
+    reply = {"from": "observation", "value": "12"}
+    rows: list[tuple[list[dict[str, str]], list[int]]] = [
+        ([human, answer], []),
+        ([answer, human, answer], []),
+        ([human, call, reply, answer], []),
+        ([human, answer, answer], [3]),
+        ([human, answer, human], [3]),
+        ([human, call], [2]),
+    ]
+    for turns, expected in rows:
+        path = tmp_path / "rows.jsonl"
+        path.write_text("".join(json.dumps({"conversations": each}) + "\n" for each in ([human, answer], turns)))
+        lines = [json.loads(line) for line in run("check", "--json", "--strict", str(path)).out.splitlines()]
+        found = [line["message"] - 2 for line in lines if line.get("code") == "I-ROW-ORDER"]
+        assert found == expected, turns
+        assert "I-ROW-ORDER" not in run("check", str(path)).out
+    assert run("check", "--strict", "--require-messages", str(path)).code == 0
+
+
+def test_a_rejected_answer_is_not_out_of_order(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"prompt": "Hi", "chosen": "Hello", "rejected": "SECRET_"}))
+    assert "I-ROW-ORDER" not in run("check", "--strict", str(path)).out

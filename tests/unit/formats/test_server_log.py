@@ -62,6 +62,7 @@ def test_reading_in_pieces_equals_reading_whole(name: str) -> None:
         assert read_cut(data, "server-log", range(step, len(data), step)) == whole
 
 
+@pytest.mark.share(quick=4)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_cut_shows_hidden_text(name: str) -> None:
     data = (EXAMPLES / name).read_bytes()

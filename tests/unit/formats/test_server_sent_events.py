@@ -101,7 +101,7 @@ def test_too_much_data_of_one_event_is_passed_over() -> None:
     assert not [each for each in read([lines_of_it + b'data: "delta":"a"}\n\n']) if isinstance(each, Closed)]
 
 
-@pytest.mark.share(test=2)
+@pytest.mark.share(test=8)
 @pytest.mark.parametrize(
     "line", [b"data: {\n", b'data: "a",\n', b"data\n", b" \r", b"data: [\r\n", b"  " * 50 + b"{\r\r"]
 )

@@ -18,6 +18,7 @@ from viewer.model.visibility import is_user_safe
 from viewer.reading.bodies import read_body
 from viewer.reading.hidden_spans import shown_so_far
 from viewer.reading.parser import Parser
+from viewer.reading.template_marks import LONGEST_MARK, MARK_PAIRS, MAY_BE_MARK, THINK_TAGS
 
 CALL = '{"name": "look_up", "arguments": {"q": "SECRET_ARG"}}'
 
@@ -64,6 +65,24 @@ ASSISTANT = {
     "reply that ends twice": "<tool_response>SECRET </tool_response> SECRET\n</tool_response>\nPlain words.",
     "reply in a call": "Plain words.\n<tool_call>\n<tool_response>SECRET</tool_response>\nSECRET\n</tool_call>",
     "nested replies": "<tool_response><tool_response>SECRET</tool_response>SECRET</tool_response>Plain words.",
+    **{tag: f"<{tag}>\nSECRET_TH\n</{tag}>\nPlain words." for tag in THINK_TAGS[2:]},
+    "an old tag in capitals": "<Thought>SECRET_TH</Thought>Plain words.",
+    "a tag in another": "<reasoning>SECRET_TH <thought>SECRET</thought> SECRET</reasoning>Plain words.",
+    "tag without its beginning": "SECRET_TH\n</reasoning>\nPlain words.",
+    "open thoughts": "<|begin_of_thought|>\nSECRET_TH\n<|end_of_thought|>\n\nPlain words.",
+    "apertus": '<|inner_prefix|>SECRET_TH<|inner_suffix|>Plain words.<|tools_prefix|>[{"f": SECRET}]<|tools_suffix|>',
+    "pangu": '[unused16]SECRET_TH[unused17]Plain words.[unused11][{"name": "f", "arguments": SECRET}][unused12]',
+    "open webui": '<details type="reasoning" done="true" duration="3">\n<summary>Thought</summary>\n> SECRET_TH\n'
+    "</details>\nPlain words.",
+    "open webui call": 'Plain words.\n<details type="tool_calls" name="f" arguments="SECRET">\n</details>',
+    "claude calls": 'Plain words.\n<function_calls>\n<invoke name="f">SECRET</invoke>\n</function_calls>',
+    "claude calls with a namespace": "Plain words.\n<function_calls>SECRET</function_calls>",
+    "seed": "<seed:think>SECRET_TH</seed:think>Plain words.<seed:tool_call>SECRET</seed:tool_call>",
+    "longcat": "<longcat_think>SECRET_TH</longcat_think>Plain words.<longcat_tool_call>SECRET</longcat_tool_call>",
+    "nemotron": "Plain words.<TOOLCALL>[SECRET]</TOOLCALL>",
+    "lm studio": "Plain words.\n[TOOL_REQUEST]\nSECRET\n[END_TOOL_REQUEST]",
+    "step": "Plain words.<｜tool_calls_begin｜>SECRET<｜tool_calls_end｜>",
+    "phi functools": 'Plain words.\nfunctools[{"name": "SECRET"}]',
     "carriage returns": "<tool_response>\r\nSECRET\r\n</tool_response>\r\nPlain words.",
 }
 USER = {
@@ -134,7 +153,7 @@ def safe_lines(path: Path, capture: Capture, *options: str) -> list[dict[str, ob
     return [json.loads(line) for line in out.decode().splitlines()]
 
 
-@each("carrier, role, text", CARRIED, quick=6)
+@each("carrier, role, text", CARRIED, quick=18, test=3)
 def test_hidden_text_stays_hidden_and_answers_stay(
     carrier: str, role: str, text: str, tmp_path: Path, capsysbinary: Capture
 ) -> None:
@@ -189,7 +208,7 @@ def test_nothing_hidden_shows_while_the_text_grows(carrier: str, role: str, text
         assert not any(sign in shown for sign in ("<t", "<|", "[T", "◁", "<f", "<m")), shown
 
 
-@each("target", WRITERS)
+@each("target", WRITERS, quick=3, test=3)
 @each(
     "carrier, role, text",
     [each for each in CARRIED if each[0] in ("openchatml-0.1", "json", "harmony")],
@@ -230,7 +249,7 @@ EMBEDDED = {
 }
 
 
-@each("name", EMBEDDED)
+@each("name", EMBEDDED, quick=4)
 @pytest.mark.parametrize("carrier", ["json", "json-parts", "chatml-json", "events"])
 def test_control_tokens_in_content_are_read(carrier: str, name: str, tmp_path: Path, capsysbinary: Capture) -> None:
     path = tmp_path / "transcript"
@@ -323,3 +342,9 @@ def test_escapes_of_a_json_string_keep_their_places() -> None:
     assert reading.texts == ("a\né", '"Hi" 😀 <b>')
     spans = [[text.encode()[piece.start : piece.end] for piece in m.pieces] for m in reading.messages]  # type: ignore[attr-defined]
     assert spans == [[b"a\\n\\u00e9"], [b'\\"Hi\\" \\ud83d\\ude00 <b>']]
+
+
+def test_every_mark_is_found_by_the_prefilter_and_is_short() -> None:
+    marks = [mark.encode() for pair in MARK_PAIRS for mark in (*pair.opens, *pair.closes)]
+    assert [mark for mark in marks if not MAY_BE_MARK.search(mark)] == []
+    assert LONGEST_MARK <= 32

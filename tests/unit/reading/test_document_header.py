@@ -104,6 +104,7 @@ def test_depth() -> None:
     assert read_yaml(b"- " * 33 + b"a").faults == (YamlFault("yaml-malformed", 64, 65),)
 
 
+@pytest.mark.slow
 def test_size() -> None:
     data = b"a: 1\n" + b"# comment\n" * 6553
     assert len(data) > SIZE - 10

@@ -199,12 +199,12 @@ class TestInTheEnd:
         "sample, audience",
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
-        quick=20,
-        test=4,
+        quick=1020,
+        test=20,
     )
     def test_it_is_what_show_prints(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()
-        for step in (max(7, len(text) // 500), 1 << 30):
+        for step in (max(7, len(text) // 200), 1 << 30):
             log = tmp_path / f"run{step}.log"
             written = Written(Log(log, sample.asked), audience)
             for at in range(0, len(text), step):
@@ -219,8 +219,8 @@ class TestInTheEnd:
         "sample, audience",
         [(sample, audience) for sample in SAMPLES for audience in (END_USER, STRICT, EVERYTHING)],
         ids=lambda case: f"{case[0].path.name} {case[1]}",
-        quick=15,
-        test=2,
+        quick=330,
+        test=12,
     )
     def test_the_json_lines_are_those_of_show(self, tmp_path: Path, sample: Sample, audience: Audience) -> None:
         text = sample.path.read_bytes()

@@ -64,6 +64,7 @@ REASONS = {
     "I-JSON-LENIENT": "",
     "I-RECORD-UNKNOWN": "",
     "I-TEMPLATE-UNKNOWN": "",
+    "I-ROW-ORDER": "",
     "I-STREAM-FINAL-ONLY": "",
 }
 

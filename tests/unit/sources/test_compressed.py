@@ -123,7 +123,7 @@ def test_zeros_that_fill_a_block_are_nothing(tmp_path: Path) -> None:
     assert "left out" not in note
 
 
-@pytest.mark.share(quick=3)
+@pytest.mark.share(quick=3, test=3)
 @EVERY_WAY
 def test_a_bomb_is_cut_off(name: str, tmp_path: Path) -> None:
     load_limits_with(lambda: Limits(max_decompressed=4 * MB))
@@ -207,6 +207,7 @@ def campaign(name: str, path: Path, rounds: int) -> None:
         assert got == expected or faults(path), (number, bytes(data).hex())
 
 
+@pytest.mark.share(quick=4)
 @EVERY_WAY
 def test_random_damage_is_never_silent(name: str, tmp_path: Path) -> None:
     campaign(name, tmp_path / "sample", 120)

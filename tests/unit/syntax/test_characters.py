@@ -76,6 +76,7 @@ def kinds_of_all_code_points() -> dict[int, str]:
     return {ord(data[start:end].decode()): kind for kind, start, end in find_hidden_characters(data)}
 
 
+@pytest.mark.slow
 def test_all_that_cannot_be_seen_has_a_kind() -> None:
     visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x13430, 0x13440)}
     hidden = {code for code in range(1, 0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf")}

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from viewer.formats.engine.drafts import Draft
 from viewer.formats.tables.model import Alone
-from viewer.model.messages import Kind
+from viewer.model.messages import Channel, Kind
 
 FARTHEST = 16
 """The largest number of records between two copies. A reply waits longer: its call id links it."""
@@ -28,6 +28,11 @@ class Waiting(Struct):
     is_settled: bool
     """True if its kind is final."""
     texts: set[str] = field(default_factory=set)
+    is_said: bool = False
+    """True if it would be said if it had a partner."""
+    is_paired: bool = False
+    before: Waiting | None = None
+    """The occurrence before it in the same group, in the same role."""
 
 
 class CopyPairs:
@@ -40,13 +45,17 @@ class CopyPairs:
         settle: Callable[[int, Draft], None],
         emit: Callable[[Draft], int],
         report_outcome: Callable[[Draft, int], None],
+        report_difference: Callable[[Draft, int], None],
     ) -> None:
         self._alone = alone
         self._open_hidden = open_hidden
         self._settle = settle
         self._emit = emit
         self._report_outcome = report_outcome
+        self._report_difference = report_difference
         self._waiting: list[Waiting] = []
+        self._last: dict[tuple[str, str], Waiting] = {}
+        """The last occurrence in each group and role."""
         self._had_copy: set[str] = set()
 
     def add(self, draft: Draft, at: int) -> None:
@@ -61,7 +70,10 @@ class CopyPairs:
             return
         is_settled = draft.kind not in (Kind.SAID, Kind.REPLY) or (copy.primary and not self._needs_copy(draft))
         number = self._emit(draft) if is_settled else self._open_hidden(draft)
-        self._waiting.append(Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft)))
+        place = copy.group, draft.role
+        waiting = Waiting(draft, copy.primary, at, number, is_settled, texts_of(draft), draft.kind is Kind.SAID)
+        waiting.before, self._last[place] = self._last.get(place), waiting
+        self._waiting.append(waiting)
 
     @property
     def is_idle(self) -> bool:
@@ -88,6 +100,7 @@ class CopyPairs:
         """End the transcript."""
         self.settle()
         self._had_copy.clear()
+        self._last.clear()
 
     @staticmethod
     def _has_passed(waiting: Waiting, first: int) -> bool:
@@ -119,6 +132,9 @@ class CopyPairs:
     def _pair(self, draft: Draft, partners: list[Waiting]) -> None:
         copy, partner = draft.rule.copy, partners[0]
         assert copy is not None
+        self._last[copy.group, draft.role] = partner
+        for known in partners:
+            known.is_paired, known.before = True, None
         primary = draft if copy.primary else partner.draft
         other = partner.draft if copy.primary else draft
         if self._needs_copy(primary) and primary.kind is Kind.SAID and not _is_same(primary, other):
@@ -154,13 +170,30 @@ class CopyPairs:
         self._emit(draft)
 
     def _settle_alone(self, waiting: Waiting) -> None:
-        if waiting.is_settled:
-            return
         draft, copy = waiting.draft, waiting.draft.rule.copy
         assert copy is not None
-        if copy.primary and (copy.group in self._had_copy or draft.text.lstrip().startswith("<")):
-            draft.kind = Kind.INJECTED
-        self._settle(waiting.number, draft)
+        if not waiting.is_settled:
+            if copy.primary and (copy.group in self._had_copy or draft.text.lstrip().startswith("<")):
+                draft.kind = Kind.INJECTED
+            self._settle(waiting.number, draft)
+            waiting.is_settled = True
+        before, waiting.before = waiting.before, None
+        if before is not None and _are_at_copy_positions(before, waiting):
+            primary, other = (waiting, before) if waiting.is_primary else (before, waiting)
+            named = other if _is_plainly_shown(primary.draft) else primary
+            self._report_difference(named.draft, named.number)
+            before.is_paired = waiting.is_paired = True
+
+
+def _are_at_copy_positions(one: Waiting, next: Waiting) -> bool:
+    """True if one of two neighbors in a group would be the copy of the other, had they the same text."""
+    is_alone = one.is_said and next.is_said and not one.is_paired and not next.is_paired
+    return is_alone and one.is_primary is not next.is_primary and next.at - one.at <= FARTHEST
+
+
+def _is_plainly_shown(draft: Draft) -> bool:
+    """True if a message is shown for sure. Otherwise the report belongs to it: a hidden message leaves no trace."""
+    return draft.kind is Kind.SAID and not draft.has_unknown_channel and draft.channel in (None, Channel.FINAL)
 
 
 def _is_same(one: Draft, other: Draft) -> bool:

@@ -11,8 +11,9 @@ from viewer.formats.engine.conditions import Unreadable, all_hold, first_rule, h
 from viewer.formats.engine.lookups import look_up
 from viewer.formats.engine.paths import path, string_at
 from viewer.formats.engine.repeats import is_repeated, repeated_length
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.content_parts import ContentPart
-from viewer.formats.json.fields import has_thought_flag, is_empty, piece_of
+from viewer.formats.json.fields import is_empty, piece_of
 from viewer.formats.json.parts import is_hidden_type
 from viewer.formats.json.unread import first_text_member
 from viewer.formats.tables.model import Exchange, Fault, Mode, Narrowing, Outcomes, PartRule, RecordRule, Step, Words
@@ -288,7 +289,7 @@ def _is_hidden_elsewhere(rule: RecordRule, node: JsonNode) -> bool:
     reads_channel = isinstance(rule.channel, Words) and rule.channel.path == "channel"
     for at in _holder_paths(rule.body):
         for holder in path(at).all(node):
-            if has_thought_flag(holder) or (not reads_channel and _is_on_other_channel(holder)):
+            if is_flagged(holder) or (not reads_channel and _is_on_other_channel(holder)):
                 return True
     return False
 
@@ -544,7 +545,7 @@ class _PartReader:
             self._found.append(self._part(rule.reply, part))
 
     def _add_said(self, rule: PartRule, part: JsonNode) -> None:
-        if has_thought_flag(part) or _is_on_other_channel(part):
+        if is_flagged(part) or _is_on_other_channel(part):
             self._add_unknown(part)
             return
         if rule.label:

@@ -35,7 +35,12 @@ class Records:
     def __init__(self, record: Recorder, format: RecordFormat, options: ReadOptions) -> None:
         self._record = record
         self._format = format
-        self._writer = DraftWriter(record, format, preambles=format.preambles or options.harmony_preambles)
+        self._writer = DraftWriter(
+            record,
+            format,
+            preambles=format.preambles or options.harmony_preambles,
+            row_order=options.row_order,
+        )
         self._narrowings = Narrowings(record, format.replays)
         self._conversation = Conversation(format.history) if format.history else None
         self._session: str | None = None
@@ -121,6 +126,7 @@ class Records:
     def _write_span(self, span: TraceSpan) -> None:
         """Write the messages of a span. Another conversation is another transcript."""
         if not span.reading.drafts and not span.reading.faults and span.reading.unknown is None:
+            self._record.skip()
             return
         if not self._record.transcript or span.group != self._session:
             self._writer.start()

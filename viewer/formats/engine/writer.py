@@ -12,19 +12,20 @@ from viewer.formats.engine.conditions import holds
 from viewer.formats.engine.copies import CopyPairs, texts_of
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import MOST_TURNS, Draft, RecordReading, StreamStep
+from viewer.formats.engine.row_order import RowOrder
 from viewer.formats.engine.streams import BlockStreams
 from viewer.formats.json.content_parts import ContentPart, may_be_split, part_header, split_content
 from viewer.formats.json.fields import Source
 from viewer.formats.tables.model import Mode, Prefill, RecordFormat, RecordRule
 from viewer.model.diagnostic import Problem
-from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Outcome, Piece
+from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Outcome, Piece, Span
 from viewer.reading.bodies import Body, read_body
 from viewer.reading.header import full_tool_name
 from viewer.reading.recorder import Recorder
 from viewer.rules.calls import W_TOOL_FAILED
 from viewer.rules.errors import E_STREAM_TRUNCATED, E_TOOL_CANCELLED, E_TOOL_TIMEOUT
-from viewer.rules.notes import I_RECORD_UNKNOWN, I_STREAM_FINAL_ONLY
-from viewer.rules.structure import W_PLUGIN, W_RECORD_UNKNOWN
+from viewer.rules.notes import I_RECORD_UNKNOWN, I_ROW_ORDER, I_STREAM_FINAL_ONLY
+from viewer.rules.structure import W_COPY_DIFFERS, W_PLUGIN, W_RECORD_UNKNOWN
 from viewer.syntax.json_text import JsonKind, JsonNode
 
 MOST_REPLIES = 4096
@@ -71,7 +72,7 @@ class _Reply(Struct):
 class DraftWriter:
     """Owner of everything that relates one record to the next."""
 
-    def __init__(self, record: Recorder, format: RecordFormat, *, preambles: bool) -> None:
+    def __init__(self, record: Recorder, format: RecordFormat, *, preambles: bool, row_order: bool = False) -> None:
         self._record = record
         self._format = format
         self._preambles = preambles
@@ -93,7 +94,9 @@ class DraftWriter:
         self._hooks = format.hooks.renew() if format.hooks.renew else format.hooks
         self._has_reported_end = False
         """True if it was reported that a plug-in is disabled."""
-        self._copies = CopyPairs(format.alone, self._open_hidden, self._settle, self._emit, self._report_outcome)
+        self._copies = CopyPairs(
+            format.alone, self._open_hidden, self._settle, self._emit, self._report_outcome, self._report_difference
+        )
         self._once: set[tuple[Kind, str, str]] = set()
         """The texts that are messages only once."""
         self._unanswered: dict[str, None] = {}
@@ -109,6 +112,7 @@ class DraftWriter:
         """The numbers of the last prompts."""
         self.has_prompt = False
         """True if the last record held text that the user typed."""
+        self._row_order = RowOrder(self._report_order) if row_order and format.alternates else None
         self._rest: Kind | None = None
         self._is_begun = False
         """True if the transcript has a message other than those that may precede the first."""
@@ -136,6 +140,8 @@ class DraftWriter:
             self._record.report(problem.rule, problem.reason, problem.start, problem.end)
         if reading.unknown is not None:
             self._note_unknown(reading.unknown)
+        if not reading.drafts and not reading.steps:
+            self._record.skip()
         self._rest = reading.rest or self._rest
         keys = {draft.key for draft in reading.drafts if draft.rule.merge}
         if reading.drafts:
@@ -185,6 +191,11 @@ class DraftWriter:
             self._end_reply(key)
         for growing in [*self._growing]:
             self._end_growing(growing)
+        if self._row_order is not None:
+            self._row_order.end()
+
+    def _report_order(self, number: int, span: Span) -> None:
+        self._record.report(I_ROW_ORDER, None, *span, number)
 
     def _note_unknown(self, node: JsonNode) -> None:
         """Report each type of unknown records without text once."""
@@ -299,7 +310,7 @@ class DraftWriter:
                 )
                 self._report(part.problems, number)
                 self._report_outcome(part, number)
-                self._note_prompt(header, number)
+                self._note_message(header, number, part.span)
         return self._record.last_number
 
     def _emit_marked(self, draft: Draft, header: Header) -> bool:
@@ -308,11 +319,13 @@ class DraftWriter:
         for part in marked:
             own, ending = self._marked_header(part, header)
             number = self._record.add_complete(own, ending, draft.span, part.pieces, time_ms=draft.time_ms)
-            self._note_prompt(own, number)
+            self._note_message(own, number, draft.span)
             self._report_part(part, number)
         return bool(marked)
 
-    def _note_prompt(self, header: Header, number: int) -> None:
+    def _note_message(self, header: Header, number: int, span: Span) -> None:
+        if self._row_order is not None:
+            self._row_order.add(header, number, span)
         if header.role == "user" and header.kind is Kind.SAID and not header.thread:
             self.has_prompt = True
             self._prompts.append(number)
@@ -468,6 +481,11 @@ class DraftWriter:
         rule, reason = _OUTCOME_RULES[draft.outcome]
         self._record.report(rule, reason, *draft.outcome_span, number)
 
+    def _report_difference(self, draft: Draft, number: int) -> None:
+        """Report that two records at copy positions differ: both are messages."""
+        pieces = draft.pieces or [Piece(*draft.span, Coding.PLAIN)]
+        self._record.report(W_COPY_DIFFERS, None, pieces[0].start, pieces[-1].end, number)
+
     # Copies.
 
     def _open_hidden(self, draft: Draft) -> int:
@@ -483,7 +501,7 @@ class DraftWriter:
         marked = self._marked(draft, header.role)
         if not marked:
             self._record.close(number, self._ending(draft, header), draft.span[1], draft.pieces, header=header)
-            self._note_prompt(header, number)
+            self._note_message(header, number, draft.span)
             self._report(draft.problems, number)
             self._report_outcome(draft, number)
             return

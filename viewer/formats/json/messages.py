@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from viewer.formats.containers.documents import SPACE, JsonDocuments, add_stray
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import Source, header_value, is_message
 from viewer.formats.json.items import MessageObjects
 from viewer.formats.json.wrappers import Found, MessageFinder, Use
@@ -135,7 +136,7 @@ class MessageLists:
         item = found.node
         self._is_empty = False
         if item.kind is JsonKind.OBJECT and is_message(item):
-            kind = Kind.UNKNOWN if found.use is Use.REJECTED else Kind.SAID
+            kind = Kind.UNKNOWN if found.use is Use.REJECTED or _is_hidden(item) else Kind.SAID
             self._objects.add(item, source, notes.inside(item), kind)
         else:
             self._not_a_message((item.start, item.end))
@@ -170,6 +171,11 @@ class _Notes:
         return [problem for problem in self._problems if problem not in self._reported]
 
 
+def _is_hidden(message: JsonNode) -> bool:
+    """True if a flag hides a message; a thought stays one."""
+    return is_flagged(message) and message.get("thought") is None
+
+
 class MessageDocuments(JsonDocuments):
     """Reader of one document after another."""
 
@@ -185,7 +191,6 @@ class MessageDocuments(JsonDocuments):
         fault = reading.faults[-1]
         if fault.is_truncation:
             return
-        start = fault.offset
-        start = self._lists.first_open(reading.node, start)
+        start = self._lists.first_open(reading.node, fault.offset)
         self.record.report(E_PARSE_HEADER, "not-a-message", fault.offset, fault.end)
         self.text_between(data[start - self.base :], start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from viewer.formats.hiding import is_flagged
 from viewer.formats.json.fields import (
     THOUGHT_WORDS,
     Source,
@@ -148,6 +149,8 @@ class _Sorter:
             self.content.replies.append(bare_reply or part)
         elif _is_thought(part, kind):
             self.content.thoughts += thought_pieces(_bare(part, kind, _BARE_THOUGHTS) or part)
+        elif is_flagged(part):
+            return False
         elif kind in _TEXTS and (text := _text_of(part, kind)) is not None:
             self._text(text)
         elif kind == "refusal" and _has_text(part, "refusal"):

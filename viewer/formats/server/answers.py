@@ -12,11 +12,17 @@ from viewer.model.events import Closed, Found, Strayed
 from viewer.model.messages import Channel, Coding, Ending, Header, Kind, Message, Piece, Span
 from viewer.reading.format import ReadOptions
 from viewer.reading.recorder import Recorder
+from viewer.reading.template_marks import MARK_PAIRS, MarkKind
 
 _TURN = b"<|start|>assistant"
 _TURN_ENDS = (b"<|end|>", b"<|return|>", b"<|call|>")
 _HARMONY = (b"<|start|>", b"<|channel|>")
-_THOUGHT_ENDS = (b"</think>", b"</thinking>", "◁/think▷".encode(), b"[/THINK]", b"<|END_THINKING|>")
+_THOUGHT_ENDS = tuple(
+    mark.encode()
+    for pair in MARK_PAIRS
+    if pair.kind is MarkKind.THOUGHT and not pair.shared_close
+    for mark in pair.closes
+)
 
 
 class Reading(Struct):

@@ -18,6 +18,7 @@ from viewer.formats.tables.model import (
     flag,
     has,
     is_,
+    is_not,
     lacks,
     no_flag,
 )
@@ -52,6 +53,7 @@ RECORDS = (
     RecordRule((_SPOKEN, flag("isCompactSummary")), Kind.REPLAYED, "@message.role", **_COMMON),
     RecordRule((_SPOKEN, flag("isMeta")), Kind.INJECTED, "@message.role", **_COMMON),
     RecordRule((_SPOKEN, flag("isVisibleInTranscriptOnly")), Kind.INJECTED, "@message.role", **_COMMON),
+    RecordRule((_USER, has("origin"), is_not("origin.kind", "human")), Kind.INJECTED, "user", **_COMMON),
     RecordRule((_USER, is_("message.role", "user")), Kind.SAID, "user", **_COMMON | {"parts": USER_PARTS}, split=True),
     RecordRule(
         (_ASSISTANT, flag("isApiErrorMessage")),
@@ -69,6 +71,13 @@ RECORDS = (
         merge=Merge(Mode.PARTS, "message.id"),
     ),
     RecordRule((is_("type", "attachment"), flag("isMeta")), Kind.INJECTED, "user", "attachment", **_ASIDE),
+    RecordRule(
+        (is_("type", "attachment"), has("attachment.origin"), is_not("attachment.origin.kind", "human")),
+        Kind.INJECTED,
+        "user",
+        "attachment",
+        **_ASIDE,
+    ),
     *(
         RecordRule(
             (is_("type", "attachment"), is_("attachment.type", "queued_command"), no_flag("attachment.isMeta"), mode),

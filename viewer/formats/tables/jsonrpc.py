@@ -65,6 +65,11 @@ def _chunk(name: str, kind: Kind) -> tuple[RecordRule, ...]:
     )
 
 
+_STARTER = "|".join(
+    f"{_UPDATE}._meta.{name}"
+    for name in ("claudeCode.parentToolUseId", "parentToolUseId", "parentToolCallId", "codex.subagent.threadId")
+)
+"""The call or the thread of another agent, in what adapters add to an update."""
 _OF_TOOL = Merge(Mode.REPLACE, f"{_UPDATE}.toolCallId")
 _CLIENT = (
     RecordRule(
@@ -74,6 +79,14 @@ _CLIENT = (
         "params.prompt",
         _BLOCKS,
         copy=Copies("prompt", primary=True),
+    ),
+    RecordRule(
+        (*_update("user_message_chunk", "agent_message_chunk"), has(_STARTER)),
+        Kind.SUBAGENT,
+        "assistant",
+        f"{_UPDATE}.content",
+        _BLOCKS,
+        thread=_STARTER,
     ),
     RecordRule(_update("user_message_chunk"), Kind.SAID, "user", f"{_UPDATE}.content", _BLOCKS, copy=Copies("prompt")),
     *_chunk("agent_message_chunk", Kind.SAID),

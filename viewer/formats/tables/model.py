@@ -548,6 +548,8 @@ class RecordFormat(Struct, frozen=True):
     inner: tuple[str | Inner, ...] = ()
     """The paths of strings that hold JSON: they are read in place before the rules apply."""
     spans: Spans | None = None
+    alternates: bool = False
+    """True if answers alternate with other messages, and the last message is an answer."""
     keeps_fields: bool = False
     """True if the members that no rule reads describe the transcript that the record starts."""
     model: str = ""

@@ -174,6 +174,7 @@ ROWS = RecordFormat(
         *(Inner("", name, (When(name, starts=("[{", "[\n", "[ {", '{"role', '{"content')),)) for name in _MESSAGES),
         *(Inner(f"{name}[]", "value", (_CALLS,)) for name in _LISTS),
     ),
+    alternates=True,
     keeps_fields=True,
     hooks=Hooks(classify=prompt_kind),
 )

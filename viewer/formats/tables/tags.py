@@ -12,12 +12,20 @@ _INJECTED_TAGS = (
     *("system-reminder", "command-name", "command-message", "command-args", "command-contents"),
     *("local-command-stdout", "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout"),
     *("bash-stderr", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection"),
-    *("ide_diagnostics", "task-notification", "teammate-message"),
+    *("ide_diagnostics", "task-notification", "teammate-message", "cross-session-message", "subagent-message"),
+    *("channel", "channel-message", "tick", "persisted-output", "fork-boilerplate", "new-diagnostics"),
 )
 _ELEMENT = re.compile(rf"<({'|'.join(_INJECTED_TAGS)})(?=[\s>/])[^>]*(?:>|\Z)")
 _FIRST_ELEMENT = re.compile(r"\s*<([A-Za-z][\w:-]*[-_:][\w:-]*)(?:\s[^>]*)?>")
-_CAVEAT = "Caveat: "
-_INTERRUPTED = "[Request interrupted by user"
+_WHOLE = {
+    "Caveat: ": Kind.INJECTED,
+    "<command-name>": Kind.INJECTED,
+    "<command-message>": Kind.INJECTED,
+    "Another Claude session sent a message:": Kind.INJECTED,
+    "This session is being continued from a previous conversation": Kind.REPLAYED,
+    "[Request interrupted by user": Kind.NOTICE,
+}
+"""Beginnings of texts that a program wrote as a whole. In early versions, the text of a command follows its name."""
 _REFERENCED = re.compile(r"--- Content from referenced files ---")
 _END_OF_REFERENCED = re.compile(r"^--- End of content ---$", re.MULTILINE)
 _TYPED = ("task", "feedback", "user_message", "answer")
@@ -36,10 +44,9 @@ _TAG = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 def claude_tags(text: str) -> Runs:
     """Divide the text of a user record: elements that the program adds, and what the user typed."""
     bare = text.lstrip()
-    if bare.startswith(_CAVEAT):
-        return [(Kind.INJECTED, 0, len(text))]
-    if bare.startswith(_INTERRUPTED):
-        return [(Kind.NOTICE, 0, len(text))]
+    whole = next((kind for beginning, kind in _WHOLE.items() if bare.startswith(beginning)), None)
+    if whole is not None:
+        return [(whole, 0, len(text))]
     first = _FIRST_ELEMENT.match(text)
     if first and text.rstrip().endswith(f"</{first[1]}>") and first[1] not in _INJECTED_TAGS:
         return [(Kind.INJECTED, 0, len(text))]

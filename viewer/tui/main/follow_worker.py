@@ -195,7 +195,7 @@ class FollowWorker:
         if live is None:
             return not document.is_complete and not isinstance(document, LiveDocument)
         if self._machine.status.reading is Reading.CATCHING_UP:
-            return live.state.condition is SourceCondition.OK
+            return live.following.state.condition is SourceCondition.OK
         status = self._machine.status
         return not status.frozen and (status.pending is not PendingDraw.NOTHING or live.version != self._drawn_version)
 
@@ -235,7 +235,7 @@ class FollowWorker:
     def _start(self, live: LiveDocument, arrival: Arrival) -> None:
         self.live, self._arrival = live, arrival
         live.withhold_rewritten(self._reader.handle_rewrite)
-        self._machine.signal(Signal.SOURCE_CHANGED, source=live.state.condition)
+        self._machine.signal(Signal.SOURCE_CHANGED, source=live.following.state.condition)
         was_drawn = live is self._session.document and bool(self._drawn_version)
         self._signal(Signal.RESUME if was_drawn else Signal.START)
 
@@ -271,7 +271,7 @@ class FollowWorker:
                 await live.following.wait_async(self._rest(live))
 
     def _has_caught_up(self, live: LiveDocument) -> bool:
-        return live.is_complete or (live.has_caught_up and live.state.condition is SourceCondition.OK)
+        return live.is_complete or (live.has_caught_up and live.following.state.condition is SourceCondition.OK)
 
     def _read_slices(self, live: LiveDocument) -> bool:
         """Read for a short time; True if more can be read."""
@@ -298,7 +298,7 @@ class FollowWorker:
             self._machine.signal(Signal.CHANGED)
         if change.restarted and live is self._session.document:
             self._machine.signal(Signal.REPLACED, reason=change.reset)
-        effects = self._machine.signal(Signal.SOURCE_CHANGED, source=live.state.condition)
+        effects = self._machine.signal(Signal.SOURCE_CHANGED, source=live.following.state.condition)
         if change.state and Effect.DRAW_SOURCE in effects:
             self._draw_source(change.state)
 
@@ -334,7 +334,7 @@ class FollowWorker:
             self._draw_all()
         elif has_text and limiter.frame_is_due:
             self._draw_text()
-        elif live.has_open_message and int(live.quiet_for) != self._quiet_second:
+        elif live.open_numbers and int(live.quiet_for) != self._quiet_second:
             self._quiet_second = int(live.quiet_for)
             self._host.redraw(Changed.PENDING | Changed.TITLE)
 

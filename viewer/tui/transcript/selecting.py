@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from rich.style import Style
 from textual.selection import Selection
+from textual.strip import Strip
 
 from viewer.render.page import Block, BlockLine
 
@@ -42,3 +44,15 @@ def _piece(block: Block, line: BlockLine, left: int, right: int | None) -> Itera
         yield "\n"
     elif block.text[last : last + 1] == " ":
         yield " "
+
+
+def with_selection(strip: Strip, span: tuple[int, int] | None, style: Style) -> Strip:
+    """Highlight the selected cells of a line; an end of -1 is the end of the line."""
+    if span is None:
+        return strip
+    length = strip.cell_length
+    start, end = min(span[0], length), length if span[1] < 0 else min(span[1], length)
+    if start >= end:  # the line is shorter now
+        return strip
+    inside = strip.crop(start, end).apply_style(style)
+    return Strip.join([strip.crop(0, start), inside, strip.crop(end, length)])

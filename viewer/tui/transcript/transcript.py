@@ -22,7 +22,7 @@ from viewer.tui.panes.plain_lines import PlainLines
 from viewer.tui.terminal.paint import Painter
 from viewer.tui.transcript.minimap import Minimap
 from viewer.tui.transcript.scroller import Scroller
-from viewer.tui.transcript.selecting import selected_text
+from viewer.tui.transcript.selecting import selected_text, with_selection
 
 KEPT_BLOCKS = 300
 LINES_A_ROW = 1 << 20
@@ -383,7 +383,9 @@ class Transcript(PlainLines, can_focus=True):
         segments = self.painter.segments(content, width, self._base)
         if y < len(self._frame) and self.text_selection:
             row, line, _ = self._frame[y]
-            segments = list(self._with_selection(Strip(segments, width), row, line))
+            span = self.text_selection.get_span(row * LINES_A_ROW + line)
+            style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
+            segments = list(with_selection(Strip(segments, width), span, style))
         if self.line_width < 2:  # no room for the minimap
             return segments
         return segments + self.painter.segments((thumb,), 1, self._base)
@@ -398,19 +400,6 @@ class Transcript(PlainLines, can_focus=True):
         return Strip.join([places, strip.crop(self.text_width)])
 
     # Selection and mouse.
-
-    def _with_selection(self, strip: Strip, row: int, line: int) -> Strip:
-        selection = self.text_selection
-        span = selection.get_span(row * LINES_A_ROW + line) if selection else None
-        if span is None:
-            return strip
-        length = strip.cell_length
-        start, end = min(span[0], length), length if span[1] < 0 else min(span[1], length)
-        if start >= end:  # the line is shorter now
-            return strip
-        style = Style.from_color() + self.screen.get_component_rich_style("screen--selection")
-        inside = strip.crop(start, end).apply_style(style)
-        return Strip.join([strip.crop(0, start), inside, strip.crop(end, length)])
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text for a copy: bodies without gutters and without line wraps."""

@@ -34,7 +34,7 @@ def test_the_beginning_says_which_view_it_is(form: str) -> None:
     assert "analysis, tool" in some or '"analysis","tool"' in some
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=12, test=5)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=156, test=30)
 def test_nothing_hidden_is_in_any_form(sample: Sample) -> None:
     pieces = [piece for piece in hidden_pieces(sample) if piece not in OWN_WORDS]
     for form in EXPORTERS:

@@ -36,7 +36,7 @@ HOSTILE = (
 )
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=80, test=4)
 def test_a_page_is_made_of_few_tags_and_its_links_lead_somewhere(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         page = Page(export(projected(sample, audience), "html"))
@@ -80,7 +80,7 @@ def test_hostile_text_is_text_in_every_place(bad: str, tmp_path: Path) -> None:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b]", made)
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=3)
 def test_the_text_of_a_page_is_the_text_of_the_messages(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     page = without_space(Page(export(shown, "html")).text)

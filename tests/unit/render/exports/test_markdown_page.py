@@ -41,13 +41,13 @@ def foreign(text: str) -> list[str]:
     return found
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=16, test=4)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=64, test=4)
 def test_there_is_nothing_in_it_but_headings_lists_and_fences(sample: Sample) -> None:
     for audience in AUDIENCES.values():
         assert foreign(export(projected(sample, audience), "md")) == []
 
 
-@each("sample", samples(), ids=lambda sample: sample.name, quick=3)
+@each("sample", samples(), ids=lambda sample: sample.name, quick=24, test=3)
 def test_each_fence_holds_one_body(sample: Sample) -> None:
     shown = projected(sample, END_USER)
     fences = [token.content for token in tokens(export(shown, "md")) if token.type == "fence"]
@@ -55,6 +55,7 @@ def test_each_fence_holds_one_body(sample: Sample) -> None:
     assert [fence.strip("\n") for fence in fences] == [body.strip("\n") for body in bodies if body.strip("\n")]
 
 
+@pytest.mark.share(quick=3)
 @pytest.mark.parametrize("bad", [*HOSTILE, *BREAKING_OUT])
 def test_hostile_text_breaks_out_of_nothing(bad: str, tmp_path: Path) -> None:
     for audience in AUDIENCES.values():

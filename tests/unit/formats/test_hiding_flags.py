@@ -1,0 +1,71 @@
+"""Flags that hide a text in one format hide it in every other one."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterator, Sequence
+
+from tests.support.cases import each
+from tests.support.reading import read
+from tests.support.record_checks import shown_in
+from tests.support.samples import samples
+from viewer.formats import hiding, tables
+from viewer.formats.tables.model import PartRule, RecordFormat, RecordRule
+from viewer.model.messages import Kind
+
+OF_ANSWERS = {"is_error", "done"}
+"""Flags of results and of streams, which hide nothing by themselves."""
+WITHOUT_OBJECTS = {"otel", "rows"}
+"""Formats with texts that no object of their own holds: attributes with numbers in their names, pairs of texts."""
+
+
+def table_formats() -> dict[str, RecordFormat]:
+    modules = [
+        importlib.import_module(f"{tables.__name__}.{each.name}") for each in pkgutil.iter_modules(tables.__path__)
+    ]
+    found = [value for module in modules for value in vars(module).values() if isinstance(value, RecordFormat)]
+    return {format.name: format for format in found}
+
+
+TABLES = table_formats()
+
+
+def flags(rules: Sequence[RecordRule | PartRule]) -> Iterator[tuple[str, bool]]:
+    """The flags in the conditions of rules, and whether what they flag is said."""
+    for rule in rules:
+        yield from flags(rule.also)
+        if isinstance(rule, RecordRule):
+            yield from flags(rule.rules)
+            yield from flags(rule.parts)
+        for when in rule.when:
+            if when.true is not None and rule.kind is not None:
+                yield when.path.rpartition(".")[2], when.true is (rule.kind is Kind.SAID)
+
+
+def test_every_flag_of_a_table_hides_everywhere() -> None:
+    found = {name for format in TABLES.values() for name, says in flags(format.records) if not says}
+    known = hiding.FLAGS | hiding.WORDS | hiding.SHOWN | OF_ANSWERS
+    assert found <= known
+    assert {"isMeta", "synthetic", "is_demo"} <= found
+
+
+@each("name", [*sorted(TABLES.keys() - WITHOUT_OBJECTS), "json"])
+def test_a_flag_on_every_object_hides_everything(name: str) -> None:
+    sample = max(samples(f"valid/{name}"), key=lambda sample: len(sample.seen.get("seen", [])))
+    assert shown_in(read(sample.text, name))
+    flagged = re.sub(rb'\{(?=\s*(\\?)")', rb'{\1"isHidden\1":true,', sample.text)
+    assert shown_in(read(flagged, name)) == []
+
+
+@each("name", sorted(hiding.FLAGS | hiding.WORDS | hiding.SHOWN))
+def test_each_flag_hides_a_message_and_a_part(name: str) -> None:
+    hidden, open = (False, True) if name in hiding.SHOWN else (True, False)
+    for value, bodies in ((hidden, []), (open, ["Hi."]), (None, ["Hi."]), (1, [])):
+        message = {"role": "user", "content": "Hi.", name: value}
+        parts = {"role": "user", "content": [{"type": "text", "text": "Hi.", name: value}]}
+        for record in (message, parts, {"model": "m", "system": "", "messages": [parts]}):
+            format = "anthropic" if "messages" in record else "json"
+            assert shown_in(read(json.dumps(record), format)) == bodies, (record, format)

@@ -1,0 +1,125 @@
+"""Sentences about an input on standard error: what was not recognized, what is empty, and what stays hidden."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from viewer.cli.exits import FINDINGS, FINE, complain, say
+from viewer.document.document import Document
+from viewer.document.projection import Projection
+from viewer.errors import ViewerError
+from viewer.model.visibility import Audience
+from viewer.render.number_format import byte_size
+from viewer.rules.errors import E_STREAM_TRUNCATED
+
+MOST_KEYS_NAMED = 12
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
+_HINT = "Try --format, or see `ocmlview formats`."
+_LOG_HINT = "Try --format server-log."
+_NOT_READ = "ocmlview does not read it yet."
+
+
+class Unread(Struct, frozen=True):
+    """A kind of file that people have and that no format reads."""
+
+    title: str
+    keys: tuple[str, ...] = ()
+    """The top-level keys of its JSON."""
+    name: str = ""
+    """The name of the file."""
+
+
+UNREAD = (
+    Unread("a Cursor database export", keys=("composerId", "bubbles")),
+    Unread("a Cursor database", name="state.vscdb"),
+    Unread("a ChatGPT export", keys=("mapping", "current_node")),
+    Unread("a Claude export", keys=("chat_messages",)),
+    Unread("a prompt log of Aider", name=".aider.llm.history"),
+)
+
+
+def mention(document: Document, audience: Audience) -> None:
+    """Report why nothing was printed, and which records stay hidden. Not to a strict audience: it would reveal if
+    something is hidden."""
+    if audience.strict:
+        return
+    mention_if_empty(document)
+    count = document.unknown_count
+    if count and not document.unknown and not audience.sees_unlisted:
+        found = document.detection
+        records = (
+            "1 record of unknown type is hidden" if count == 1 else f"{count:,} records of unknown type are hidden"
+        )
+        complain(f"{document.name}: read as {found.format} ({found.confidence:.2f}: {found.reason}); {records}.")
+
+
+def mention_if_empty(document: Document) -> None:
+    """Report why nothing was printed, to an audience that is not strict."""
+    if document.unknown:
+        complain(unknown_sentence(document))
+    elif not document.message_count:
+        complain(f"{document.name}: {_empty_sentence(document)}")
+
+
+def _empty_sentence(document: Document) -> str:
+    count = document.metadata_count
+    if not count:
+        return "no messages found. `ocmlview formats` lists the known formats."
+    return f"No messages; {count:,} {'record' if count == 1 else 'records'} of metadata."
+
+
+def refuse_if_unknown(document: Document, *, strict: bool) -> None:
+    """Raise an error if no transcript was recognized."""
+    if document.unknown:
+        raise ViewerError(unknown_sentence(document, strict=strict))
+
+
+def unknown_sentence(document: Document, *, strict: bool = False) -> str:
+    """Describe an input without a recognized transcript. A strict audience hears of no keys."""
+    keys = document.detection.keys if document.unknown == "json" else ()
+    for unread in UNREAD:
+        if unread.name == PurePath(document.name).name or (unread.keys and set(unread.keys) <= {*keys}):
+            named = _with_keys(unread.keys, "keys", strict=strict)
+            return f"{document.name}: looks like {unread.title}{f' ({named})' if named else ''}; {_NOT_READ}"
+    if document.unknown == "json":
+        named = _with_keys(keys, "with the keys", strict=strict)
+        return f"{document.name}: JSON{named and f' {named}'} is not a known transcript format. {_HINT}"
+    is_log = document.unknown == "text" and document.name.endswith(".log")
+    data = "binary data" if document.unknown == "binary" else "text"
+    hint = _LOG_HINT if is_log else _HINT
+    return f"{document.name}: no transcript was recognized in {byte_size(document.size)} of {data}. {hint}"
+
+
+def _with_keys(keys: tuple[str, ...], lead: str, *, strict: bool) -> str:
+    """The plain keys in quotes after these words; empty without any."""
+    plain = [key for key in keys if _PLAIN_KEY.fullmatch(key)][:MOST_KEYS_NAMED]
+    named = ", ".join(f'"{key}"' for key in plain)
+    return f"{lead} {named}" if plain and not strict else ""
+
+
+def report_damage(document: Document) -> int:
+    """Report that a compressed input is damaged, truncated or too large; the exit code for that."""
+    if not document.damage:
+        return FINE
+    complain(f"{document.name}: {E_STREAM_TRUNCATED.reasons[document.damage]}")
+    return FINDINGS
+
+
+def say_what_is_withheld(projection: Projection) -> None:
+    """List the loss on standard error."""
+    count = projection.withheld_count
+    if count:
+        fields, them = ("field", "it") if count == 1 else ("fields", "them")
+        say(f"dropped {count:,} unlisted {fields}; add --reveal all to keep {them}")
+    if projection.withholds_header:
+        say("dropped the document header except its version and model; add --reveal all to keep it")
+
+
+def say_what_is_outside(projection: Projection) -> None:
+    """List text outside any message, which no conversion writes."""
+    count = projection.stray_count
+    if count:
+        say(f"{count:,} {'run' if count == 1 else 'runs'} of text outside any message left out.")

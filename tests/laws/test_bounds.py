@@ -39,6 +39,7 @@ CAPS = {
     "steps of a check of arguments": ("viewer.tools.arguments", "MOST_STEPS", 200_000),
     "YAML blocks in a body": ("viewer.tools.embedded", "MOST_YAML_BLOCKS", 64),
     "event": ("viewer.formats.containers.lines", "LONGEST_LINE", 8 * MB),
+    "record": ("viewer.formats.containers.lines", "LONGEST_RECORD", 64 * MB),
     "line between messages": ("viewer.reading.grammar", "LONGEST_LINE", MB),
     "findings of a code": (("viewer.index.findings", "MOST_PER_CODE", 1_000)),
     "findings in a binary input": ("viewer.document.document", "MOST_IN_BINARY", 20),

@@ -63,6 +63,8 @@ class EventApplier:
         """The reported events that are unlisted and without text."""
         self._time_ms: int | None = None
         """The time when the response began."""
+        self._newest: tuple[JsonNode, str | None, EventObject, list[EventKind]] | None = None
+        """The object that was read last."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True if this value, or the `event:` line before it, has a known type."""
@@ -71,8 +73,15 @@ class EventApplier:
             return kind is not None and kind.act is Act.DELTA
         if node.kind is not JsonKind.OBJECT:
             return False
-        event = event_object(node)
-        return bool(self._kinds(event, name)) or is_chunk(event)
+        event, kinds = self._event_in(node, name)
+        return bool(kinds) or is_chunk(event)
+
+    def _event_in(self, node: JsonNode, name: str | None) -> tuple[EventObject, list[EventKind]]:
+        """The event in an object, and what its types do. Each object is asked for twice."""
+        if self._newest is None or self._newest[0] is not node or self._newest[1] != name:
+            event = event_object(node)
+            self._newest = node, name, event, self._kinds(event, name)
+        return self._newest[2:]
 
     def _kinds(self, event: EventObject, name: str | None) -> list[EventKind]:
         """What its types do, of which the first counts."""
@@ -88,8 +97,7 @@ class EventApplier:
             return self._apply_string(node, self._table.kind_of(name))
         if node.kind is not JsonKind.OBJECT:
             return False
-        event = event_object(node)
-        kinds = self._kinds(event, name)
+        event, kinds = self._event_in(node, name)
         if not kinds and not is_chunk(event):
             return False
         contradiction = event.contradiction

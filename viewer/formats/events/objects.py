@@ -9,6 +9,7 @@ from msgspec.structs import astuple
 
 from viewer.formats.json import fields
 from viewer.model.messages import Span
+from viewer.syntax.json_lines import LazyNode
 from viewer.syntax.json_text import JsonKind, JsonNode
 from viewer.syntax.times import parse_time
 
@@ -160,12 +161,16 @@ def said_by(nodes: Iterable[JsonNode]) -> Said:
 
 def _states(node: JsonNode) -> bool:
     """True if an object makes a statement, which most events do not."""
+    if type(node) is LazyNode and type(node.value) is dict:
+        return not _STATING.isdisjoint(node.value)
     return any(member.key in _STATING for member in node.members)
 
 
 def repeated_key(nodes: Iterable[JsonNode]) -> Span | None:
     """The second of two equal keys in one of these objects."""
     for node in nodes:
+        if type(node) is LazyNode:  # a regular object repeats no key
+            continue
         seen = set()
         for member in node.members:
             if member.key in seen:

@@ -73,7 +73,8 @@ class RecordLines:
             if not records.apply(node, name, _NONE, Source(line, base + start)):
                 careful.add_stray(node.start, node.end)
             after = records.read_run(data, at, end, base, node)
-            careful.skip(after - end)
+            if after > end:
+                careful.skip(after - end)
             at = after
         self._at = base + at
         return at

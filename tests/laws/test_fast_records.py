@@ -13,7 +13,7 @@ from tests.support.cases import each
 from tests.support.samples import Sample, samples
 from viewer.formats import FORMATS, RECORD_FORMATS, detect
 from viewer.formats.containers import regular_lines as lines
-from viewer.formats.engine import deltas, streams
+from viewer.formats.engine import deltas, reader, streams
 from viewer.formats.engine.deltas import DeltaRun
 from viewer.formats.engine.drafts import StreamStep
 from viewer.model.events import Event, Grew
@@ -98,9 +98,11 @@ def _grown(last: Event, event: Event) -> Grew | None:
 
 def both(text: bytes, format: str, monkeypatch: pytest.MonkeyPatch, cuts: tuple[int, ...] = ()) -> None:
     """Read a text with care and at once, and compare."""
-    monkeypatch.setattr(lines, "READ_WITH_CARE", NEVER)
+    for module in (lines, reader):
+        monkeypatch.setattr(module, "READ_WITH_CARE", NEVER)
     careful = events(text, format, cuts)
-    monkeypatch.setattr(lines, "READ_WITH_CARE", 0)
+    for module in (lines, reader):
+        monkeypatch.setattr(module, "READ_WITH_CARE", 0)
     fast = events(text, format, cuts)
     assert fast == careful, next((pair for pair in zip(fast, careful, strict=False) if pair[0] != pair[1]), text)
 
@@ -121,6 +123,61 @@ def test_so_do_mutated_samples(sample: Sample, monkeypatch: pytest.MonkeyPatch) 
     text = as_lines(sample.text)
     for mutated in mutations(text, crc32(sample.name.encode()), 2):
         both(mutated, format_of(sample), monkeypatch)
+
+
+def as_array(text: bytes) -> bytes:
+    """The records of a text as one array."""
+    rows = [row.strip() for row in as_lines(text).splitlines() if row.strip().startswith(b"{")]
+    return b" [ " + b" ,\n".join(rows or [b"{}"]) + b"\n] "
+
+
+@each("sample", record_samples(), ids=lambda sample: sample.name, quick=6, test=2)
+def test_so_do_arrays_of_records(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = as_array(sample.text)
+    both(text, format_of(sample), monkeypatch)
+    step = max(1, len(text) // MOST_SPLITS)
+    cuts = tuple(range(1, len(text), step))
+    both(text, format_of(sample), monkeypatch, cuts)
+    for mutated in mutations(text, crc32(sample.name.encode()), 1):
+        both(mutated, format_of(sample), monkeypatch, tuple(cut for cut in cuts if cut < len(mutated)))
+
+
+ITEM = b'{"model":"m","content":[{"type":"text","text":"a"}],"role":"assistant"}'
+ARRAYS = (
+    *(
+        b"[]",
+        b"[ ]x",
+        b"[" + ITEM + b"]",
+        b"[" + ITEM + b",]",
+        b"[" + ITEM + b"," + ITEM,
+        b"[" + ITEM + b" " + ITEM + b"]",
+    ),
+    *(b"[" + ITEM + b",1," + ITEM + b"]", b"[1," + ITEM + b"]", b"[" + ITEM + b',{"a":1,"a":2},' + ITEM + b"]" + ITEM),
+    *(
+        b"[" + ITEM + b"}," + ITEM + b"]",
+        b"[" + ITEM + b',{"a":"' + ITEM + b"]",
+        b"[" + ITEM + b',{"a":NaN},' + ITEM + b"]",
+    ),
+    *(
+        b"[" + ITEM + b"," + ITEM[:-1] + b"]",
+        b"[" + ITEM + b'],["x"],{"a":[' + ITEM + b"]}",
+        b"[" + ITEM + b",,]" + ITEM,
+    ),
+    b"[" + ITEM + b',{"a":' + b"[" * 199 + b"]" * 199 + b"}," + ITEM + b"]",
+)
+
+
+def test_arrays_are_read_item_by_item_as_if_they_were_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ARRAYS:
+        for cuts in ((), *((cut,) for cut in range(1, len(text), 7)), tuple(range(1, len(text), 3))):
+            both(text, "anthropic", monkeypatch, cuts)
+
+
+def test_items_of_a_long_array_are_read_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "READ_WITH_CARE", 0)
+    parser = Parser(FORMATS["anthropic"])
+    parser.feed(b"[")
+    assert all(parser.feed(ITEM + b",\n") for _ in range(3))
 
 
 def test_a_fault_in_the_positions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.checks.prefilter_numpy import Batch, compile_numpy
+from viewer.reading.bodies import verbatim_body
 
 if TYPE_CHECKING:
     from viewer.checks.queue import CheckQueue, Messages
@@ -59,7 +60,8 @@ def _check_rows(
             tools.skip_messages(index.turn(first + row - 1))
         before = row
         message = index[first + row]
-        start, end = message.pieces[0].start - base, message.pieces[0].end - base
-        checker.run_checks(mask, checker.case_of(message, data[start:end], grammar))
+        start, end = message.pieces[0].start, message.pieces[0].end
+        body = verbatim_body(data[start - base : end - base], start)
+        checker.run_checks(mask, checker.case_of(message, body, grammar))
     if before < len(masks) - 1:
         tools.skip_messages(index.turn(first + len(masks) - 1))

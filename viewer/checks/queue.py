@@ -32,7 +32,7 @@ from viewer.model.diagnostic import Diagnostic, Rule
 from viewer.model.events import Closed, DeclaredTools, Event, Found, Started, Strayed, ToolCancelled
 from viewer.model.messages import Message, Span, Stray, Transcript
 from viewer.model.visibility import is_user_safe
-from viewer.reading.bodies import Body, ByteRun, Decoder, read_body
+from viewer.reading.bodies import Body, Decoder, read_body, verbatim_body
 from viewer.reading.document_header import profile
 from viewer.reading.format import FormatTraits
 from viewer.rules.structure import W_ENCODING, W_TEXT_BETWEEN, W_VERSION_UNKNOWN
@@ -50,6 +50,35 @@ STRAY_BLOCK = 1024 * 1024
 """Bytes of text outside messages that are checked together."""
 _NEEDS_MESSAGES = (W_TEXT_BETWEEN, W_VERSION_UNKNOWN)
 """Not reported for an input without messages whose format is unknown."""
+
+
+READ_AHEAD = 64 * 1024
+"""Bytes that are read together. A larger piece is read alone."""
+
+
+class _AheadReader:
+    """Reads small pieces in blocks, because each read asks the system whether the file is still the same."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._data = b""
+        self._start = 0
+        self.known_to = 0
+        """The end of the messages: nothing after it is read ahead."""
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes between two offsets."""
+        first, last = start - self._start, end - self._start
+        if first < 0 or last > len(self._data):
+            if end - start > READ_AHEAD // 2:
+                return self._read(start, end)
+            self._data = self._read(start, max(end, min(start + READ_AHEAD, self.known_to)))
+            first, last, self._start = 0, end - start, start
+        return self._data[first:last]
+
+    def forget(self) -> None:
+        """Drop the bytes."""
+        self._data = b""
 
 
 class Messages(Struct, frozen=True):
@@ -96,6 +125,7 @@ class CheckQueue:
         self._predicates = predicates_of(self.checks)
         self._of_message = mask_of_scopes(self.checks, Scope.MESSAGE)
         self._of_calls = mask_of_scopes(self.checks, Scope.CALLS)
+        self._of_encoding = sum(1 << number for number, check in enumerate(self.checks) if W_ENCODING in check.rules)
         self._runs: dict[int, tuple[Run, ...]] = {}
         """The check functions of each mask that occurred."""
         self._has_begun = False
@@ -105,7 +135,8 @@ class CheckQueue:
         self.checked_to = 0
         """Bytes of messages before this offset are checked."""
         self.index = index
-        self.read = read
+        self._ahead = _AheadReader(read)
+        self.read = self._ahead.read
         self._ids = ids
         self._formats = formats
 
@@ -113,6 +144,8 @@ class CheckQueue:
         """Queue an event."""
         self.waiting.append(work)
         self.waiting_bytes += self._size(work)
+        if isinstance(work, Closed):
+            self._ahead.known_to = max(self._ahead.known_to, work.message.span[1])
 
     def _size(self, work: Work) -> int:
         match work:
@@ -193,14 +226,15 @@ class CheckQueue:
         self.calls.end_transcript()
         self._release()
         self.tools = ToolChecks(self.calls, self._note_declaring)
+        self._ahead.forget()
         if self._has_begun:
             del self._transcribed, self.answers
             self._has_begun = False
 
     def _closed(self, message: Message) -> None:
-        mask, data = self._mask(message)
+        mask, body = self._mask(message)
         if mask:
-            self.run_checks(mask, self.case_of(message, data))
+            self.run_checks(mask, self.case_of(message, body))
         else:
             self.tools.skip_messages(self.index.turn(message.number))
         self.checked_to = max(self.checked_to, message.span[1])
@@ -227,31 +261,40 @@ class CheckQueue:
         if not self._has_begun or message.span[0] < self.checked_to or not message.body_span:
             return []
         found = Findings(self.read)
-        case = self.case_of(message, None)
+        case = self.case_of(message, read_body(message.pieces, self.read, self._ids))
         for run in self._functions(self._of_message):
             for one in run(case):
                 found.add(one.rule, one.reason, one.start, one.end, one.message, one.count)
         return found.by_position()
 
-    def _mask(self, message: Message) -> tuple[int, bytes | None]:
-        """Return the bits of the checks that a message needs, and the bytes of its body if they are its text."""
-        everything = self._of_message | self._of_calls
-        body = plain_body(message)
-        if body is None or self._transcribed.format.shares_spans:
-            return everything, None
-        data, base = self.read(*message.span), message.span[0]
-        start, end = body[0] - base, body[1] - base
-        if not has_own_text(message, data, start, end):
-            return everything, None
-        answers = self.answers.of(message.number, self.index.header_key(message.number))
-        return self._prefilter.mask(answers, data, start, end), data[start:end]
-
-    def case_of(self, message: Message, data: bytes | None, grammar: TextGrammar | None = None) -> CheckContext:
-        """Return the context of a message. `data` holds the bytes of its body if they are its text."""
-        if data is None:
+    def _mask(self, message: Message) -> tuple[int, Body]:
+        """Return the bits of the checks that a message needs, and its body."""
+        if self._transcribed.format.shares_spans:
             body = read_body(message.pieces, self.read, self._ids)
-        else:
-            body = Body(data, [ByteRun(0, len(data), message.pieces[0].start, len(data), True)])
+            mask = self._prefilter.mask(self._answers_of(message), body.data, 0, len(body.data))
+            return mask | (self._of_encoding if self._may_be_ill_formed(message) else 0), body
+        plain = plain_body(message)
+        if plain is not None:
+            data, base = self.read(*message.span), message.span[0]
+            start, end = plain[0] - base, plain[1] - base
+            if has_own_text(message, data, start, end):
+                mask = self._prefilter.mask(self._answers_of(message), data, start, end)
+                return mask, verbatim_body(data[start:end], plain[0])
+        return self._of_message | self._of_calls, read_body(message.pieces, self.read, self._ids)
+
+    def _answers_of(self, message: Message) -> int:
+        return self.answers.of(message.number, self.index.header_key(message.number))
+
+    def _may_be_ill_formed(self, message: Message) -> bool:
+        """True if the bytes of a message, which may be more than those of its body, need the check of the encoding."""
+        start, end = message.span
+        if len(message.pieces) > 1 or end - max(start, self.checked_to) > READ_AHEAD:
+            return True
+        data = self.read(max(start, self.checked_to), end) if end > self.checked_to else b""
+        return not data.isascii() or b"\0" in data
+
+    def case_of(self, message: Message, body: Body, grammar: TextGrammar | None = None) -> CheckContext:
+        """Return the context of a message."""
         turn = self.index.turn(message.number)
         return CheckContext(
             message,

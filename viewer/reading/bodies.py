@@ -134,6 +134,11 @@ class Body(Struct):
         return run.source + run.source_length if last else run.source
 
 
+def verbatim_body(data: bytes, start: int) -> Body:
+    """The body that is these bytes of the input as they are."""
+    return Body(data, [ByteRun(0, len(data), start, len(data), True)])
+
+
 def read_body(pieces: tuple[Piece, ...], read: Callable[[int, int], bytes], ids: Decoder | None = None) -> Body:
     """Join and decode the pieces. `read` returns bytes of the input, `ids` decodes token ids."""
     joined = _Joined()

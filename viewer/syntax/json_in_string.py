@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.syntax.json_lines import read_whole
 from viewer.syntax.json_string import string_body
 from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_json
 from viewer.syntax.json_tree import JsonMember
@@ -18,7 +19,8 @@ class InnerNode(JsonNode):
 def read_inner(node: JsonNode, raw: bytes) -> JsonReading:
     """The value in a string, given the bytes of the string with its quotes. The caller checks the faults."""
     data = string_body(raw).encode("utf-8", "replace")
-    reading = read_json(data)
+    quick = read_whole(data)
+    reading = read_json(data) if quick is None else JsonReading(quick, quick.end, None, [])
     if reading.node is not None:
         places = _Places(StringMap(raw), node.start)
         reading.node = places.moved(reading.node)

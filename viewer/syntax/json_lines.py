@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from viewer.cache import lazy_regex
 from viewer.syntax.json_reader import MAX_DEPTH
-from viewer.syntax.json_text import read_json
+from viewer.syntax.json_text import is_too_deep, read_json
 from viewer.syntax.json_tree import JsonKind, JsonMember, JsonNode
 
 DEEPEST_SKIPPED = 6
@@ -38,7 +38,9 @@ _QUOTED = re.compile(_STRING, re.DOTALL)
 _VALUE = lazy_regex(_ANY, re.DOTALL)
 _FIRST = re.compile(rb"[\[{]" + _SPACE)
 _ITEM = lazy_regex(rb"(" + _ANY + rb")" + _SPACE + rb"[,\]]" + _SPACE, re.DOTALL)
-_NEXT = re.compile(_SPACE + rb"[,\]]" + _SPACE)
+_NEXT = re.compile(_SPACE + rb"[,\]}]" + _SPACE)
+_SPACES = re.compile(_SPACE)
+_KEY = re.compile(rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
 _MEMBER = lazy_regex(
     rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + rb"(" + _ANY + rb")" + _SPACE + rb"[,}]" + _SPACE, re.DOTALL
 )
@@ -79,11 +81,21 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
     """The object that is all of these bytes; None if it is irregular, and the careful reader must read it.
 
     An object is irregular if it has a fault, a repeated key, or a lone surrogate, or is nested too deeply."""
-    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:
+    found = _regular(data)
+    if found is None or type(found[0]) is not dict or data[:1] != b"{":
+        return None
+    value, size = found
+    return LazyNode(value, _Line(data, base, size), None, 0)
+
+
+def _regular(data: bytes) -> tuple[Any, int] | None:
+    """The decoded value, and where it ends; None if it is irregular."""
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_too_deep(data):
         return None
     try:
         text = data.decode()
-        value, end = _decode(text, 0)
+        start = 0 if text[:1] in ("{", "[") else len(text) - len(text.lstrip(" \t\r\n"))
+        value, end = _decode(text, start)
     except (ValueError, RecursionError, StopIteration):
         return None
     size = len(data)
@@ -92,13 +104,67 @@ def read_regular(data: bytes, base: int) -> LazyNode | None:
         if rest.strip(" \t\r\n"):
             return None
         size -= len(rest)
-    if type(value) is not dict:
-        return None
     if b"\\ud" in data or b"\\uD" in data:
         paired = _PAIRED.match(data)
         if paired is None or paired.end() != len(data):
             return None
-    return LazyNode(value, _Line(data, base, size), None, 0)
+    return value, size
+
+
+def whole_tree(lazy: LazyNode) -> JsonNode:
+    """The same object as nodes that may be changed."""
+    line = lazy.line
+    return _tree(lazy.value, line.data, lazy.start - line.base, line.base)
+
+
+def read_whole(data: bytes) -> JsonNode | None:
+    """The object or array that is all of these bytes as nodes; None if it is irregular."""
+    found = _regular(data)
+    if found is None or type(found[0]) not in (dict, list):
+        return None
+    start = _SPACES.match(data)
+    assert start is not None
+    return _tree(found[0], data, start.end(), 0)
+
+
+def _tree(value: Any, data: bytes, at: int, base: int) -> JsonNode:
+    """The nodes of a value that begins at an index. The decoder has found no fault in it."""
+    kind = type(value)
+    if kind is str:
+        end = _QUOTED.match(data, at).end()  # type: ignore[union-attr]
+        plain = data.find(b"\\", at, end) < 0
+        return JsonNode(JsonKind.STRING, base + at, base + end, value, plain, body_end=base + end - 1)
+    if kind is dict:
+        return _object_tree(value, data, at, base)
+    if kind is list:
+        return _array_tree(value, data, at, base)
+    if kind is JsonNumber:
+        return JsonNode(JsonKind.NUMBER, base + at, base + at + len(value), str(value))
+    return JsonNode(kind_of(value), base + at, base + at + (5 if value is False else 4))
+
+
+def _object_tree(value: dict[str, Any], data: bytes, at: int, base: int) -> JsonNode:
+    node = JsonNode(JsonKind.OBJECT, base + at, 0, members=[])
+    at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
+    for key, each in value.items():
+        found = _KEY.match(data, at)
+        assert found is not None
+        inner = _tree(each, data, found.end(), base)
+        node.members.append(JsonMember(key, base + at, base + found.end(1), inner))
+        at = _NEXT.match(data, inner.end - base).end()  # type: ignore[union-attr]
+    node.end = base + (data.rindex(b"}", 0, at) if value else at) + 1
+    return node
+
+
+def _array_tree(value: list[Any], data: bytes, at: int, base: int) -> JsonNode:
+    node = JsonNode(JsonKind.ARRAY, base + at, 0, items=[])
+    at = _FIRST.match(data, at).end()  # type: ignore[union-attr]
+    for each in value:
+        inner = _tree(each, data, at, base)
+        node.items.append(inner)
+        at = _NEXT.match(data, inner.end - base).end()  # type: ignore[union-attr]
+    node.end = base + (data.rindex(b"]", 0, at) if value else at) + 1
+    return node
 
 
 class _Line:
@@ -135,14 +201,14 @@ else:
 class LazyNode(_Node):
     """A value of a regular object: the same as its `JsonNode`."""
 
-    __slots__ = ("_end", "_items", "_line", "_members", "_parent", "_place", "_start", "kind", "text", "value")
+    __slots__ = ("_end", "_items", "_members", "_parent", "_place", "_start", "kind", "line", "text", "value")
 
     closed = True
     split = False
 
     def __init__(self, value: Any, line: _Line, parent: LazyNode | None, place: tuple[str, ...] | int) -> None:
         self.value = value
-        self._line = line
+        self.line = line
         self._parent = parent
         self._place = place
         self._start = -1
@@ -167,11 +233,11 @@ class LazyNode(_Node):
         value = self.value
         if type(value) is not dict or key not in value:
             return None
-        return LazyNode(value[key], self._line, self, (key,))
+        return LazyNode(value[key], self.line, self, (key,))
 
     def below(self, keys: tuple[str, ...], value: object) -> LazyNode:
         """The value at these members, which was found there."""
-        return LazyNode(value, self._line, self, keys) if keys else self
+        return LazyNode(value, self.line, self, keys) if keys else self
 
     def forget_index(self) -> None:
         """Nothing is indexed."""
@@ -182,7 +248,7 @@ class LazyNode(_Node):
         if self._items is None:
             value = self.value
             is_list = type(value) is list
-            self._items = [LazyNode(each, self._line, self, at) for at, each in enumerate(value)] if is_list else _NONE
+            self._items = [LazyNode(each, self.line, self, at) for at, each in enumerate(value)] if is_list else _NONE
         return self._items
 
     @property
@@ -192,7 +258,7 @@ class LazyNode(_Node):
             value = self.value
             if type(value) is not dict:
                 return _NONE
-            line = self._line
+            line = self.line
             self._members = [LazyMember(key, LazyNode(each, line, self, (key,)), self) for key, each in value.items()]
         return self._members
 
@@ -215,8 +281,8 @@ class LazyNode(_Node):
         """True for a string without escapes."""
         if self.kind is not JsonKind.STRING:
             return False
-        base = self._line.base
-        return self._line.data.find(b"\\", self.start - base, self.end - base) < 0
+        base = self.line.base
+        return self.line.data.find(b"\\", self.start - base, self.end - base) < 0
 
     @property
     def body_end(self) -> int:
@@ -231,7 +297,7 @@ class LazyNode(_Node):
         """The same value as the careful reader reads it."""
         parent = self._parent
         if parent is None:
-            return self._line.careful()
+            return self.line.careful()
         found, place = parent.careful(), self._place
         if isinstance(place, int):
             return found.items[place]
@@ -244,7 +310,7 @@ class LazyNode(_Node):
     def _find_start(self) -> None:
         parent, place = self._parent, self._place
         assert parent is not None
-        data, base = self._line.data, self._line.base
+        data, base = self.line.data, self.line.base
         at = parent.start - base
         if isinstance(place, int):
             if place:
@@ -263,9 +329,9 @@ class LazyNode(_Node):
         self._start = base + at
 
     def _find_end(self) -> None:
-        base = self._line.base
+        base = self.line.base
         value = _QUOTED if self.kind is JsonKind.STRING else _VALUE
-        found = value.match(self._line.data, self.start - base)
+        found = value.match(self.line.data, self.start - base)
         if found is None:
             self._take_careful()
         else:
@@ -277,7 +343,7 @@ class LazyNode(_Node):
 
     def place_items(self) -> None:
         """Find the positions of all items."""
-        data, base = self._line.data, self._line.base
+        data, base = self.line.data, self.line.base
         first = _FIRST.match(data, self.start - base)
         assert first is not None
         at = first.end()
@@ -296,7 +362,7 @@ class LazyNode(_Node):
 
     def place_members(self) -> None:
         """Find the positions of all keys."""
-        data, base = self._line.data, self._line.base
+        data, base = self.line.data, self.line.base
         first = _FIRST.match(data, self.start - base)
         assert first is not None
         at = first.end()

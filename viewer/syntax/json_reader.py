@@ -57,7 +57,7 @@ class Scanner:
 
     def resume(self, open_kinds: list[JsonKind], state: str) -> JsonReading:
         """Resume inside these containers, whose beginning an earlier pass read."""
-        self._containers = [JsonNode(kind, 0, 0, items=[], members=[]) for kind in open_kinds]
+        self._containers = [JsonNode(kind, 0, 0, items=[], members=[], closed=False) for kind in open_kinds]
         self._root = self._containers[0]
         if state == "value" and open_kinds[-1] is JsonKind.OBJECT:
             self._keys = [self._node(JsonKind.STRING, self._at, self._at)]

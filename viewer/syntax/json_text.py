@@ -75,6 +75,11 @@ def read_json(data: bytes, base: int = 0, start: int = 0) -> JsonReading:
     return Scanner(data, base, start, strict=False).read()
 
 
+def read_rest(data: bytes, base: int, start: int) -> JsonReading:
+    """Read the rest of an array from the comma after an item on, or from its end; the node has the further items."""
+    return Scanner(data, base, start, strict=False).resume([JsonKind.ARRAY], "after")
+
+
 class JsonGlance(Struct, frozen=True):
     """Result of one quick pass over a text. Each number in the value is replaced by its number of digits."""
 
@@ -137,8 +142,13 @@ def glance(data: bytes) -> JsonGlance:
     return JsonGlance(True, _QUICK.repeats, value)
 
 
+def is_too_deep(data: bytes) -> bool:
+    """True if the nesting gets too deep, found without parsing."""
+    return _too_deep(data) is not None
+
+
 def _too_deep(data: bytes) -> int | None:
-    """The position where the nesting gets too deep, found without parsing."""
+    """The position where the nesting gets too deep."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return None
     depth = 0

@@ -15,6 +15,10 @@ _LOW = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = lazy_regex(_HIGH + _LOW + rb"|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
+_SHORT = frozenset(b"\\" + bytes([each]) for each in b'"\\/bfnrt')
+"""Escapes of one byte."""
+
+
 class StringMap:
     """Verbatim segments and escapes, by decoded offset."""
 
@@ -65,6 +69,8 @@ def _size(stretch: bytes) -> int:
 
 
 def _meant_size(escape: bytes) -> int:
+    if escape in _SHORT:
+        return 1
     return len(string_body(b'"' + escape + b'"').encode("utf-8", "replace"))
 
 

@@ -16,9 +16,9 @@ _INSIDE = re.compile(rb'["\\]')
 class BracketCount:
     """Search for the end of a document by brackets and quotes only, reading each byte once."""
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int = 0) -> None:
         self._at = 0
-        self._depth = 0
+        self._depth = depth
         self._in_string = False
 
     def end(self, data: bytearray, start: int) -> int | None:
@@ -94,6 +94,16 @@ class JsonDocuments:
             self.read_document(reading, data, self.base + self.at)
             self.at = self._looked = end
             self._count = None
+
+    @property
+    def waits(self) -> bool:
+        """True if a document has begun whose end was not found yet."""
+        return self._count is not None and not self._spoiled
+
+    def skip_to(self, end: int) -> None:
+        """Continue at an index after a document that was read elsewhere."""
+        self.at = self._looked = end
+        self._count = None
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         """Read one document, possibly unfinished or broken; `base` is the offset of the first byte of `data`."""

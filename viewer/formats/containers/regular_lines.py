@@ -9,7 +9,7 @@ from viewer.formats.containers.lines import LONGEST_LINE, LineReader, Values, Wh
 from viewer.formats.json.fields import Source
 from viewer.model.messages import Span
 from viewer.reading.recorder import Recorder
-from viewer.syntax.json_lines import read_regular
+from viewer.syntax.json_lines import read_regular, whole_tree
 from viewer.syntax.json_text import JsonNode
 
 READ_WITH_CARE = 64 * 1024
@@ -19,8 +19,8 @@ READ_WITH_CARE = 64 * 1024
 class Records(Values, Protocol):
     """What the values of the lines are read into."""
 
-    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
-        """True if a regular value is known, and nothing in it is changed in place."""
+    def changes(self, node: JsonNode) -> bool:
+        """True if values of a record are replaced in place."""
         ...
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
@@ -65,9 +65,10 @@ class RecordLines:
             value = found.lastindex or 0
             start, line = found.start(value), found[value]
             name = None if is_line or found[1] is None else found[1].strip(_SPACE).decode("utf-8", "replace")
-            node = read_regular(line, base + start)
-            if node is None or not records.takes_regular(node, name):
+            regular = read_regular(line, base + start)
+            if regular is None or not records.knows(regular, name):
                 break
+            node = whole_tree(regular) if records.changes(regular) else regular
             end = found.end()
             careful.skip(end - at)
             if not records.apply(node, name, _NONE, Source(line, base + start)):

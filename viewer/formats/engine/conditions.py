@@ -30,34 +30,23 @@ class Unreadable(Exception):  # noqa: N818 - not an error: the record has no mea
 
 def first_rule(rules: tuple[Rule, ...], node: JsonNode) -> Rule | None:
     """The first rule whose conditions all hold."""
-    if type(node) is LazyNode:
-        value = node.value
-        for rule, tests in _among(rules, value):
-            for test in tests:
-                if not test(value):
-                    break
-            else:
-                return rule
-        return None
-    return next((rule for rule in rules if all_hold(rule.when, node)), None)
+    return next(holding(rules, node), None)
 
 
 def holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
     """The rules whose conditions all hold, in order."""
-    return _lazily_holding(rules, node.value) if type(node) is LazyNode else _holding(rules, node)
-
-
-def _holding(rules: tuple[Rule, ...], node: JsonNode) -> Iterator[Rule]:
-    return (rule for rule in rules if all_hold(rule.when, node))
+    if type(node) is not LazyNode:
+        return (each.rule for each in _among_nodes(rules, node) if all_hold(each.when, node))
+    return _lazily_holding(rules, node.value)
 
 
 def _lazily_holding(rules: tuple[Rule, ...], value: Any) -> Iterator[Rule]:
-    for rule, tests in _among(rules, value):
-        for test in tests:
+    for each in _among(rules, value):
+        for test in each.tests:
             if not test(value):
                 break
         else:
-            yield rule
+            yield each.rule
 
 
 def all_hold(conditions: tuple[When, ...], node: JsonNode) -> bool:
@@ -109,10 +98,7 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
         found: JsonNode | None = node
         for step in steps:
             if isinstance(step, str) and found is not None and found.kind is JsonKind.OBJECT:
-                values = [member.value for member in found.members if member.key == step]
-                if len(values) > 1:
-                    raise Unreadable
-                found = values[0] if values else None
+                found = _only_member(found, step)
             else:
                 found = _item(found, step) if isinstance(step, int) and found is not None else None
             if found is None:
@@ -120,6 +106,16 @@ def _value(at: Path, node: JsonNode) -> JsonNode | None:
         if found is not None and found.kind is not JsonKind.NULL:
             return found
     return None
+
+
+def _only_member(node: JsonNode, key: str) -> JsonNode | None:
+    found: JsonNode | None = None
+    for member in node.members:
+        if member.key == key:
+            if found is not None:
+                raise Unreadable
+            found = member.value
+    return found
 
 
 def _item(node: JsonNode, at: int) -> JsonNode | None:
@@ -138,12 +134,24 @@ class _Choice(Generic[Rule]):
     """Rules with their tests, divided by the words that they need."""
 
     def __init__(self, rules: Sequence[_Tested[Rule]], at: str) -> None:
-        read = path(at).read
-        assert read is not None
-        self.read = read
-        words = {word for rule in rules for word in _needed(rule, at)[1]}
-        self.by_word = {word: _divided(_with(rules, at, word)) for word in words}
-        self.others = _divided(_with(rules, at, None))
+        self.path = path(at)
+        assert self.path.read is not None
+        self.read = self.path.read
+        self._rules = rules
+        self._at = at
+        self._words = {word for rule in rules for word in _needed(rule, at)[1]}
+        self._branches: dict[str | None, _Divided[Rule]] = {}
+        """The rules for each word that occurred; None for any other one."""
+
+    def branch(self, word: str | None) -> _Divided[Rule]:
+        """The rules that may apply to a record with this word."""
+        known = self._branches.get(word)
+        if known is None:
+            word = word if word in self._words else None
+            known = self._branches.get(word)
+        if known is None:
+            known = self._branches[word] = _divided(_with(self._rules, self._at, word))
+        return known
 
 
 class _Tested(Struct, Generic[Rule]):
@@ -151,9 +159,11 @@ class _Tested(Struct, Generic[Rule]):
 
     rule: Rule
     when: tuple[When, ...]
+    tests: tuple[Test, ...] = ()
+    """The same for decoded values."""
 
 
-_Divided = _Choice[Rule] | tuple[tuple[Rule, tuple[Test, ...]], ...]
+_Divided = _Choice[Rule] | tuple[_Tested[Rule], ...]
 
 
 def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
@@ -164,7 +174,7 @@ def _divided(rules: Sequence[_Tested[Rule]]) -> _Divided[Rule]:
             counts[at] = counts.get(at, 0) + 1
     best = max(counts, key=counts.__getitem__, default="")
     if counts.get(best, 0) < FEWEST_DIVIDED:
-        return tuple((rule.rule, tuple(map(_test, rule.when))) for rule in rules)
+        return tuple(_Tested(rule.rule, rule.when, tuple(map(_test, rule.when))) for rule in rules)
     return _Choice(rules, best)
 
 
@@ -196,16 +206,33 @@ _COMPILED: dict[int, tuple[object, object]] = {}
 """What was compiled from conditions and rules, by their identity: their hashes cost more."""
 
 
-def _among(rules: tuple[Rule, ...], value: Any) -> tuple[tuple[Rule, tuple[Test, ...]], ...]:
+def _among(rules: tuple[Rule, ...], value: Any) -> tuple[_Tested[Rule], ...]:
     """The rules that may apply to a decoded value, with the tests that decide."""
+    found = _divisions(rules)
+    while type(found) is _Choice:
+        word = found.read(value)
+        found = found.branch(word if isinstance(word, str) else None)
+    return found  # type: ignore[no-any-return]
+
+
+def _among_nodes(rules: tuple[Rule, ...], node: JsonNode) -> tuple[_Tested[Rule], ...]:
+    """The rules that may apply to a value, with the conditions that decide; all if a key on the way is repeated."""
+    found = _divisions(rules)
+    while type(found) is _Choice:
+        try:
+            value = _value(found.path, node)
+        except Unreadable:
+            return tuple(_Tested(rule, rule.when) for rule in rules)
+        is_word = value is not None and value.kind in (JsonKind.STRING, JsonKind.NUMBER)
+        found = found.branch(value.text if value is not None and is_word else None)
+    return found  # type: ignore[no-any-return]
+
+
+def _divisions(rules: tuple[Rule, ...]) -> Any:
     known = _COMPILED.get(id(rules))
     if known is None:
         known = _COMPILED[id(rules)] = rules, _divided([_Tested(rule, rule.when) for rule in rules])
-    found: Any = known[1]
-    while type(found) is _Choice:
-        word = found.read(value)
-        found = found.by_word.get(word, found.others) if isinstance(word, str) else found.others
-    return found  # type: ignore[no-any-return]
+    return known[1]
 
 
 def _tests(conditions: tuple[When, ...]) -> tuple[Test, ...]:

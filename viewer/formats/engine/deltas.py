@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -46,10 +46,20 @@ class DeltaRuns:
     """Owner of the patterns of one input."""
 
     def __init__(self, format: RecordFormat) -> None:
-        self._names = frozenset(_names(format.records)) | _KNOWN_NAMES | frozenset(_format_names(format))
-        self._decided = frozenset(_decided_by(format.records))
+        self._format = format
         self._misses = 0
         self._was_delta = False
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of members that mean something."""
+        return frozenset((*_KNOWN_NAMES, *_format_names(self._format), *_names(all_rules(self._format.records))))
+
+    @cached_property
+    def _decided(self) -> frozenset[str]:
+        """The last names of the paths whose value decides more than a text."""
+        rules = all_rules(self._format.records)
+        return frozenset((*_decided_by(rules), *_decided_by_parts({id(rule.parts): rule.parts for rule in rules})))
 
     def note_other(self) -> None:
         """Note a record that is more than an addition."""
@@ -145,12 +155,23 @@ def _format_names(format: RecordFormat) -> Iterator[str]:
         yield from _first_names(format.replays.time)
 
 
-def _names(rules: tuple[RecordRule, ...]) -> Iterator[str]:
-    """The names of the members of a record that rules read."""
+def all_rules(rules: tuple[RecordRule, ...]) -> list[RecordRule]:
+    """These rules and all rules in them, each once."""
+    found: dict[int, RecordRule] = {}
+    waiting = [*rules]
+    while waiting:
+        rule = waiting.pop()
+        if id(rule) not in found:
+            found[id(rule)] = rule
+            waiting += (*rule.also, *rule.rules)
+    return [*found.values()]
+
+
+def _names(rules: list[RecordRule]) -> Iterator[str]:
+    """The first names of all paths."""
     for rule in rules:
         for at in _paths(rule):
             yield from _first_names(at)
-        yield from _names(rule.also)
 
 
 def _first_names(at: str) -> Iterator[str]:
@@ -195,23 +216,20 @@ def _outcome_paths(outcomes: Outcomes | None) -> Iterator[str]:
             yield from (test.partition("!=")[0].partition("=")[0] for test in tests)
 
 
-def _decided_by(rules: tuple[RecordRule, ...]) -> Iterator[str]:
-    """The last names of the paths whose value decides more than a text."""
+def _decided_by(rules: list[RecordRule]) -> Iterator[str]:
     for rule in rules:
         for at in _deciding_paths(rule):
             yield from _last_names(at)
-        for part in rule.parts:
-            yield from _decided_by_part(part)
-        yield from _decided_by(rule.also)
-        yield from _decided_by(rule.rules)
 
 
-def _decided_by_part(part: PartRule) -> Iterator[str]:
-    whens = (when for when in part.when if _looks_at_value(when))
-    for at in (part.call_id, part.name, *(when.path for when in whens), *_outcome_paths(part.outcome)):
-        yield from _last_names(at)
-    for more in (*part.also, *((part.reply,) if part.reply is not None else ())):
-        yield from _decided_by_part(more)
+def _decided_by_parts(lists: dict[int, tuple[PartRule, ...]]) -> Iterator[str]:
+    waiting = [part for parts in lists.values() for part in parts]
+    while waiting:
+        part = waiting.pop()
+        waiting += (*part.also, *((part.reply,) if part.reply is not None else ()))
+        whens = (when.path for when in part.when if _looks_at_value(when))
+        for at in (part.call_id, part.name, *whens, *_outcome_paths(part.outcome)):
+            yield from _last_names(at)
 
 
 def _looks_at_value(when: When) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from viewer.formats.containers.documents import JsonDocuments
-from viewer.formats.engine.deltas import DeltaRuns
+from functools import cached_property
+
+from viewer.formats.containers.arrays import ArrayItems, Outcome
+from viewer.formats.containers.documents import BracketCount, JsonDocuments
+from viewer.formats.containers.regular_lines import READ_WITH_CARE
+from viewer.formats.engine.deltas import DeltaRuns, all_rules
 from viewer.formats.engine.drafts import RecordReading, StreamStep, read_record
 from viewer.formats.engine.history import Conversation
 from viewer.formats.engine.inner import has_inner_strings, read_inner_strings
@@ -14,7 +18,7 @@ from viewer.formats.engine.tree import RecordTree
 from viewer.formats.engine.writer import DraftWriter
 from viewer.formats.json.fields import Source, header_value
 from viewer.formats.json.unread import unread_messages
-from viewer.formats.tables.model import RecordFormat, RecordRule
+from viewer.formats.tables.model import RecordFormat
 from viewer.model.diagnostic import Problem
 from viewer.model.messages import Span
 from viewer.reading.format import ReadOptions
@@ -23,7 +27,7 @@ from viewer.rules.errors import E_PARSE_HEADER, E_STREAM_TRUNCATED
 from viewer.rules.notes import I_JSON_LENIENT
 from viewer.rules.structure import W_SIBLING_UNREAD, W_THREAD_BROKEN
 from viewer.syntax.json_lines import LazyNode
-from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading
+from viewer.syntax.json_text import JsonKind, JsonNode, JsonReading, read_rest
 
 _NOT_IN_JSON = (b"NaN", b"Infinity", b"-Infinity")
 """Numbers that many programs write although JSON lacks them."""
@@ -50,16 +54,21 @@ class Records:
         self._deltas = DeltaRuns(format)
         self._step: StreamStep | None = None
         """What the last record did to a reply, if it did nothing else."""
-        self._changes = self._spans is not None or format.keeps_fields or _looks_up(format.records)
-        """True if records are changed in place."""
 
     def knows(self, node: JsonNode, name: str | None) -> bool:
         """True for each object: one that no rule maps is a hidden message."""
         return node.kind is JsonKind.OBJECT
 
-    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
-        """True if nothing in a regular record is changed in place."""
-        return not self._changes and not has_inner_strings(self._format.inner, node)
+    def changes(self, node: JsonNode) -> bool:
+        """True if values of a record are replaced in place."""
+        return self._changes or has_inner_strings(self._format.inner, node)
+
+    @cached_property
+    def _changes(self) -> bool:
+        """True if records of the format are changed in place."""
+        if self._spans is not None or self._format.keeps_fields:
+            return True
+        return any(rule.lookup is not None for rule in all_rules(self._format.records))
 
     def apply(self, node: JsonNode, name: str | None, lenient: list[Span], source: Source | None = None) -> bool:
         """Read one record."""
@@ -181,6 +190,63 @@ class DocumentReader(JsonDocuments):
     def __init__(self, record: Recorder, records: Records) -> None:
         super().__init__(record)
         self._records = records
+        self._items: ArrayItems | None = None
+        """The items of a long array that is being read."""
+        self._rest: BracketCount | None = None
+        """The search for the end of that array, if an irregular item follows."""
+        self._tried = -1
+        """The offset of the last array whose items were tried."""
+        self._is_broken = False
+        """True if the rest of the array is read at the end of the input."""
+
+    def advance(self) -> None:
+        """Read all complete documents, and the complete items of a long array."""
+        while not self._is_broken:
+            if self._items is None:
+                super().advance()
+                if not self._begin_items():
+                    return
+            if not self._read_items():
+                return
+
+    def _begin_items(self) -> bool:
+        """True if a long array has begun, whose items are read one at a time from now on."""
+        start = self.base + self.at
+        is_long = self.waits and len(self.data) - self.at >= READ_WITH_CARE
+        if not is_long or start == self._tried or not self.data.startswith(b"[", self.at):
+            return False
+        self._tried = start
+        self._items = ArrayItems(self._records, start)
+        return True
+
+    def _read_items(self) -> bool:
+        """Read on in the array; False if more bytes are needed."""
+        items = self._items
+        assert items is not None
+        if self._rest is None:
+            outcome, at = items.read(self.data, self.at + (not items.is_begun), self.base)
+            if items.is_begun:
+                self.at = at
+            if outcome is Outcome.MORE:
+                return False
+            if outcome is Outcome.CLOSED:
+                self.skip_to(at)
+            if outcome is Outcome.CLOSED or not items.is_begun:
+                self._items = None
+                return True
+            self._rest = BracketCount(1)
+        end = self._rest.end(self.data, self.at)
+        if end is None:
+            return False
+        data, base = bytes(self.data[self.at : end]), self.base + self.at
+        reading = read_rest(data, base, 0)
+        if reading.node is None or not reading.node.closed or reading.end != self.base + end:
+            self._is_broken = True
+            return False
+        self.read_document(reading, data, base)
+        self.skip_to(end)
+        self._items = self._rest = None
+        return True
 
     def read_document(self, reading: JsonReading, data: bytes, base: int) -> None:
         node = reading.node
@@ -217,10 +283,19 @@ class DocumentReader(JsonDocuments):
         self.text_between(data[fault.offset - self.base :], fault.offset)
 
     def close(self) -> None:
-        super().close()
+        if self._items is None or not self._items.is_begun or self._close_array(self._items):
+            super().close()
         self._records.close(self.base)
 
-
-def _looks_up(rules: tuple[RecordRule, ...]) -> bool:
-    """True if texts of records are replaced."""
-    return any(rule.lookup is not None or _looks_up(rule.rules) for rule in rules)
+    def _close_array(self, items: ArrayItems) -> bool:
+        """Read what is left of an array at the end of the input; True if the array ends in it."""
+        data = bytes(self.data)
+        reading = read_rest(data, self.base, self.at)
+        assert reading.node is not None
+        reading.node.start = items.start
+        self.read_document(reading, data, self.base)
+        if not reading.node.closed:
+            self.broken_rest(reading, data)
+            return False
+        self.skip_to(reading.end - self.base)
+        return True

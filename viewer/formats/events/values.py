@@ -48,9 +48,9 @@ class EventLines:
             self._record.report(I_JSON_LENIENT, None, *span)
         return True
 
-    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
-        """True for each event of a known type: none is changed in place."""
-        return self.knows(node, name)
+    def changes(self, node: JsonNode) -> bool:
+        """No value is replaced."""
+        return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read nothing ahead."""

@@ -65,9 +65,9 @@ class MessageLists:
         self._read_record(node, JsonReading(node, node.end, None, lenient), source)
         return True
 
-    def takes_regular(self, node: JsonNode, name: str | None) -> bool:
-        """True for each object: none is changed in place."""
-        return True
+    def changes(self, node: JsonNode) -> bool:
+        """No value is replaced."""
+        return False
 
     def read_run(self, data: bytes, start: int, at: int, base: int, node: JsonNode) -> int:
         """Read nothing ahead."""
